@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { type ArtifactId, artifactId, nodeId, runId } from '../ids.ts';
+
+/** The contract's kinds, then those of plans, then those of the fleet. */
+export const artifactKind = z.enum([
+  'diff',
+  'prompt',
+  'log',
+  'transcript',
+  'contextpack',
+  'report',
+  'markdown',
+  'table',
+  'progress',
+  'link',
+  'image',
+  'code',
+  'document',
+  'design',
+  'config',
+  'test',
+  'other',
+]);
+export type ArtifactKind = z.infer<typeof artifactKind>;
+
+export const diffMetadata = z.strictObject({
+  filesChanged: z.array(z.string()),
+  summary: z.string(),
+});
+export type DiffMetadata = z.infer<typeof diffMetadata>;
+
+export const artifact = z.strictObject({
+  id: artifactId,
+  runId,
+  nodeId,
+  kind: artifactKind,
+  name: z.string().min(1),
+  path: z.string().min(1),
+  createdAt: timestamp,
+  /** Of a `diff`. */
+  diff: diffMetadata.optional(),
+});
+export type Artifact = z.infer<typeof artifact>;
+
+/** How anything refers to an artifact: `artifact://<artifactId>`. */
+export const artifactRef = z
+  .string()
+  .regex(/^artifact:\/\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be artifact:// and an artifact id')
+  .brand<'ArtifactRef'>();
+export type ArtifactRef = z.infer<typeof artifactRef>;
+
+export function artifactRefOf(id: ArtifactId): ArtifactRef {
+  return `artifact://${id}` as ArtifactRef;
+}

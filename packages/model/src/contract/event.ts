@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { digest } from '../digest.ts';
+import { approvalId, edgeId, eventId, messageId, nodeId, runId, toolId } from '../ids.ts';
+import { approvalResolution } from './approval.ts';
+import { artifact } from './artifact.ts';
+import { edge } from './edge.ts';
+import { handoff } from './handoff.ts';
+import { message } from './message.ts';
+import { nodePatch } from './node.ts';
+import { globalMode, runMode, runPatch, runPhase } from './run.ts';
+import { toolCall, toolError, toolResult } from './tool.ts';
+
+export const RUN_EVENT_VERSION = 1;
+
+/** What every event has. `seq` counts the events of one run from 0 without a gap: it is their order; `ts` is not. */
+const envelope = {
+  v: z.literal(RUN_EVENT_VERSION),
+  id: eventId,
+  runId,
+  seq: z.int().nonnegative(),
+  ts: timestamp,
+};
+
+const ofRun = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) =>
+  z.strictObject({ ...envelope, type: z.literal(type), nodeId: nodeId.optional(), ...fields });
+
+const ofNode = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) =>
+  z.strictObject({ ...envelope, type: z.literal(type), nodeId, ...fields });
+
+/** Why a run counts as stalled: what came out the same, and how many times in a row. */
+export const stallEvidence = z.strictObject({
+  kind: z.enum([
+    'repeated_output_hash',
+    'repeated_diff_hash',
+    'repeated_verification_failure',
+    'repeated_frame_signature',
+  ]),
+  repeats: z.int().min(2),
+  digest: digest.optional(),
+  summary: z.string().min(1),
+});
+export type StallEvidence = z.infer<typeof stallEvidence>;
+
+/** Every event of a run, by `type`. */
+export const runEvent = z.discriminatedUnion('type', [
+  ofRun('run.patch', { patch: runPatch }),
+  ofRun('run.phase', { phase: runPhase }),
+  ofRun('run.mode', { mode: runMode, globalMode: globalMode.optional() }),
+  ofRun('run.stalled', { evidence: stallEvidence }),
+  ofNode('node.patch', { patch: nodePatch }),
+  ofNode('node.progress', { summary: z.string(), fraction: z.number().min(0).max(1).optional() }),
+  ofRun('edge.created', { edge }),
+  ofRun('edge.deleted', { edgeId }),
+  ofRun('handoff.sent', { edgeId: edgeId.optional(), handoff }),
+  ofRun('message.user', { message }),
+  ofNode('message.assistant.delta', { messageId, delta: z.string() }),
+  ofNode('message.assistant.final', { message }),
+  ofNode('tool.proposed', { tool: toolCall }),
+  ofNode('tool.started', { toolId }),
+  ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() }),
+  ofNode('approval.requested', { approvalId, tool: toolCall, context: z.string().optional() }),
+  ofRun('approval.resolved', { approvalId, resolution: approvalResolution }),
+  ofRun('artifact.created', { artifact }),
+]);
+export type RunEvent = z.infer<typeof runEvent>;
+export type RunEventType = RunEvent['type'];

@@ -1,0 +1,15 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { messageId, nodeId, runId } from '../ids.ts';
+
+export const message = z.strictObject({
+  id: messageId,
+  runId,
+  nodeId: nodeId.optional(),
+  role: z.enum(['user', 'assistant', 'system']),
+  content: z.string(),
+  /** True interrupts the node's turn; else the message waits in its inbox. */
+  interrupt: z.boolean(),
+  createdAt: timestamp,
+});
+export type Message = z.infer<typeof message>;

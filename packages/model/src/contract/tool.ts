@@ -1,0 +1,17 @@
+import * as z from 'zod';
+import { toolId } from '../ids.ts';
+import { json, jsonObject } from '../json.ts';
+
+/** A tool call as it was proposed. */
+export const toolCall = z.strictObject({
+  id: toolId,
+  name: z.string().min(1),
+  args: jsonObject,
+});
+export type ToolCall = z.infer<typeof toolCall>;
+
+export const toolResult = z.strictObject({ ok: z.boolean(), output: json.optional() });
+export type ToolResult = z.infer<typeof toolResult>;
+
+export const toolError = z.strictObject({ message: z.string() });
+export type ToolError = z.infer<typeof toolError>;

@@ -1,0 +1,115 @@
+export { Bug, unreachable } from './bug.ts';
+export { canonicalJson, tryCanonicalJson } from './canonical-json.ts';
+export { chainHead, EMPTY_HEAD } from './chain.ts';
+export { type Clock, type Timestamp, timestamp, timestampOf } from './clock.ts';
+export { type ApprovalResolution, approvalResolution } from './contract/approval.ts';
+export {
+  type Artifact,
+  type ArtifactKind,
+  type ArtifactRef,
+  artifact,
+  artifactKind,
+  artifactRef,
+  artifactRefOf,
+  type DiffMetadata,
+  diffMetadata,
+} from './contract/artifact.ts';
+export { type Edge, edge, edgeDefaults } from './contract/edge.ts';
+export {
+  RUN_EVENT_VERSION,
+  type RunEvent,
+  type RunEventType,
+  runEvent,
+  type StallEvidence,
+  stallEvidence,
+} from './contract/event.ts';
+export { type Handoff, handoff } from './contract/handoff.ts';
+export { type Message, message } from './contract/message.ts';
+export {
+  type Capabilities,
+  type Connection,
+  type ContractNodeStatus,
+  capabilities,
+  connection,
+  contractNodeStatus,
+  type Node,
+  type NodePatch,
+  node,
+  nodePatch,
+  type Permissions,
+  type Provider,
+  permissions,
+  provider,
+} from './contract/node.ts';
+export {
+  CONTRACT_VERSION,
+  type ContractRunStatus,
+  contractRunStatus,
+  type GlobalMode,
+  globalMode,
+  type Run,
+  type RunMode,
+  type RunPatch,
+  type RunPhase,
+  run,
+  runMode,
+  runPatch,
+  runPhase,
+} from './contract/run.ts';
+export { type ToolCall, type ToolError, type ToolResult, toolCall, toolError, toolResult } from './contract/tool.ts';
+export { type Digest, digest, digestHex, digestOf, type Hasher, portableHasher } from './digest.ts';
+export {
+  type ErrorCode,
+  type ErrorDomain,
+  type ErrorEnvelope,
+  errorCodes,
+  errorEnvelope,
+  failure,
+  type Retry,
+  retry,
+} from './error-envelope.ts';
+export {
+  type AnyId,
+  type ApprovalId,
+  type ArtifactId,
+  approvalId,
+  artifactId,
+  createIdSource,
+  deriveId,
+  type EdgeId,
+  type EventId,
+  edgeId,
+  eventId,
+  type IdSource,
+  type MessageId,
+  messageId,
+  type NodeId,
+  nodeId,
+  type PayloadId,
+  payloadId,
+  type RunId,
+  runId,
+  type SessionId,
+  sessionId,
+  type ToolId,
+  toolId,
+} from './ids.ts';
+export { type Json, type JsonObject, json, jsonObject } from './json.ts';
+export { type Err, err, type Ok, ok, type Result } from './result.ts';
+export type { Rng } from './rng.ts';
+export {
+  type NodeStatus,
+  nodeStatus,
+  type TaskStatus,
+  taskStatus,
+  toContractNodeStatus,
+} from './status/node-status.ts';
+export {
+  type GuidedRunStatus,
+  guidedRunStatus,
+  guidedToContractRunStatus,
+  type RunStatus,
+  runStatus,
+  toContractRunStatus,
+} from './status/run-status.ts';
+export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
