@@ -1,0 +1,66 @@
+import { type Digest, err, eventId, nodeId, ok, type Result, runId, sessionId } from '@signalbox/model';
+import * as z from 'zod';
+
+/**
+ * What makes a retry safe: an event is recorded once per key. Keys derive from stable ids, never from time or from
+ * `eventId`.
+ */
+export const dedupeKey = z
+  .string()
+  .max(256)
+  .regex(/^[a-z0-9_:>-]+$/, 'must be of a-z 0-9 _ : > -')
+  .brand<'DedupeKey'>();
+export type DedupeKey = z.infer<typeof dedupeKey>;
+
+/** What every event of a journal has; `kind`, `scope` and `data` are narrowed by the schema that its owner gives. */
+export const journalEventFields = {
+  v: z.literal(1),
+  eventId,
+  eventIndex: z.int().nonnegative(),
+  sessionId,
+  dedupeKey,
+};
+
+export const eventScope = z.strictObject({ runId, nodeId: nodeId.optional() });
+
+export type JournalEvent = z.infer<z.ZodObject<typeof journalEventFields>> & {
+  readonly kind: string;
+  readonly scope?: z.infer<typeof eventScope> | undefined;
+  readonly data: unknown;
+};
+
+/** An event before it is appended: the journal gives it its session, its index and its version. */
+export type EventDraft<E extends JournalEvent> = E extends JournalEvent
+  ? Omit<E, 'v' | 'eventIndex' | 'sessionId'>
+  : never;
+
+/** The schema of a journal's events, given by their owner. */
+export interface EventSchema<E extends JournalEvent> {
+  readonly version: number;
+  /** The event, or why the value is none. */
+  decode(value: unknown): Result<E, string>;
+  /** The snapshots that an event refers to. */
+  snapshotRefs(event: E): readonly Digest[];
+}
+
+export function eventSchema<E extends JournalEvent>(
+  schema: z.ZodType<E>,
+  snapshotRefs: (event: E) => readonly Digest[],
+): EventSchema<E> {
+  return {
+    version: 1,
+    snapshotRefs,
+    decode(value) {
+      const parsed = schema.safeParse(value);
+      return parsed.success ? ok(parsed.data) : err(describeIssues(parsed.error));
+    },
+  };
+}
+
+/** The first problems in one line: `data.phase: Invalid option`. */
+export function describeIssues(error: z.ZodError): string {
+  const [first, ...rest] = error.issues;
+  if (first === undefined) return 'invalid';
+  const where = first.path.length === 0 ? '' : `${first.path.join('.')}: `;
+  return `${where}${first.message}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`;
+}

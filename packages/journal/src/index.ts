@@ -1,0 +1,31 @@
+export { type AppendPlan, MAX_PLAN_BYTES, MAX_PLAN_EVENTS, type PlanError } from './append-plan.ts';
+export { type ContentStore, type ContentStoreOptions, openContentStore } from './content-store.ts';
+export { type Defect, type DefectCode, defectMeanings, describeDefect, type SessionHealth } from './defect.ts';
+export { type Disk, DiskError, type OpenFile } from './disk.ts';
+export {
+  type DedupeKey,
+  dedupeKey,
+  type EventDraft,
+  type EventSchema,
+  eventSchema,
+  eventScope,
+  type JournalEvent,
+  journalEventFields,
+} from './event.ts';
+export type { HealthError, IoError, LockError } from './failures.ts';
+export { hostDisk } from './files/host-disk.ts';
+export { nodeHasher } from './files/node-hasher.ts';
+export { sqliteLocks } from './files/sqlite-locks.ts';
+export {
+  type AppendError,
+  type Appended,
+  type Journal,
+  type JournalOptions,
+  type LockWitness,
+  openJournal,
+  type Salvaged,
+} from './journal.ts';
+export type { JournalView } from './journal-view.ts';
+export type { FileLocks, HeldLock, LockRefusal } from './lock.ts';
+export { type ManifestRecord, manifestRecord, type SegmentClosed, type SnapshotPinned } from './manifest-record.ts';
+export { type VerifyOptions, type VerifyReport, verifyJournal } from './verify.ts';

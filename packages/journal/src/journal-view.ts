@@ -1,0 +1,29 @@
+import type { Digest, SessionId } from '@signalbox/model';
+import type { DedupeKey, JournalEvent } from './event.ts';
+import type { Truth } from './replay.ts';
+
+/** A journal at one moment. Later appends do not change it. */
+export interface JournalView<E extends JournalEvent> {
+  readonly sessionId: SessionId;
+  readonly length: number;
+  readonly head: Digest;
+  /** The events from an index on. Whoever keeps the length it has seen pays only for what is new. */
+  events(from?: number): readonly E[];
+  /** The event that was recorded under a key. */
+  find(key: DedupeKey): E | undefined;
+}
+
+export function viewOf<E extends JournalEvent>(truth: Truth<E>): JournalView<E> {
+  const { sessionId, head } = truth;
+  const { length } = truth.events;
+  return {
+    sessionId,
+    length,
+    head,
+    events: (from = 0) => truth.events.slice(from, length),
+    find(key) {
+      const index = truth.indexByKey.get(key);
+      return index === undefined || index >= length ? undefined : truth.events[index];
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { canonicalJson, digest, err, eventId, ok, type Result, sessionId } from '@signalbox/model';
+import * as z from 'zod';
+import { describeIssues } from './event.ts';
+
+export const MANIFEST_VERSION = 1;
+
+const recordFields = {
+  v: z.literal(MANIFEST_VERSION),
+  manifestIndex: z.int().nonnegative(),
+  sessionId,
+};
+
+/** A segment is part of the truth from this record on. */
+export const segmentClosed = z.strictObject({
+  ...recordFields,
+  kind: z.literal('segment_closed'),
+  firstEventIndex: z.int().nonnegative(),
+  lastEventIndex: z.int().nonnegative(),
+  segmentRelPath: z.string(),
+  sha256: digest,
+  bytes: z.int().nonnegative(),
+});
+export type SegmentClosed = z.infer<typeof segmentClosed>;
+
+/** A snapshot is kept for as long as the journal is. */
+export const snapshotPinned = z.strictObject({
+  ...recordFields,
+  kind: z.literal('snapshot_pinned'),
+  eventIndex: z.int().nonnegative(),
+  snapshotRef: digest,
+  createdByEventId: eventId,
+});
+export type SnapshotPinned = z.infer<typeof snapshotPinned>;
+
+export const manifestRecord = z.discriminatedUnion('kind', [segmentClosed, snapshotPinned]);
+export type ManifestRecord = z.infer<typeof manifestRecord>;
+
+export type RecordProblem = {
+  readonly code: 'record_not_json' | 'record_version_unknown' | 'record_invalid' | 'record_not_canonical';
+  readonly reason: string;
+};
+
+export function encodeRecord(record: ManifestRecord): string {
+  return `${canonicalJson(record)}\n`;
+}
+
+/** A record from its line, without the newline. */
+export function decodeRecord(line: string): Result<ManifestRecord, RecordProblem> {
+  const value = parseJson(line);
+  if (value === undefined) return err({ code: 'record_not_json', reason: 'the line is not JSON' });
+  const version = versionOf(value);
+  if (version !== undefined && version !== MANIFEST_VERSION) {
+    return err({ code: 'record_version_unknown', reason: `the record has version ${version}` });
+  }
+  const parsed = manifestRecord.safeParse(value);
+  if (!parsed.success) return err({ code: 'record_invalid', reason: describeIssues(parsed.error) });
+  if (canonicalJson(parsed.data) !== line) {
+    return err({ code: 'record_not_canonical', reason: 'the line is not the canonical text of its record' });
+  }
+  return ok(parsed.data);
+}
+
+/** The one place where a segment may be. */
+export function segmentPath(firstEventIndex: number, lastEventIndex: number): string {
+  const padded = (index: number) => String(index).padStart(8, '0');
+  return `events/${padded(firstEventIndex)}-${padded(lastEventIndex)}.jsonl`;
+}
+
+/** Undefined where the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The number in `v`, where there is one. */
+export function versionOf(value: unknown): number | undefined {
+  if (typeof value !== 'object' || value === null || !('v' in value)) return undefined;
+  return typeof value.v === 'number' ? value.v : undefined;
+}

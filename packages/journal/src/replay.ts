@@ -1,0 +1,301 @@
+/**
+ * Reads what a manifest attests, in order, into a `Truth`. The one reader: for execution, for salvage and for the
+ * verifier.
+ *
+ * R1  Truth grows by whole appends: a segment's events and its pins together, or not at all.
+ * R2  It stops at the first defect; what was read before it stays valid.
+ * R3  What can only come from a write that was cut short is a tail, not a defect. A cut write leaves a proper prefix of
+ *     what it meant to write: whole records, then at most one that lacks its end.
+ */
+import {
+  canonicalJson,
+  chainHead,
+  type Digest,
+  EMPTY_HEAD,
+  err,
+  type Hasher,
+  ok,
+  type Result,
+  type SessionId,
+} from '@signalbox/model';
+import type { Defect, DefectCode } from './defect.ts';
+import type { Disk } from './disk.ts';
+import type { DedupeKey, EventSchema, JournalEvent } from './event.ts';
+import {
+  decodeRecord,
+  parseJson,
+  type SegmentClosed,
+  type SnapshotPinned,
+  segmentPath,
+  versionOf,
+} from './manifest-record.ts';
+
+export const MANIFEST = 'manifest.jsonl';
+
+/** What a journal holds, as far as it has been read. It only grows. */
+export interface Truth<E extends JournalEvent> {
+  readonly sessionId: SessionId;
+  readonly events: E[];
+  readonly indexByKey: Map<DedupeKey, number>;
+  /** Every pinned snapshot, and the index of an event that refers to it. */
+  readonly pins: Map<Digest, number>;
+  head: Digest;
+  records: number;
+  /** Where the next append goes: the end of the last one that is complete. */
+  manifestBytes: number;
+}
+
+export function emptyTruth<E extends JournalEvent>(sessionId: SessionId): Truth<E> {
+  return {
+    sessionId,
+    events: [],
+    indexByKey: new Map(),
+    pins: new Map(),
+    head: EMPTY_HEAD,
+    records: 0,
+    manifestBytes: 0,
+  };
+}
+
+export interface ReplaySource<E extends JournalEvent> {
+  readonly disk: Pick<Disk, 'read' | 'kind'>;
+  readonly directory: string;
+  readonly hasher: Hasher;
+  readonly schema: EventSchema<E>;
+  /** Told of each part of the truth as it is read. */
+  readonly observer?: { onHead(head: Digest): void; onSegment(path: string): void };
+}
+
+export interface Replayed {
+  readonly defect?: Defect;
+  /** Bytes at the end of the manifest that were never acknowledged. */
+  readonly tailBytes: number;
+}
+
+const ascii = new TextDecoder('latin1');
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Takes the manifest's bytes from `truth.manifestBytes` on. */
+export function replay<E extends JournalEvent>(
+  truth: Truth<E>,
+  manifest: Uint8Array,
+  source: ReplaySource<E>,
+): Replayed {
+  // One character a byte. A manifest is ASCII; anything else fails the check of its record.
+  const text = ascii.decode(manifest);
+  const start = truth.manifestBytes;
+  const defective = (defect: Defect): Replayed => ({ defect, tailBytes: 0 });
+  let open: Segment<E> | undefined;
+  let records = truth.records;
+  let position = 0;
+
+  while (position < text.length) {
+    const place = { file: MANIFEST, line: records + 1 };
+    const end = text.indexOf('\n', position);
+    if (end < 0) {
+      if (isTornRecord(text.slice(position))) break;
+      return defective({ ...place, code: 'record_not_json', reason: 'the last line is damaged' });
+    }
+    const record = decodeRecord(text.slice(position, end));
+    if (!record.ok) return defective({ ...place, ...record.error });
+    const misplaced = checkOrder(truth, record.value, records);
+    if (misplaced !== undefined) return defective({ ...place, ...misplaced });
+
+    if (record.value.kind === 'segment_closed') {
+      if (open !== undefined) return defective({ ...place, code: 'pin_missing', reason: describeUnpinned(open) });
+      const segment = readSegment(truth, record.value, source, place);
+      if (!segment.ok) return defective(segment.error);
+      open = segment.value;
+    } else {
+      const unfounded = checkPin(truth, open, record.value, source.schema);
+      if (unfounded !== undefined) return defective({ ...place, code: 'pin_unfounded', reason: unfounded });
+      open?.unpinned.delete(record.value.snapshotRef);
+    }
+
+    records += 1;
+    position = end + 1;
+    if (open !== undefined && open.unpinned.size > 0) continue;
+    if (open !== undefined) {
+      commit(truth, open.lines, source);
+      source.observer?.onSegment(open.path);
+      open = undefined;
+    }
+    truth.records = records;
+    truth.manifestBytes = start + position;
+  }
+  return { tailBytes: start + text.length - truth.manifestBytes };
+}
+
+/** An event as it is written, and as it is read. */
+export interface EventLine<E extends JournalEvent> {
+  readonly event: E;
+  /** Its canonical text, without the newline. */
+  readonly text: string;
+}
+
+/** Makes the events of one append part of the truth. Their pins come with them. */
+export function commit<E extends JournalEvent>(
+  truth: Truth<E>,
+  lines: readonly EventLine<E>[],
+  { hasher, schema, observer }: Pick<ReplaySource<E>, 'hasher' | 'schema' | 'observer'>,
+): void {
+  for (const { event, text } of lines) {
+    truth.head = chainHead(hasher, truth.head, text);
+    truth.indexByKey.set(event.dedupeKey, event.eventIndex);
+    for (const ref of schema.snapshotRefs(event)) if (!truth.pins.has(ref)) truth.pins.set(ref, event.eventIndex);
+    truth.events.push(event);
+    observer?.onHead(truth.head);
+  }
+}
+
+interface Segment<E extends JournalEvent> {
+  readonly path: string;
+  readonly lines: readonly EventLine<E>[];
+  /** Snapshots that it introduces and whose pins have not been read. */
+  readonly unpinned: Set<Digest>;
+}
+
+type Problem = { readonly code: DefectCode; readonly reason: string };
+
+/** A record holds no brace but its last character, so text after one was never written by a cut write. */
+function isTornRecord(text: string): boolean {
+  const brace = text.indexOf('}');
+  return brace < 0 || brace === text.length - 1;
+}
+
+function checkOrder<E extends JournalEvent>(
+  truth: Truth<E>,
+  record: SegmentClosed | SnapshotPinned,
+  manifestIndex: number,
+): Problem | undefined {
+  if (record.sessionId !== truth.sessionId) {
+    return { code: 'session_mismatch', reason: `the record is of session ${record.sessionId}` };
+  }
+  if (record.manifestIndex !== manifestIndex) {
+    return {
+      code: 'record_out_of_order',
+      reason: `the record has index ${record.manifestIndex}, its place is ${manifestIndex}`,
+    };
+  }
+  return undefined;
+}
+
+function readSegment<E extends JournalEvent>(
+  truth: Truth<E>,
+  record: SegmentClosed,
+  { disk, directory, hasher, schema }: ReplaySource<E>,
+  place: { readonly file: string; readonly line: number },
+): Result<Segment<E>, Defect> {
+  const first = truth.events.length;
+  if (record.firstEventIndex !== first || record.lastEventIndex < first) {
+    const range = `${record.firstEventIndex} to ${record.lastEventIndex}`;
+    return err({ ...place, code: 'segment_out_of_order', reason: `events ${range} follow event ${first - 1}` });
+  }
+  const file = segmentPath(first, record.lastEventIndex);
+  if (record.segmentRelPath !== file) {
+    return err({ ...place, code: 'segment_path_refused', reason: `the segment's path must be ${file}` });
+  }
+  if (disk.kind(`${directory}/events`) === 'other') {
+    return err({ file: 'events', code: 'segment_not_a_file', reason: 'events is not a directory' });
+  }
+  const bytes = disk.read(`${directory}/${file}`);
+  if (bytes === 'missing') return err({ file, code: 'segment_missing', reason: 'the file is not there' });
+  if (bytes === 'not_a_file') return err({ file, code: 'segment_not_a_file', reason: 'it is not a regular file' });
+  if (bytes.length !== record.bytes) {
+    const reason = `it has ${bytes.length} bytes, its record says ${record.bytes}`;
+    return err({ file, code: 'segment_size_mismatch', reason });
+  }
+  if (hasher(bytes) !== record.sha256) {
+    return err({ file, code: 'segment_digest_mismatch', reason: `its sha256 is not ${record.sha256}` });
+  }
+  return decodeSegment(truth, record, file, bytes, schema);
+}
+
+function decodeSegment<E extends JournalEvent>(
+  truth: Truth<E>,
+  record: SegmentClosed,
+  file: string,
+  bytes: Uint8Array,
+  schema: EventSchema<E>,
+): Result<Segment<E>, Defect> {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return err({ file, code: 'event_not_json', reason: 'the file is not UTF-8' });
+  const first = truth.events.length;
+  const count = record.lastEventIndex - first + 1;
+  const texts = text.split('\n');
+  if (texts.length !== count + 1 || texts.at(-1) !== '') {
+    const reason = `it has ${texts.length - 1} lines, its record says ${count} events`;
+    return err({ file, code: 'event_count_mismatch', reason });
+  }
+  texts.pop();
+  const lines: EventLine<E>[] = [];
+  const unpinned = new Set<Digest>();
+  const keys = new Set<DedupeKey>();
+  for (const [offset, line] of texts.entries()) {
+    const decoded = decodeEvent(truth, first + offset, line, schema);
+    if (!decoded.ok) return err({ file, line: offset + 1, ...decoded.error });
+    const { dedupeKey } = decoded.value;
+    if (truth.indexByKey.has(dedupeKey) || keys.has(dedupeKey)) {
+      return err({ file, line: offset + 1, code: 'dedupe_key_repeated', reason: `the key ${dedupeKey} is taken` });
+    }
+    keys.add(dedupeKey);
+    for (const ref of schema.snapshotRefs(decoded.value)) if (!truth.pins.has(ref)) unpinned.add(ref);
+    lines.push({ event: decoded.value, text: line });
+  }
+  return ok({ path: file, lines, unpinned });
+}
+
+function decodeEvent<E extends JournalEvent>(
+  truth: Truth<E>,
+  eventIndex: number,
+  line: string,
+  schema: EventSchema<E>,
+): Result<E, Problem> {
+  const value = parseJson(line);
+  if (value === undefined) return err({ code: 'event_not_json', reason: 'the line is not JSON' });
+  const version = versionOf(value);
+  if (version !== undefined && version !== schema.version) {
+    return err({ code: 'event_version_unknown', reason: `the event has version ${version}` });
+  }
+  const event = schema.decode(value);
+  if (!event.ok) return err({ code: 'event_invalid', reason: event.error });
+  if (canonicalJson(value) !== line) {
+    return err({ code: 'event_not_canonical', reason: 'the line is not the canonical text of its event' });
+  }
+  if (event.value.sessionId !== truth.sessionId) {
+    return err({ code: 'event_session_mismatch', reason: `the event is of session ${event.value.sessionId}` });
+  }
+  if (event.value.eventIndex !== eventIndex) {
+    const reason = `the event has index ${event.value.eventIndex}, its place is ${eventIndex}`;
+    return err({ code: 'event_out_of_order', reason });
+  }
+  return event;
+}
+
+/** Why a pin is not founded on an event, if it is not. A pin may repeat an earlier one. */
+function checkPin<E extends JournalEvent>(
+  truth: Truth<E>,
+  open: Segment<E> | undefined,
+  pin: SnapshotPinned,
+  schema: EventSchema<E>,
+): string | undefined {
+  const event = truth.events[pin.eventIndex] ?? open?.lines[pin.eventIndex - truth.events.length]?.event;
+  if (event === undefined) return `there is no event ${pin.eventIndex}`;
+  if (event.eventId !== pin.createdByEventId) return `event ${pin.eventIndex} has another id`;
+  if (!schema.snapshotRefs(event).includes(pin.snapshotRef)) {
+    return `event ${pin.eventIndex} does not refer to ${pin.snapshotRef}`;
+  }
+  return undefined;
+}
+
+function describeUnpinned(segment: Segment<JournalEvent>): string {
+  return `the segment before it has no pin for ${[...segment.unpinned].join(', ')}`;
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

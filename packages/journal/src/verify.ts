@@ -1,0 +1,130 @@
+import { type Digest, digestHex, EMPTY_HEAD, type Hasher, type SessionId, sessionId } from '@signalbox/model';
+import { type Defect, defectMeanings, healthOf, type SessionHealth } from './defect.ts';
+import type { Disk } from './disk.ts';
+import type { EventSchema, JournalEvent } from './event.ts';
+import { parseJson } from './manifest-record.ts';
+import { emptyTruth, MANIFEST, type Replayed, replay, type Truth } from './replay.ts';
+
+export interface VerifyOptions<E extends JournalEvent> {
+  readonly disk: Pick<Disk, 'read' | 'kind' | 'list'>;
+  readonly hasher: Hasher;
+  readonly schema: EventSchema<E>;
+  /** The journal's own directory. */
+  readonly directory: string;
+  /** Where its snapshots are; without it they are not checked. */
+  readonly snapshots?: string;
+  /** The head that the journal had when someone last saw it. */
+  readonly expectHead?: Digest;
+}
+
+/** What can be said of a journal from its files alone. */
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly health: SessionHealth;
+  readonly sessionId?: SessionId;
+  /** Valid events, counted from the start, and the head after the last of them. */
+  readonly events: number;
+  readonly head: Digest;
+  readonly segments: number;
+  readonly pins: number;
+  /** The first thing that is wrong, and what it means. */
+  readonly defect?: Defect & { readonly meaning: string };
+  /** What is no defect but worth knowing. */
+  readonly notes: readonly string[];
+}
+
+/** Checks a journal offline. Undefined where there is no manifest to check. */
+export function verifyJournal<E extends JournalEvent>(options: VerifyOptions<E>): VerifyReport | undefined {
+  const { disk, directory, expectHead } = options;
+  const manifest = disk.read(`${directory}/${MANIFEST}`);
+  if (manifest === 'missing') return undefined;
+  const bytes = manifest === 'not_a_file' ? new Uint8Array(0) : manifest;
+  const session = sessionOf(bytes);
+  const truth = emptyTruth<E>(session ?? NO_SESSION);
+  const heads = [EMPTY_HEAD];
+  const segments = new Set<string>();
+  const observer = { onHead: (head: Digest) => heads.push(head), onSegment: (path: string) => segments.add(path) };
+  const { defect, tailBytes } = manifest === 'not_a_file' ? NOT_A_FILE : replay(truth, bytes, { ...options, observer });
+  const found = defect ?? checkSnapshots(truth, options) ?? checkHead(heads, expectHead);
+  return {
+    ok: found === undefined,
+    health: healthOf(found, truth.events.length),
+    ...(session && { sessionId: session }),
+    events: truth.events.length,
+    head: truth.head,
+    segments: segments.size,
+    pins: truth.pins.size,
+    ...(found && { defect: { ...found, meaning: defectMeanings[found.code] } }),
+    notes: notesOn(truth, segments, tailBytes, defect !== undefined, options),
+  };
+}
+
+const NOT_A_FILE: Replayed = {
+  defect: { code: 'manifest_not_a_file', file: MANIFEST, reason: 'it is not a regular file' },
+  tailBytes: 0,
+};
+
+/** Stands in for the session of a manifest whose first record names none; that record is a defect by itself. */
+const NO_SESSION = '00000000-0000-0000-0000-000000000000' as SessionId;
+
+function sessionOf(manifest: Uint8Array): SessionId | undefined {
+  const end = manifest.indexOf(0x0a);
+  const record = parseJson(new TextDecoder().decode(manifest.subarray(0, Math.max(end, 0))));
+  if (typeof record !== 'object' || record === null || !('sessionId' in record)) return undefined;
+  return sessionId.safeParse(record.sessionId).data;
+}
+
+function checkSnapshots<E extends JournalEvent>(
+  truth: Truth<E>,
+  { disk, hasher, snapshots }: VerifyOptions<E>,
+): Defect | undefined {
+  if (snapshots === undefined) return undefined;
+  for (const [ref, eventIndex] of truth.pins) {
+    const name = `${digestHex(ref)}.json`;
+    const file = `snapshots/${name}`;
+    const bytes = disk.read(`${snapshots}/${name}`);
+    if (typeof bytes !== 'object') {
+      return { code: 'snapshot_missing', file, reason: `event ${eventIndex} refers to it, and it is not there` };
+    }
+    if (hasher(bytes) !== ref) {
+      return { code: 'snapshot_digest_mismatch', file, reason: `event ${eventIndex} refers to it by another sha256` };
+    }
+  }
+  return undefined;
+}
+
+function checkHead(heads: readonly Digest[], expected: Digest | undefined): Defect | undefined {
+  if (expected === undefined || expected === heads.at(-1)) return undefined;
+  const count = heads.indexOf(expected);
+  if (count < 0) {
+    return { code: 'head_mismatch', file: MANIFEST, reason: `no event of this journal ends in ${expected}` };
+  }
+  const reason = `${expected} was the head after ${count} of the ${heads.length - 1} events`;
+  return { code: 'head_passed', file: MANIFEST, reason };
+}
+
+function notesOn<E extends JournalEvent>(
+  truth: Truth<E>,
+  segments: ReadonlySet<string>,
+  tailBytes: number,
+  isDamaged: boolean,
+  { disk, directory, snapshots }: VerifyOptions<E>,
+): readonly string[] {
+  const notes: string[] = [];
+  if (tailBytes > 0) {
+    notes.push(
+      `The last ${tailBytes} bytes of ${MANIFEST} belong to an append that was cut short and never acknowledged. The next append removes them.`,
+    );
+  }
+  const events = `${directory}/events`;
+  const strays =
+    disk.kind(events) === 'directory' ? disk.list(events).filter(name => !segments.has(`events/${name}`)) : [];
+  // Behind a defect the manifest cannot say which segments it knew.
+  if (strays.length > 0 && !isDamaged) {
+    notes.push(`${strays.length} file(s) in events/ are named by no record and were ignored.`);
+  }
+  if (snapshots === undefined && truth.pins.size > 0) {
+    notes.push(`No snapshot store was found: the ${truth.pins.size} pinned snapshots were not checked.`);
+  }
+  return notes;
+}
