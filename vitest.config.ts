@@ -1,10 +1,23 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { skipGate } from './test/skip-gate.ts';
+
+/** Tests of the repository itself that take no longer than a unit test, and run with them. */
+const rules = ['test/layers.test.ts', 'test/spec-coverage.test.ts'];
 
 export default defineConfig({
   test: {
+    reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
-      { test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'] } },
-      { test: { name: 'system', include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'], testTimeout: 300_000 } },
+      { test: { name: 'unit', include: ['packages/*/src/**/*.test.{ts,tsx}', ...rules] } },
+      {
+        test: {
+          name: 'system',
+          include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...rules],
+          testTimeout: 300_000,
+        },
+      },
     ],
   },
 });
