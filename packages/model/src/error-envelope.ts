@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { Bug } from './bug.ts';
+import { canonicalJson, tryCanonicalJson } from './canonical-json.ts';
 import { type Json, json } from './json.ts';
+import { utf8Length } from './utf8.ts';
 
 /**
  * Every code that a surface can answer with, by domain. The sets are closed: a new code is a line here. Codes that a
@@ -49,8 +50,16 @@ export const retry = z.discriminatedUnion('kind', [
 ]);
 export type Retry = z.infer<typeof retry>;
 
-/** The same failure has the same details on every machine and at every time. */
-const details = json.refine(value => machineFact(value) === undefined, 'details hold no paths and no times');
+/** Canonical UTF-8 bytes of the details of one error. */
+export const DETAILS_MAX_BYTES = 8192;
+
+/** The same failure has the same details on every machine and at every time, and they are small. */
+const details = json
+  .refine(value => !hasMachineFact(value), 'details hold no paths and no times')
+  .refine(
+    value => utf8Length(canonicalJson(value)) <= DETAILS_MAX_BYTES,
+    `details take at most ${DETAILS_MAX_BYTES} bytes`,
+  );
 
 /** The one shape of an error, on every surface. */
 export const errorEnvelope = z.strictObject({
@@ -71,23 +80,53 @@ export interface ErrorEnvelope<Code extends ErrorCode = ErrorCode> {
   readonly details?: Json;
 }
 
+/**
+ * Makes an envelope that every surface can show. Details often quote what a caller sent, so nothing in them is an
+ * error: a text with a path or a time is withheld, and details that are too large or not plain data are left out.
+ */
 export function failure<Code extends ErrorCode>(
   code: Code,
   text: { readonly message: string; readonly suggestion: string; readonly retry?: Retry; readonly details?: Json },
 ): ErrorEnvelope<Code> {
-  const fact = machineFact(text.details);
-  if (fact !== undefined) throw new Bug(`details of ${code} hold a path or a time: ${fact}`);
-  return { code, ...text, retry: text.retry ?? { kind: 'not_retryable' } };
+  const envelope = {
+    code,
+    message: text.message,
+    retry: text.retry ?? { kind: 'not_retryable' },
+    suggestion: text.suggestion,
+  };
+  return text.details === undefined ? envelope : { ...envelope, details: presentable(text.details) };
 }
 
-const PATH_OR_TIME = /^(\/|~\/|[A-Za-z]:[\\/]|file:)|^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+function presentable(details: Json): Json {
+  const plain = tryCanonicalJson(details);
+  if (!plain.ok) return { omitted: plain.error.reason };
+  const portable = withoutMachineFacts(details);
+  const bytes = utf8Length(canonicalJson(portable));
+  return bytes > DETAILS_MAX_BYTES ? { omitted: `${bytes} bytes, more than ${DETAILS_MAX_BYTES}` } : portable;
+}
 
-function machineFact(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return PATH_OR_TIME.test(value) ? value : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const part of Object.values(value)) {
-    const fact = machineFact(part);
-    if (fact !== undefined) return fact;
-  }
-  return undefined;
+const WITHHELD = '[withheld: a path or a time]';
+
+/** An absolute path (POSIX, home, Windows, UNC, file URL) where a word may begin, or a date with a time. */
+const MACHINE_FACT =
+  /(?:^|[\s'"`([{<=:;,|])(?:~?\/[^\s/]|[A-Za-z]:[\\/]|\\\\[^\s\\]|file:\/)|\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
+
+function hasMachineFact(value: Json): boolean {
+  if (typeof value === 'string') return MACHINE_FACT.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, part]) => MACHINE_FACT.test(key) || hasMachineFact(part));
+}
+
+function withoutMachineFacts(value: Json): Json {
+  if (typeof value === 'string') return MACHINE_FACT.test(value) ? WITHHELD : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.map(withoutMachineFacts);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [MACHINE_FACT.test(key) ? WITHHELD : key, withoutMachineFacts(part)]),
+  );
+}
+
+/** `Array.isArray` that also narrows a readonly array. */
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
 }

@@ -49,29 +49,35 @@ export interface IdSource {
   mint<Id extends AnyId>(): Id;
 }
 
-const SEQUENCE_BITS = 0x1_0000_0000;
-
 /**
  * UUIDv7 ids that sort in the order they were minted, also within one millisecond and when the clock steps back: the
  * time never goes back, and a 32-bit counter (random at its start) orders what falls into one millisecond.
  */
 export function createIdSource(clock: Clock, rng: Rng): IdSource {
-  let msecs = -1;
-  let sequence = 0;
+  let tick: Tick = { msecs: 0, sequence: 0 };
   return {
     mint<Id extends AnyId>(): Id {
-      const now = clock.now();
-      const random = rng.bytes(16);
-      if (now > msecs) {
-        msecs = now;
-        sequence = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
-      } else if (++sequence === SEQUENCE_BITS) {
-        msecs += 1;
-        sequence = 0;
-      }
-      return v7({ msecs, seq: sequence, random: Uint8Array.from(random) }) as Id;
+      const random = Uint8Array.from(rng.bytes(16));
+      tick = nextTick(tick, clock.now(), new DataView(random.buffer).getUint32(0) >>> 1);
+      return v7({ msecs: tick.msecs, seq: tick.sequence, random }) as Id;
     },
   };
+}
+
+/** A place in the order of minted ids. */
+export interface Tick {
+  readonly msecs: number;
+  readonly sequence: number;
+}
+
+const LAST_SEQUENCE = 0xffff_ffff;
+
+/** The place after `last`; `start` is where the counter of a new millisecond begins. */
+export function nextTick(last: Tick, now: number, start: number): Tick {
+  const msecs = Math.floor(now);
+  if (msecs > last.msecs) return { msecs, sequence: start };
+  if (last.sequence < LAST_SEQUENCE) return { msecs: last.msecs, sequence: last.sequence + 1 };
+  return { msecs: last.msecs + 1, sequence: 0 };
 }
 
 /** The UUIDv5 namespace of every id that Signalbox derives. */

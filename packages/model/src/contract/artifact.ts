@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { type ArtifactId, artifactId, nodeId, runId } from '../ids.ts';
+import { text } from '../json.ts';
 
 /** The contract's kinds, then those of plans, then those of the fleet. */
 export const artifactKind = z.enum([
@@ -25,8 +26,8 @@ export const artifactKind = z.enum([
 export type ArtifactKind = z.infer<typeof artifactKind>;
 
 export const diffMetadata = z.strictObject({
-  filesChanged: z.array(z.string()),
-  summary: z.string(),
+  filesChanged: z.array(text),
+  summary: text,
 });
 export type DiffMetadata = z.infer<typeof diffMetadata>;
 
@@ -35,8 +36,8 @@ export const artifact = z.strictObject({
   runId,
   nodeId,
   kind: artifactKind,
-  name: z.string().min(1),
-  path: z.string().min(1),
+  name: text.min(1),
+  path: text.min(1),
   createdAt: timestamp,
   /** Of a `diff`. */
   diff: diffMetadata.optional(),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { edgeId, nodeId } from '../ids.ts';
+import { text } from '../json.ts';
 
 export const edge = z.strictObject({
   id: edgeId,
@@ -8,7 +9,7 @@ export const edge = z.strictObject({
   bidirectional: z.boolean(),
   type: z.enum(['handoff', 'report']),
   /** `task` and `report` by custom; any other word is the author's. */
-  label: z.string().min(1),
+  label: text.min(1),
 });
 export type Edge = z.infer<typeof edge>;
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { digest } from '../digest.ts';
 import { approvalId, edgeId, eventId, messageId, nodeId, runId, toolId } from '../ids.ts';
+import { text } from '../json.ts';
 import { approvalResolution } from './approval.ts';
 import { artifact } from './artifact.ts';
 import { edge } from './edge.ts';
@@ -38,7 +39,7 @@ export const stallEvidence = z.strictObject({
   ]),
   repeats: z.int().min(2),
   digest: digest.optional(),
-  summary: z.string().min(1),
+  summary: text.min(1),
 });
 export type StallEvidence = z.infer<typeof stallEvidence>;
 
@@ -49,17 +50,17 @@ export const runEvent = z.discriminatedUnion('type', [
   ofRun('run.mode', { mode: runMode, globalMode: globalMode.optional() }),
   ofRun('run.stalled', { evidence: stallEvidence }),
   ofNode('node.patch', { patch: nodePatch }),
-  ofNode('node.progress', { summary: z.string(), fraction: z.number().min(0).max(1).optional() }),
+  ofNode('node.progress', { summary: text, fraction: z.number().min(0).max(1).optional() }),
   ofRun('edge.created', { edge }),
   ofRun('edge.deleted', { edgeId }),
   ofRun('handoff.sent', { edgeId: edgeId.optional(), handoff }),
   ofRun('message.user', { message }),
-  ofNode('message.assistant.delta', { messageId, delta: z.string() }),
+  ofNode('message.assistant.delta', { messageId, delta: text }),
   ofNode('message.assistant.final', { message }),
   ofNode('tool.proposed', { tool: toolCall }),
   ofNode('tool.started', { toolId }),
   ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() }),
-  ofNode('approval.requested', { approvalId, tool: toolCall, context: z.string().optional() }),
+  ofNode('approval.requested', { approvalId, tool: toolCall, context: text.optional() }),
   ofRun('approval.resolved', { approvalId, resolution: approvalResolution }),
   ofRun('artifact.created', { artifact }),
 ]);

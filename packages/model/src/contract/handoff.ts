@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { nodeId, payloadId } from '../ids.ts';
-import { jsonObject } from '../json.ts';
+import { jsonObject, text } from '../json.ts';
 import { artifactKind, artifactRef } from './artifact.ts';
 
 /** What one node hands to another. */
@@ -12,11 +12,11 @@ export const handoff = z.strictObject({
   toNodeId: nodeId,
   createdAt: timestamp,
   payload: z.strictObject({
-    message: z.string(),
+    message: text,
     structured: jsonObject.optional(),
     artifacts: z.array(z.strictObject({ type: artifactKind, ref: artifactRef })).optional(),
-    status: z.strictObject({ ok: z.boolean(), reason: z.string() }).optional(),
+    status: z.strictObject({ ok: z.boolean(), reason: text }).optional(),
   }),
-  contextRef: z.string().min(1).optional(),
+  contextRef: text.min(1).optional(),
 });
 export type Handoff = z.infer<typeof handoff>;

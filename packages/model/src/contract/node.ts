@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { nodeId, runId } from '../ids.ts';
+import { text } from '../json.ts';
 
 export const provider = z.enum(['codex', 'claude', 'gemini', 'custom']);
 export type Provider = z.infer<typeof provider>;
@@ -35,20 +36,20 @@ export type Connection = z.infer<typeof connection>;
 export const node = z.strictObject({
   id: nodeId,
   runId,
-  label: z.string(),
-  roleTemplate: z.string(),
+  label: text,
+  roleTemplate: text,
   provider,
   /** Our plugin, where `provider` can only say `custom`. */
-  plugin: z.string().min(1).optional(),
+  plugin: text.min(1).optional(),
   status: contractNodeStatus,
-  summary: z.string(),
+  summary: text,
   lastActivityAt: timestamp,
   capabilities,
   permissions,
   session: z.strictObject({
     /** The vendor's id, opaque to us; empty until the vendor has given one. */
-    sessionId: z.string(),
-    resetCommands: z.array(z.string()),
+    sessionId: text,
+    resetCommands: z.array(text),
   }),
   connection: connection.optional(),
   inboxCount: z.int().nonnegative().optional(),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { artifactId, edgeId, nodeId, runId } from '../ids.ts';
+import { text } from '../json.ts';
 import { artifact } from './artifact.ts';
 import { edge } from './edge.ts';
 import { node } from './node.ts';
@@ -25,7 +26,7 @@ export const run = z.strictObject({
   contractVersion: z.literal(CONTRACT_VERSION),
   status: contractRunStatus,
   /** Why a stopped run shows as failed. */
-  stopReason: z.string().min(1).optional(),
+  stopReason: text.min(1).optional(),
   phase: runPhase,
   mode: runMode,
   globalMode,

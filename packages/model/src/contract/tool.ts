@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { toolId } from '../ids.ts';
-import { json, jsonObject } from '../json.ts';
+import { json, jsonObject, text } from '../json.ts';
 
 /** A tool call as it was proposed. */
 export const toolCall = z.strictObject({
   id: toolId,
-  name: z.string().min(1),
+  name: text.min(1),
   args: jsonObject,
 });
 export type ToolCall = z.infer<typeof toolCall>;
@@ -13,5 +13,5 @@ export type ToolCall = z.infer<typeof toolCall>;
 export const toolResult = z.strictObject({ ok: z.boolean(), output: json.optional() });
 export type ToolResult = z.infer<typeof toolResult>;
 
-export const toolError = z.strictObject({ message: z.string() });
+export const toolError = z.strictObject({ message: text });
 export type ToolError = z.infer<typeof toolError>;
