@@ -15,7 +15,7 @@ export default defineConfig({
           name: 'system',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...rules],
-          testTimeout: 300_000,
+          testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 300_000,
         },
       },
     ],

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bundle, undeclaredPackages } from '../scripts/bundle.ts';
+
+describe('bundle', () => {
+  let root = '';
+  beforeEach(() => {
+    root = mkdtempSync(path.join(tmpdir(), 'bundle-'));
+    write('node_modules/declared/package.json', '{"name": "declared", "type": "module", "exports": "./index.js"}');
+    write('node_modules/declared/index.js', 'export const declared = "declared";');
+    write(
+      'node_modules/@scope/hidden/package.json',
+      '{"name": "@scope/hidden", "type": "module", "exports": "./index.js"}',
+    );
+    write('node_modules/@scope/hidden/index.js', 'export const hidden = "hidden";');
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  it('makes a program that runs, with lazy parts in files of their own, and empties the folder first', async () => {
+    write('dist/stale.js', '');
+    write('src/lazy.ts', `import path from 'node:path'; export const name: string = path.basename('a/lazy');`);
+    write(
+      'src/main.ts',
+      `import { declared } from 'declared';
+       export const main = async (): Promise<string> => declared + ' ' + (await import('./lazy.ts')).name;`,
+    );
+    expect(await bundleOf(['declared'])).toEqual([]);
+    const built: { main(): Promise<string> } = await import(pathToFileURL(path.join(root, 'dist/main.js')).href);
+    expect(await built.main()).toBe('declared lazy');
+    const files = readdirSync(path.join(root, 'dist')).map(file => file.replace(/-[A-Z0-9]+\./, '.'));
+    expect(files.sort()).toEqual(['lazy.js', 'lazy.js.map', 'main.js', 'main.js.map']);
+    const main = readFileSync(path.join(root, 'dist/main.js'), 'utf8');
+    expect(main).toContain(`from "declared"`);
+    expect(main).toContain('//# sourceMappingURL=main.js.map');
+  });
+
+  it('names a package that the program uses and does not declare', async () => {
+    write(
+      'src/main.ts',
+      `import { declared } from 'declared'; import { hidden } from '@scope/hidden'; console.log(declared, hidden);`,
+    );
+    expect(await bundleOf([])).toEqual(['@scope/hidden', 'declared']);
+  });
+
+  function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {
+    return bundle({ entry: path.join(root, 'src/main.ts'), outDir: path.join(root, 'dist'), dependencies, root });
+  }
+
+  function write(file: string, text: string): void {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  }
+});
+
+it('undeclaredPackages looks at what the output imports and at what it swallowed, not at the platform', () => {
+  const external = (specifier: string) => ({ path: specifier, kind: 'import-statement' as const, external: true });
+  const output = {
+    bytes: 1,
+    inputs: {},
+    exports: [],
+    imports: [
+      external('node:fs'),
+      external('fs'),
+      external('zod/v4'),
+      external('@a/b/c'),
+      { path: 'dist/x.js', kind: 'import-statement' as const },
+    ],
+  };
+  const input = { bytes: 1, imports: [] };
+  const inputs = { 'packages/model/src/index.ts': input, 'node_modules/d/node_modules/e/index.js': input };
+  expect(undeclaredPackages({ inputs, outputs: { 'dist/main.js': output } }, ['zod'])).toEqual(['@a/b', 'e']);
+});
