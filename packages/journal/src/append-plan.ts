@@ -130,7 +130,7 @@ function prepare<E extends JournalEvent>(
     newRefs: [...refs],
     segmentPath: path,
     segment,
-    manifest: utf8Bytes(records.map(encodeRecord).join('')),
+    manifest: utf8Bytes(records.map(record => `${encodeRecord(record)}\n`).join('')),
     recordCount: records.length,
   });
 }

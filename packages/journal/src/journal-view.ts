@@ -14,12 +14,14 @@ export interface JournalView<E extends JournalEvent> {
 }
 
 export function viewOf<E extends JournalEvent>(truth: Truth<E>): JournalView<E> {
-  const { sessionId, head } = truth;
+  const { sessionId } = truth;
   const { length } = truth.events;
   return {
     sessionId,
     length,
-    head,
+    get head() {
+      return truth.chain.headAt(length);
+    },
     events: (from = 0) => truth.events.slice(from, length),
     find(key) {
       const index = truth.indexByKey.get(key);

@@ -88,7 +88,7 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
   const directory = `${home}/${collection}/${sessionId}`;
   const manifest = `${directory}/${MANIFEST}`;
   const source = { disk, directory, hasher, schema };
-  const truth: Truth<E> = emptyTruth(sessionId);
+  const truth: Truth<E> = emptyTruth(sessionId, hasher);
   const live = new WeakSet<LockWitness>();
 
   /** Brings the truth up to date. */
@@ -139,8 +139,10 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
         return ok({ health, view: viewOf(truth), ...(defect && { defect }) });
       }),
 
-    async withLock(work) {
-      const made = guardIo('opening', () => {
+    async withLock<T, F>(
+      work: (witness: LockWitness, view: JournalView<E>) => Promise<Result<T, F>> | Result<T, F>,
+    ): Promise<Result<T, F | LockError | HealthError | IoError>> {
+      const made = guardIo<undefined, never>('opening', () => {
         if (truth.manifestBytes === 0) {
           disk.makeDirectory(`${home}/${collection}`);
           disk.makeDirectory(directory);
@@ -170,16 +172,20 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
         const decision = decidePlan(truth, plan, schema, hasher);
         if (!decision.ok) return decision;
         if (decision.value.kind === 'recorded') {
-          return ok({ isNew: false, events: decision.value.events, head: truth.head });
+          return ok({ isNew: false, events: decision.value.events, head: truth.chain.headAt(truth.events.length) });
         }
         const { prepared } = decision.value;
         const absent = prepared.newRefs.find(ref => !snapshots.isDurable(ref));
         if (absent !== undefined) return err(snapshotNotStored(sessionId, absent));
         writeAppend(disk, { home, collection, directory }, truth.manifestBytes, prepared);
-        commit(truth, prepared.lines, source);
+        commit(truth, prepared.lines, schema);
         truth.records += prepared.recordCount;
         truth.manifestBytes += prepared.manifest.length;
-        return ok({ isNew: true, events: prepared.lines.map(line => line.event), head: truth.head });
+        return ok({
+          isNew: true,
+          events: prepared.lines.map(line => line.event),
+          head: truth.chain.headAt(truth.events.length),
+        });
       }),
   };
 }

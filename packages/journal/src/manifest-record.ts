@@ -1,4 +1,15 @@
-import { canonicalJson, digest, err, eventId, ok, type Result, sessionId } from '@signalbox/model';
+import {
+  canonicalJson,
+  type Digest,
+  digest,
+  type EventId,
+  err,
+  eventId,
+  ok,
+  type Result,
+  type SessionId,
+  sessionId,
+} from '@signalbox/model';
 import * as z from 'zod';
 import { describeIssues } from './event.ts';
 
@@ -41,11 +52,59 @@ export type RecordProblem = {
 };
 
 export function encodeRecord(record: ManifestRecord): string {
-  return `${canonicalJson(record)}\n`;
+  return canonicalJson(record);
 }
 
 /** A record from its line, without the newline. */
 export function decodeRecord(line: string): Result<ManifestRecord, RecordProblem> {
+  const record = matchRecord(line);
+  return record === undefined ? diagnoseRecord(line) : ok(record);
+}
+
+const INDEX = '(0|[1-9][0-9]{0,14})';
+const UUID = '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})';
+const DIGEST = '(sha256:[0-9a-f]{64})';
+
+const segmentClosedText = new RegExp(
+  `^{"bytes":${INDEX},"firstEventIndex":${INDEX},"kind":"segment_closed","lastEventIndex":${INDEX},"manifestIndex":${INDEX},"segmentRelPath":"([a-z0-9/.-]+)","sessionId":"${UUID}","sha256":"${DIGEST}","v":1}$`,
+);
+const snapshotPinnedText = new RegExp(
+  `^{"createdByEventId":"${UUID}","eventIndex":${INDEX},"kind":"snapshot_pinned","manifestIndex":${INDEX},"sessionId":"${UUID}","snapshotRef":"${DIGEST}","v":1}$`,
+);
+
+/** Canonical text has one form, so a good record is told by it: reading a long manifest spends most of its time here. */
+function matchRecord(line: string): ManifestRecord | undefined {
+  const pin = snapshotPinnedText.exec(line);
+  if (pin !== null) {
+    const [, createdByEventId, eventIndex, manifestIndex, session, snapshotRef] = pin;
+    return {
+      v: MANIFEST_VERSION,
+      manifestIndex: Number(manifestIndex),
+      sessionId: session as SessionId,
+      kind: 'snapshot_pinned',
+      eventIndex: Number(eventIndex),
+      snapshotRef: snapshotRef as Digest,
+      createdByEventId: createdByEventId as EventId,
+    };
+  }
+  const closed = segmentClosedText.exec(line);
+  if (closed === null) return undefined;
+  const [, bytes, first, last, manifestIndex, path = '', session, sha256] = closed;
+  return {
+    v: MANIFEST_VERSION,
+    manifestIndex: Number(manifestIndex),
+    sessionId: session as SessionId,
+    kind: 'segment_closed',
+    firstEventIndex: Number(first),
+    lastEventIndex: Number(last),
+    segmentRelPath: path,
+    sha256: sha256 as Digest,
+    bytes: Number(bytes),
+  };
+}
+
+/** Says what is wrong with a line that is not an ordinary record. */
+function diagnoseRecord(line: string): Result<ManifestRecord, RecordProblem> {
   const value = parseJson(line);
   if (value === undefined) return err({ code: 'record_not_json', reason: 'the line is not JSON' });
   const version = versionOf(value);

@@ -7,20 +7,11 @@
  * R3  What can only come from a write that was cut short is a tail, not a defect. A cut write leaves a proper prefix of
  *     what it meant to write: whole records, then at most one that lacks its end.
  */
-import {
-  canonicalJson,
-  chainHead,
-  type Digest,
-  EMPTY_HEAD,
-  err,
-  type Hasher,
-  ok,
-  type Result,
-  type SessionId,
-} from '@signalbox/model';
+import { canonicalJson, type Digest, err, type Hasher, ok, type Result, type SessionId } from '@signalbox/model';
 import type { Defect, DefectCode } from './defect.ts';
 import type { Disk } from './disk.ts';
 import type { DedupeKey, EventSchema, JournalEvent } from './event.ts';
+import { type HeadChain, headChain } from './head-chain.ts';
 import {
   decodeRecord,
   parseJson,
@@ -39,19 +30,19 @@ export interface Truth<E extends JournalEvent> {
   readonly indexByKey: Map<DedupeKey, number>;
   /** Every pinned snapshot, and the index of an event that refers to it. */
   readonly pins: Map<Digest, number>;
-  head: Digest;
+  readonly chain: HeadChain;
   records: number;
   /** Where the next append goes: the end of the last one that is complete. */
   manifestBytes: number;
 }
 
-export function emptyTruth<E extends JournalEvent>(sessionId: SessionId): Truth<E> {
+export function emptyTruth<E extends JournalEvent>(sessionId: SessionId, hasher: Hasher): Truth<E> {
   return {
     sessionId,
     events: [],
     indexByKey: new Map(),
     pins: new Map(),
-    head: EMPTY_HEAD,
+    chain: headChain(hasher),
     records: 0,
     manifestBytes: 0,
   };
@@ -62,8 +53,10 @@ export interface ReplaySource<E extends JournalEvent> {
   readonly directory: string;
   readonly hasher: Hasher;
   readonly schema: EventSchema<E>;
-  /** Told of each part of the truth as it is read. */
-  readonly observer?: { onHead(head: Digest): void; onSegment(path: string): void };
+  /** Also checks that every event is in canonical form, which the digest of its segment does not say. */
+  readonly checksForm?: boolean;
+  /** Told of each segment that is part of the truth. */
+  readonly onSegment?: (path: string) => void;
 }
 
 export interface Replayed {
@@ -85,6 +78,9 @@ export function replay<E extends JournalEvent>(
   const text = ascii.decode(manifest);
   const start = truth.manifestBytes;
   const defective = (defect: Defect): Replayed => ({ defect, tailBytes: 0 });
+  if (text !== '' && source.disk.kind(`${source.directory}/events`) === 'other') {
+    return defective({ code: 'segment_not_a_file', file: 'events', reason: 'it is a link, not a directory' });
+  }
   let open: Segment<E> | undefined;
   let records = truth.records;
   let position = 0;
@@ -116,8 +112,8 @@ export function replay<E extends JournalEvent>(
     position = end + 1;
     if (open !== undefined && open.unpinned.size > 0) continue;
     if (open !== undefined) {
-      commit(truth, open.lines, source);
-      source.observer?.onSegment(open.path);
+      commit(truth, open.lines, source.schema);
+      source.onSegment?.(open.path);
       open = undefined;
     }
     truth.records = records;
@@ -137,14 +133,13 @@ export interface EventLine<E extends JournalEvent> {
 export function commit<E extends JournalEvent>(
   truth: Truth<E>,
   lines: readonly EventLine<E>[],
-  { hasher, schema, observer }: Pick<ReplaySource<E>, 'hasher' | 'schema' | 'observer'>,
+  schema: EventSchema<E>,
 ): void {
   for (const { event, text } of lines) {
-    truth.head = chainHead(hasher, truth.head, text);
+    truth.chain.extend(text);
     truth.indexByKey.set(event.dedupeKey, event.eventIndex);
     for (const ref of schema.snapshotRefs(event)) if (!truth.pins.has(ref)) truth.pins.set(ref, event.eventIndex);
     truth.events.push(event);
-    observer?.onHead(truth.head);
   }
 }
 
@@ -183,7 +178,7 @@ function checkOrder<E extends JournalEvent>(
 function readSegment<E extends JournalEvent>(
   truth: Truth<E>,
   record: SegmentClosed,
-  { disk, directory, hasher, schema }: ReplaySource<E>,
+  source: ReplaySource<E>,
   place: { readonly file: string; readonly line: number },
 ): Result<Segment<E>, Defect> {
   const first = truth.events.length;
@@ -195,20 +190,17 @@ function readSegment<E extends JournalEvent>(
   if (record.segmentRelPath !== file) {
     return err({ ...place, code: 'segment_path_refused', reason: `the segment's path must be ${file}` });
   }
-  if (disk.kind(`${directory}/events`) === 'other') {
-    return err({ file: 'events', code: 'segment_not_a_file', reason: 'events is not a directory' });
-  }
-  const bytes = disk.read(`${directory}/${file}`);
+  const bytes = source.disk.read(`${source.directory}/${file}`);
   if (bytes === 'missing') return err({ file, code: 'segment_missing', reason: 'the file is not there' });
   if (bytes === 'not_a_file') return err({ file, code: 'segment_not_a_file', reason: 'it is not a regular file' });
   if (bytes.length !== record.bytes) {
     const reason = `it has ${bytes.length} bytes, its record says ${record.bytes}`;
     return err({ file, code: 'segment_size_mismatch', reason });
   }
-  if (hasher(bytes) !== record.sha256) {
+  if (source.hasher(bytes) !== record.sha256) {
     return err({ file, code: 'segment_digest_mismatch', reason: `its sha256 is not ${record.sha256}` });
   }
-  return decodeSegment(truth, record, file, bytes, schema);
+  return decodeSegment(truth, record, file, bytes, source);
 }
 
 function decodeSegment<E extends JournalEvent>(
@@ -216,7 +208,7 @@ function decodeSegment<E extends JournalEvent>(
   record: SegmentClosed,
   file: string,
   bytes: Uint8Array,
-  schema: EventSchema<E>,
+  source: ReplaySource<E>,
 ): Result<Segment<E>, Defect> {
   const text = decodeUtf8(bytes);
   if (text === undefined) return err({ file, code: 'event_not_json', reason: 'the file is not UTF-8' });
@@ -232,14 +224,14 @@ function decodeSegment<E extends JournalEvent>(
   const unpinned = new Set<Digest>();
   const keys = new Set<DedupeKey>();
   for (const [offset, line] of texts.entries()) {
-    const decoded = decodeEvent(truth, first + offset, line, schema);
+    const decoded = decodeEvent(truth, first + offset, line, source);
     if (!decoded.ok) return err({ file, line: offset + 1, ...decoded.error });
     const { dedupeKey } = decoded.value;
     if (truth.indexByKey.has(dedupeKey) || keys.has(dedupeKey)) {
       return err({ file, line: offset + 1, code: 'dedupe_key_repeated', reason: `the key ${dedupeKey} is taken` });
     }
     keys.add(dedupeKey);
-    for (const ref of schema.snapshotRefs(decoded.value)) if (!truth.pins.has(ref)) unpinned.add(ref);
+    for (const ref of source.schema.snapshotRefs(decoded.value)) if (!truth.pins.has(ref)) unpinned.add(ref);
     lines.push({ event: decoded.value, text: line });
   }
   return ok({ path: file, lines, unpinned });
@@ -249,7 +241,7 @@ function decodeEvent<E extends JournalEvent>(
   truth: Truth<E>,
   eventIndex: number,
   line: string,
-  schema: EventSchema<E>,
+  { schema, checksForm = false }: ReplaySource<E>,
 ): Result<E, Problem> {
   const value = parseJson(line);
   if (value === undefined) return err({ code: 'event_not_json', reason: 'the line is not JSON' });
@@ -259,7 +251,7 @@ function decodeEvent<E extends JournalEvent>(
   }
   const event = schema.decode(value);
   if (!event.ok) return err({ code: 'event_invalid', reason: event.error });
-  if (canonicalJson(value) !== line) {
+  if (checksForm && canonicalJson(value) !== line) {
     return err({ code: 'event_not_canonical', reason: 'the line is not the canonical text of its event' });
   }
   if (event.value.sessionId !== truth.sessionId) {

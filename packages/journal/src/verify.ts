@@ -1,4 +1,4 @@
-import { type Digest, digestHex, EMPTY_HEAD, type Hasher, type SessionId, sessionId } from '@signalbox/model';
+import { type Digest, digestHex, type Hasher, type SessionId, sessionId } from '@signalbox/model';
 import { type Defect, defectMeanings, healthOf, type SessionHealth } from './defect.ts';
 import type { Disk } from './disk.ts';
 import type { EventSchema, JournalEvent } from './event.ts';
@@ -40,18 +40,19 @@ export function verifyJournal<E extends JournalEvent>(options: VerifyOptions<E>)
   if (manifest === 'missing') return undefined;
   const bytes = manifest === 'not_a_file' ? new Uint8Array(0) : manifest;
   const session = sessionOf(bytes);
-  const truth = emptyTruth<E>(session ?? NO_SESSION);
-  const heads = [EMPTY_HEAD];
+  const truth = emptyTruth<E>(session ?? NO_SESSION, options.hasher);
   const segments = new Set<string>();
-  const observer = { onHead: (head: Digest) => heads.push(head), onSegment: (path: string) => segments.add(path) };
-  const { defect, tailBytes } = manifest === 'not_a_file' ? NOT_A_FILE : replay(truth, bytes, { ...options, observer });
-  const found = defect ?? checkSnapshots(truth, options) ?? checkHead(heads, expectHead);
+  const { defect, tailBytes } =
+    manifest === 'not_a_file'
+      ? NOT_A_FILE
+      : replay(truth, bytes, { ...options, onSegment: path => segments.add(path), checksForm: true });
+  const found = defect ?? checkSnapshots(truth, options) ?? checkHead(truth, expectHead);
   return {
     ok: found === undefined,
     health: healthOf(found, truth.events.length),
     ...(session && { sessionId: session }),
     events: truth.events.length,
-    head: truth.head,
+    head: truth.chain.headAt(truth.events.length),
     segments: segments.size,
     pins: truth.pins.size,
     ...(found && { defect: { ...found, meaning: defectMeanings[found.code] } }),
@@ -93,14 +94,15 @@ function checkSnapshots<E extends JournalEvent>(
   return undefined;
 }
 
-function checkHead(heads: readonly Digest[], expected: Digest | undefined): Defect | undefined {
-  if (expected === undefined || expected === heads.at(-1)) return undefined;
-  const count = heads.indexOf(expected);
-  if (count < 0) {
-    return { code: 'head_mismatch', file: MANIFEST, reason: `no event of this journal ends in ${expected}` };
+function checkHead<E extends JournalEvent>(truth: Truth<E>, expected: Digest | undefined): Defect | undefined {
+  const { length } = truth.events;
+  if (expected === undefined || expected === truth.chain.headAt(length)) return undefined;
+  for (let count = 0; count < length; count++) {
+    if (truth.chain.headAt(count) !== expected) continue;
+    const reason = `${expected} was the head after ${count} of the ${length} events`;
+    return { code: 'head_passed', file: MANIFEST, reason };
   }
-  const reason = `${expected} was the head after ${count} of the ${heads.length - 1} events`;
-  return { code: 'head_passed', file: MANIFEST, reason };
+  return { code: 'head_mismatch', file: MANIFEST, reason: `no event of this journal ends in ${expected}` };
 }
 
 function notesOn<E extends JournalEvent>(

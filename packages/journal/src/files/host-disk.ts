@@ -1,7 +1,6 @@
 import {
   closeSync,
   constants,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   lstatSync,
@@ -14,7 +13,7 @@ import {
 } from 'node:fs';
 import { type Disk, DiskError, type OpenFile } from '../disk.ts';
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 const NO_BYTES = new Uint8Array(0);
 
 /** The disk of this machine. */
@@ -47,7 +46,7 @@ export const hostDisk: Disk = {
   read(path, from = 0) {
     let fd: number;
     try {
-      fd = openSync(path, O_RDONLY | O_NOFOLLOW);
+      fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     } catch (cause) {
       const code = codeOf(cause);
       if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
@@ -57,6 +56,7 @@ export const hostDisk: Disk = {
     try {
       return readFrom(fd, from);
     } catch (cause) {
+      if (codeOf(cause) === 'EISDIR') return 'not_a_file';
       throw diskError('read', cause);
     } finally {
       closeSync(fd);
@@ -86,18 +86,19 @@ function openFile(fd: number): OpenFile {
   };
 }
 
-function readFrom(fd: number, from: number): Uint8Array | 'not_a_file' {
-  const entry = fstatSync(fd);
-  if (!entry.isFile()) return 'not_a_file';
-  if (entry.size <= from) return NO_BYTES;
-  const bytes = Buffer.allocUnsafe(entry.size - from);
-  let done = 0;
-  while (done < bytes.length) {
-    const count = readSync(fd, bytes, done, bytes.length - done, from + done);
-    if (count === 0) break;
-    done += count;
+/** Most files fit into one piece, and are read with one call. */
+const piece = Buffer.allocUnsafeSlow(64 * 1024);
+
+function readFrom(fd: number, from: number): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let position = from;
+  for (;;) {
+    const count = readSync(fd, piece, 0, piece.length, position);
+    // A copy: the piece is used again.
+    pieces.push(Buffer.from(piece.subarray(0, count)));
+    position += count;
+    if (count < piece.length) return pieces.length === 1 ? (pieces[0] ?? NO_BYTES) : Buffer.concat(pieces);
   }
-  return bytes.subarray(0, done);
 }
 
 function syncPath(operation: string, path: string): void {

@@ -1,0 +1,21 @@
+export { type FakeClock, fakeClock } from './fake-clock.ts';
+export {
+  type Interceptor,
+  interceptedDisk,
+  killThisProcess,
+  recordingDisk,
+  type StopPoint,
+  stoppingDisk,
+} from './intercepted-disk.ts';
+export {
+  type FactRecorded,
+  factDraft,
+  factRecorded,
+  factSchema,
+  openFacts,
+  snapshotText,
+  TEST_SESSION,
+} from './journal-builders.ts';
+export { type LossyDisk, lossyDisk, type PendingEffect } from './lossy-disk.ts';
+export { memoryLocks } from './memory-locks.ts';
+export { type SeededRng, seededRng } from './seeded-rng.ts';
