@@ -108,7 +108,7 @@ export interface ErrorEnvelope<Code extends ErrorCode = ErrorCode> {
   readonly retry: Retry;
   /** What to do next. */
   readonly suggestion: string;
-  readonly details?: Json;
+  readonly details?: Json | undefined;
 }
 
 /**
