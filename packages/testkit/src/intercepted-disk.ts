@@ -1,22 +1,26 @@
 import type { Disk, OpenFile } from '@signalbox/journal';
 
 /** Stands between the journal and its disk: called for every operation that changes or syncs something. */
-export type Interceptor = <T>(operation: string, run: () => T) => T;
+export type Interceptor = <T>(operation: string, path: string, run: () => T) => T;
 
 export function interceptedDisk(disk: Disk, intercept: Interceptor): Disk {
-  const openFile = (file: OpenFile): OpenFile => ({
-    write: bytes => intercept('write', () => file.write(bytes)),
-    sync: () => intercept('sync', () => file.sync()),
-    truncate: length => intercept('truncate', () => file.truncate(length)),
+  const openFile = (path: string, file: OpenFile): OpenFile => ({
+    write: bytes => intercept('write', path, () => file.write(bytes)),
+    sync: () => intercept('sync', path, () => file.sync()),
+    truncate: length => intercept('truncate', path, () => file.truncate(length)),
     close: () => file.close(),
   });
   return {
     ...disk,
-    makeDirectory: path => intercept('makeDirectory', () => disk.makeDirectory(path)),
-    open: (path, mode) => openFile(intercept('open', () => disk.open(path, mode))),
-    rename: (from, to) => intercept('rename', () => disk.rename(from, to)),
-    syncDirectory: path => intercept('syncDirectory', () => disk.syncDirectory(path)),
-    syncFile: path => intercept('syncFile', () => disk.syncFile(path)),
+    makeDirectory: path => intercept('makeDirectory', path, () => disk.makeDirectory(path)),
+    open: (path, mode) =>
+      openFile(
+        path,
+        intercept('open', path, () => disk.open(path, mode)),
+      ),
+    rename: (from, to) => intercept('rename', to, () => disk.rename(from, to)),
+    syncDirectory: path => intercept('syncDirectory', path, () => disk.syncDirectory(path)),
+    syncFile: path => intercept('syncFile', path, () => disk.syncFile(path)),
   };
 }
 
@@ -29,7 +33,7 @@ export interface StopPoint {
 /** Calls `stop` at one point of a program's operations. In a child process, `stop` kills it; see `killThisProcess`. */
 export function stoppingDisk(disk: Disk, point: StopPoint, stop: () => void): Disk {
   let count = 0;
-  return interceptedDisk(disk, (_operation, run) => {
+  return interceptedDisk(disk, (_operation, _path, run) => {
     const isHere = count++ === point.operation;
     if (isHere && point.when === 'before') stop();
     const result = run();
@@ -45,11 +49,11 @@ export function killThisProcess(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** The names of the operations that `work` does, in order. */
+/** Notes the operations that are done, in order: `sync <path>`. */
 export function recordingDisk(disk: Disk): { readonly disk: Disk; readonly operations: readonly string[] } {
   const operations: string[] = [];
-  const recorded = interceptedDisk(disk, (operation, run) => {
-    operations.push(operation);
+  const recorded = interceptedDisk(disk, (operation, path, run) => {
+    operations.push(`${operation} ${path}`);
     return run();
   });
   return { disk: recorded, operations };
