@@ -1,5 +1,4 @@
 import {
-  canonicalJson,
   type Digest,
   type ErrorEnvelope,
   err,
@@ -7,6 +6,7 @@ import {
   type Hasher,
   ok,
   type Result,
+  tryCanonicalJson,
   utf8Bytes,
 } from '@signalbox/model';
 import { type DedupeKey, dedupeKey, type EventDraft, type EventSchema, type JournalEvent } from './event.ts';
@@ -91,7 +91,10 @@ function prepare<E extends JournalEvent>(
     const event = schema.decode(value);
     if (!event.ok)
       return err(invalidPlan(`event ${offset} (${draft.dedupeKey}) does not fit its schema: ${event.error}`));
-    lines.push({ event: event.value, text: canonicalJson(value) });
+    const text = tryCanonicalJson(value);
+    if (!text.ok)
+      return err(invalidPlan(`event ${offset} (${draft.dedupeKey}) is not plain data: ${text.error.reason}`));
+    lines.push({ event: event.value, text: text.value });
     for (const ref of schema.snapshotRefs(event.value)) {
       if (truth.pins.has(ref) || refs.has(ref)) continue;
       refs.add(ref);

@@ -16,7 +16,8 @@ import { ioFailure } from './failures.ts';
  * Immutable texts named by the sha256 of their bytes, one file each.
  *
  * C1  A name appears with its whole content or not at all, and what `putAll` answers is on disk.
- * C2  A file that was there before is not trusted to be on disk: another process may have stopped before it synced.
+ * C2  A name that was there before may not be on disk yet: another process may have stopped before it synced the
+ *     directory. The directory itself is on disk before the first file is written into it.
  */
 export interface ContentStore {
   /** Stores texts; those that are there already cost nothing. One sync of the directory for all. */
@@ -107,7 +108,6 @@ export function openContentStore({ disk, hasher, home, name, writer }: ContentSt
       if (durable.has(ref)) return true;
       if (!isIntact(ref)) return false;
       disk.syncDirectory(directory);
-      disk.syncDirectory(home);
       durable.add(ref);
       return true;
     },

@@ -9,6 +9,7 @@ import {
   type Result,
   type SessionId,
   sessionId,
+  tryCanonicalJson,
 } from '@signalbox/model';
 import * as z from 'zod';
 import { describeIssues } from './event.ts';
@@ -113,10 +114,16 @@ function diagnoseRecord(line: string): Result<ManifestRecord, RecordProblem> {
   }
   const parsed = manifestRecord.safeParse(value);
   if (!parsed.success) return err({ code: 'record_invalid', reason: describeIssues(parsed.error) });
-  if (canonicalJson(parsed.data) !== line) {
+  if (!isCanonical(parsed.data, line)) {
     return err({ code: 'record_not_canonical', reason: 'the line is not the canonical text of its record' });
   }
   return ok(parsed.data);
+}
+
+/** Whether a text is the canonical JSON of the value that was read from it. */
+export function isCanonical(value: unknown, text: string): boolean {
+  const canonical = tryCanonicalJson(value);
+  return canonical.ok && canonical.value === text;
 }
 
 /** The one place where a segment may be. */

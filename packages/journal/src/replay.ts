@@ -7,13 +7,14 @@
  * R3  What can only come from a write that was cut short is a tail, not a defect. A cut write leaves a proper prefix of
  *     what it meant to write: whole records, then at most one that lacks its end.
  */
-import { canonicalJson, type Digest, err, type Hasher, ok, type Result, type SessionId } from '@signalbox/model';
+import { type Digest, err, type Hasher, ok, type Result, type SessionId } from '@signalbox/model';
 import type { Defect, DefectCode } from './defect.ts';
 import type { Disk } from './disk.ts';
 import type { DedupeKey, EventSchema, JournalEvent } from './event.ts';
 import { type HeadChain, headChain } from './head-chain.ts';
 import {
   decodeRecord,
+  isCanonical,
   parseJson,
   type SegmentClosed,
   type SnapshotPinned,
@@ -251,7 +252,7 @@ function decodeEvent<E extends JournalEvent>(
   }
   const event = schema.decode(value);
   if (!event.ok) return err({ code: 'event_invalid', reason: event.error });
-  if (checksForm && canonicalJson(value) !== line) {
+  if (checksForm && !isCanonical(value, line)) {
     return err({ code: 'event_not_canonical', reason: 'the line is not the canonical text of its event' });
   }
   if (event.value.sessionId !== truth.sessionId) {

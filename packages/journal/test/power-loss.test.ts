@@ -12,18 +12,14 @@ import { describe, expect, it } from 'vitest';
 import {
   appendPlan,
   appendPlanOnStored,
-  cutsOf,
-  HOME,
-  killedAt,
-  labelOf,
   type Outcome,
   readPlan,
-  runUntil,
-  SESSION_DIRECTORY,
+  storeThenAppendPlan,
   type Truths,
   truthsOf,
   violation,
-} from './support/power-loss.ts';
+} from './support/plan.ts';
+import { cutsOf, HOME, killedAt, labelOf, runUntil, SESSION_DIRECTORY } from './support/power-loss.ts';
 
 /** All bytes of the last write at full size; its ends and some of its middle otherwise. */
 const tearsOf = (length: number): readonly number[] => {
@@ -41,6 +37,7 @@ interface Scenario {
 
 const scenarios: Record<string, Scenario> = {
   'the first append of a session': { base: emptyHome, work: appendPlan },
+  'the first append of a session whose snapshots were stored before': { base: emptyHome, work: storeThenAppendPlan },
   'a later append': { base: () => withEvents(true), work: appendPlan },
   'the first snapshots of a session that has events': { base: () => withEvents(false), work: appendPlan },
   'an append over a tail that is longer than it': { base: withLongTail, work: appendPlan },
@@ -108,7 +105,7 @@ type Search = { readonly cuts: number; readonly found?: string };
 /** Cuts the power at every operation of a scenario, in every way, until something is wrong. */
 async function search(scenario: Scenario, ignoredSync?: (label: string) => boolean): Promise<Search> {
   const base = await scenario.base();
-  const truths = await truthsOf(base);
+  const truths = await truthsOf(base.copy());
   if (!scenario.afterKill) return searchFrom(base, truths, 0, scenario.work, ignoredSync);
   let cuts = 0;
   for (let killPoint = 0; ; killPoint++) {

@@ -31,6 +31,9 @@ export const sqliteLocks: FileLocks = {
   },
 };
 
+/** Held locks are referred to from here: a collected database would free its lock. */
+const held = new Set<DatabaseSync>();
+
 /** The last caller in line for each path. Callers of this process are served in the order they came. */
 const lines = new Map<string, Promise<void>>();
 
@@ -59,8 +62,14 @@ function tryAcquire(path: string): Result<HeldLock, LockRefusal> {
   try {
     database = new DatabaseSync(path, { timeout: 0 });
     database.exec('begin exclusive');
-    const held = database;
-    return ok({ release: () => held.close() });
+    const taken = database;
+    held.add(taken);
+    return ok({
+      release() {
+        held.delete(taken);
+        taken.close();
+      },
+    });
   } catch (cause) {
     database?.close();
     if (sqliteCode(cause) === SQLITE_BUSY) return err({ code: 'busy' });

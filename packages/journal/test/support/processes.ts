@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const CHILD = path.join(import.meta.dirname, 'child.ts');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+}
+
+export interface RunningChild {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** The first line it prints. */
+  readonly firstLine: Promise<string>;
+  /** Ends it and whatever it started. */
+  kill(): void;
+}
+
+/** Starts `child.ts` in a role, in a process group of its own. */
+export function startChild(role: string, ...args: readonly (string | number)[]): RunningChild {
+  const child = spawn(process.execPath, [CHILD, role, ...args.map(String)], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  const { promise: firstLine, resolve } = Promise.withResolvers<string>();
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+    const end = stdout.indexOf('\n');
+    if (end >= 0) resolve(stdout.slice(0, end));
+  });
+  const ended = new Promise<Ended>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code, signal) => done({ code, signal, stdout }));
+  });
+  const kill = (): void => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-child.pid, 'SIGKILL');
+  };
+  return { process: child, ended, firstLine, kill };
+}
+
+/** A directory of its own for a test, gone when the test is over. */
+export function temporaryHome(): string {
+  const home = mkdtempSync(path.join(tmpdir(), 'signalbox-journal-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
