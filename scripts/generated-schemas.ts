@@ -1,3 +1,4 @@
+import { manifestRecord } from '@signalbox/journal';
 import {
   approvalResolution,
   artifact,
@@ -20,6 +21,7 @@ export const generatedSchemas: Readonly<Record<string, z.ZodType>> = {
   edge,
   'error-envelope': errorEnvelope,
   handoff,
+  'manifest-record': manifestRecord,
   message,
   node,
   run,
