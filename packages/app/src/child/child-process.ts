@@ -1,0 +1,67 @@
+/**
+ * Real child processes that play one role each. A role is run by the program itself, started again.
+ *
+ * P1  Nothing is left running: a child leads a process group of its own, which is killed as a whole when its time is up,
+ *     and it ends by itself when its input closes, which the death of this process does.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** How this program is started to play a role: a file to execute, and what comes before the role and its arguments. */
+export type Program = readonly [file: string, ...leading: string[]];
+
+export type ChildEnd =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'not_started'; readonly reason: string };
+
+export interface Child {
+  /** The first line it prints; undefined where it ends without one. */
+  readonly firstLine: Promise<string | undefined>;
+  readonly ended: Promise<ChildEnd>;
+  /** Ends it at once, and waits until it is gone. */
+  kill(): Promise<ChildEnd>;
+}
+
+/** More than the slowest machine needs for any role. */
+const TIME_LIMIT_MS = 20_000;
+
+export function startChild([file, ...leading]: Program, role: string, ...args: readonly string[]): Child {
+  const child = spawn(file, [...leading, role, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+    windowsHide: true,
+  });
+  const limit = setTimeout(() => killGroup(child), TIME_LIMIT_MS);
+  const ended = new Promise<ChildEnd>(resolve => {
+    child.once('error', cause => resolve({ kind: 'not_started', reason: cause.message }));
+    child.once('close', (code, signal) =>
+      resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal }),
+    );
+  });
+  ended.then(() => clearTimeout(limit));
+  const lines = createInterface({ input: child.stdout });
+  const firstLine = new Promise<string | undefined>(resolve => {
+    lines.once('line', resolve);
+    ended.then(() => resolve(undefined));
+  });
+  return {
+    firstLine,
+    ended,
+    kill() {
+      killGroup(child);
+      return ended;
+    },
+  };
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch (cause) {
+    const isGone = cause instanceof Error && 'code' in cause && cause.code === 'ESRCH';
+    if (!isGone) throw cause;
+  }
+}

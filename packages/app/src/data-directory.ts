@@ -1,0 +1,28 @@
+import path from 'node:path';
+
+export interface DataDirectoryFacts {
+  /** What the person asked for on the command line. */
+  readonly asked?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+  readonly home: string;
+  readonly cwd: string;
+}
+
+/** Where Signalbox keeps what is its own: as told, else where the platform keeps the data of its programs. */
+export function dataDirectory({ asked, env, platform, home, cwd }: DataDirectoryFacts): string {
+  const paths = platform === 'win32' ? path.win32 : path.posix;
+  const told = asked || env.SIGNALBOX_DATA_DIR;
+  if (told) return paths.resolve(cwd, told);
+  switch (platform) {
+    case 'win32':
+      return paths.join(env.LOCALAPPDATA || paths.join(home, 'AppData', 'Local'), 'Signalbox');
+    case 'darwin':
+      return paths.join(home, 'Library', 'Application Support', 'Signalbox');
+    default: {
+      // The XDG specification says to ignore a path that is not absolute.
+      const xdg = env.XDG_DATA_HOME ?? '';
+      return paths.join(paths.isAbsolute(xdg) ? xdg : paths.join(home, '.local', 'share'), 'signalbox');
+    }
+  }
+}

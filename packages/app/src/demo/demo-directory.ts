@@ -1,0 +1,27 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import { usageError } from '../command-error.ts';
+
+export interface DemoDirectory {
+  readonly path: string;
+  /** Removes it, unless somebody asked to keep it. */
+  close(): void;
+}
+
+/** A temporary directory, or an empty one that is kept. */
+export function openDemoDirectory(kept: string | undefined): Result<DemoDirectory, ErrorEnvelope<'command/usage'>> {
+  if (kept === undefined) {
+    const temporary = mkdtempSync(path.join(tmpdir(), 'signalbox-demo-'));
+    return ok({ path: temporary, close: () => rmSync(temporary, { recursive: true, force: true }) });
+  }
+  try {
+    mkdirSync(kept, { recursive: true, mode: 0o700 });
+    if (readdirSync(kept).length === 0) return ok({ path: path.resolve(kept), close() {} });
+    return err(usageError(`${kept} is not empty.`, 'The demo writes into a new or an empty directory. Give another.'));
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    return err(usageError(`${kept} cannot be made or read (${why}).`, 'Give a directory that you may write to.'));
+  }
+}

@@ -1,0 +1,21 @@
+/** One thing that Signalbox needs of a machine. */
+export interface Check {
+  readonly name: string;
+  /** `warn`: Signalbox works, something that it can do does not. */
+  readonly status: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do; always there unless all is well. */
+  readonly advice?: string;
+}
+
+export function passed(name: string, found: string): Check {
+  return { name, status: 'ok', found };
+}
+
+export function warned(name: string, found: string, advice: string): Check {
+  return { name, status: 'warn', found, advice };
+}
+
+export function failed(name: string, found: string, advice: string): Check {
+  return { name, status: 'fail', found, advice };
+}

@@ -1,0 +1,37 @@
+import type { Program } from '../child/child-process.ts';
+import { type Check, warned } from './check.ts';
+import { checkLock } from './lock-check.ts';
+import { openScratch } from './scratch-directory.ts';
+import { checkSync } from './sync-check.ts';
+import { checkGit, checkNode, checkSqlite } from './version-checks.ts';
+
+export interface DoctorOptions {
+  readonly dataDir: string;
+  readonly program: Program;
+}
+
+export interface DoctorReport {
+  /** False where Signalbox cannot be relied on here. */
+  readonly ok: boolean;
+  readonly dataDirectory: string;
+  readonly checks: readonly Check[];
+}
+
+/** Says whether Signalbox can work on this machine. Everything is tried for real, and nothing is left behind. */
+export async function doctor({ dataDir, program }: DoctorOptions): Promise<DoctorReport> {
+  const checks = [checkNode(), checkSqlite(), checkGit(), ...(await checkDataDirectory(dataDir, program))];
+  return { ok: checks.every(check => check.status !== 'fail'), dataDirectory: dataDir, checks };
+}
+
+async function checkDataDirectory(dataDir: string, program: Program): Promise<readonly Check[]> {
+  const { check, scratch } = openScratch(dataDir);
+  if (scratch === undefined) {
+    const advice = 'Mend the data directory first.';
+    return [check, warned('lock', 'not tried', advice), warned('fsync', 'not tried', advice)];
+  }
+  try {
+    return [check, await checkLock(scratch.path, program), checkSync(scratch.path)];
+  } finally {
+    scratch.remove();
+  }
+}

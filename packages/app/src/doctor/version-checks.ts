@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { DatabaseSync } from 'node:sqlite';
+import { type Check, failed, passed, warned } from './check.ts';
+
+/** Older ones carry a SQLite that can corrupt its write-ahead log. */
+const NODE_MINIMUM = '24.15.0';
+const SQLITE_MINIMUM = '3.51.3';
+
+export function checkNode(version: string = process.versions.node): Check {
+  return isAtLeast(version, NODE_MINIMUM)
+    ? passed('node', version)
+    : failed('node', version, `Install Node ${NODE_MINIMUM} or newer.`);
+}
+
+export function checkSqlite(version: string = sqliteVersion()): Check {
+  return isAtLeast(version, SQLITE_MINIMUM)
+    ? passed('sqlite', version)
+    : failed(
+        'sqlite',
+        version,
+        `Older than ${SQLITE_MINIMUM}, whose write-ahead log is sound. Install a Node that carries it: ${NODE_MINIMUM} or newer.`,
+      );
+}
+
+export function checkGit(program = 'git'): Check {
+  const { status, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 10_000 });
+  return status === 0
+    ? passed('git', stdout.trim().replace(/^git version /, ''))
+    : warned('git', 'not found', 'Install git. Without it there are no diffs of what agents changed and no worktrees.');
+}
+
+function sqliteVersion(): string {
+  const database = new DatabaseSync(':memory:');
+  try {
+    return String(database.prepare('select sqlite_version() as version').get()?.version);
+  } finally {
+    database.close();
+  }
+}
+
+/** Compares by number, part by part; what stands behind the numbers (`-rc.1`) does not count. */
+function isAtLeast(version: string, minimum: string): boolean {
+  const [found, wanted] = [version, minimum].map(text => text.split(/[.-]/, 3).map(part => Number.parseInt(part, 10)));
+  for (const [position, part] of (wanted ?? []).entries()) {
+    const other = found?.[position] ?? 0;
+    if (other !== part) return other > part;
+  }
+  return true;
+}

@@ -1,0 +1,12 @@
+export type { VerifyReport } from '@signalbox/journal';
+export type { ErrorEnvelope } from '@signalbox/model';
+export type { Program } from './child/child-process.ts';
+export { playChildRole } from './child/child-roles.ts';
+export { unexpectedError, usageError } from './command-error.ts';
+export { type DataDirectoryFacts, dataDirectory } from './data-directory.ts';
+export { type DemoOptions, type DemoOutcome, playDemo } from './demo/demo.ts';
+export type { DemoLine, DemoStep } from './demo/scene.ts';
+export type { Check } from './doctor/check.ts';
+export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';
+export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
+export { type VerifyDirectoryError, type VerifyDirectoryOptions, verifyDirectory } from './verify-directory.ts';

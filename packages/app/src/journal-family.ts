@@ -1,0 +1,60 @@
+import { type Disk, type EventSchema, type JournalEvent, manifestRecord } from '@signalbox/journal';
+import { err } from '@signalbox/model';
+import { isRunEventKind, runJournalSchema } from './run-journal/run-journal-event.ts';
+
+/** Journals whose events have one schema. */
+export interface JournalFamily {
+  readonly name: string;
+  /** Whether a journal that starts with an event of this kind belongs to it. */
+  owns(firstKind: unknown): boolean;
+  readonly schema: EventSchema<JournalEvent>;
+}
+
+const families: readonly JournalFamily[] = [{ name: 'run', owns: isRunEventKind, schema: runJournalSchema }];
+
+/** The family of the journal in a directory, told by its first event; where there is none, any family will do. */
+export function familyOf(disk: Pick<Disk, 'read' | 'kind'>, directory: string): JournalFamily {
+  const first = firstEventOf(disk, directory);
+  const kind = field(first, 'kind');
+  return families.find(family => first === undefined || family.owns(kind)) ?? unknownFamily(kind);
+}
+
+/** A journal that this version knows nothing about has no valid event. */
+function unknownFamily(kind: unknown): JournalFamily {
+  const known = families.map(family => family.name).join(', ');
+  return {
+    name: 'unknown',
+    owns: () => true,
+    schema: {
+      version: 1,
+      decode: () =>
+        err(`kind: ${JSON.stringify(kind) ?? 'none'} starts no journal that is known here (known: ${known})`),
+      snapshotRefs: () => [],
+    },
+  };
+}
+
+/** The first event that the manifest attests, unchecked; undefined where there is nothing that could be one. */
+function firstEventOf(disk: Pick<Disk, 'read' | 'kind'>, directory: string): unknown {
+  const record = manifestRecord.safeParse(firstLineOf(disk, `${directory}/manifest.jsonl`)).data;
+  if (record?.kind !== 'segment_closed' || !/^events\/\d+-\d+\.jsonl$/.test(record.segmentRelPath)) return undefined;
+  if (disk.kind(`${directory}/events`) !== 'directory') return undefined;
+  return firstLineOf(disk, `${directory}/${record.segmentRelPath}`);
+}
+
+function firstLineOf(disk: Pick<Disk, 'read'>, file: string): unknown {
+  const bytes = disk.read(file);
+  if (typeof bytes !== 'object') return undefined;
+  const end = bytes.indexOf(0x0a);
+  try {
+    return JSON.parse(new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)));
+  } catch {
+    return undefined;
+  }
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+}

@@ -1,0 +1,83 @@
+import {
+  type DedupeKey,
+  type EventDraft,
+  type EventSchema,
+  eventSchema,
+  eventScope,
+  journalEventFields,
+} from '@signalbox/journal';
+import { type Digest, type RunEvent, type RunId, runEvent, type SessionId } from '@signalbox/model';
+import * as z from 'zod';
+
+/** Every kind of event in a run's journal: the contract's types. */
+const runEventKinds = runEvent.options.map(option => option.shape.type.value);
+
+/**
+ * An event of a run as its journal holds it: the contract's event whole, in `data`. What the envelope says of it, it says
+ * again, so that a journal can be read without knowing the contract; the two must agree.
+ */
+export const runJournalEvent = z
+  .strictObject({
+    ...journalEventFields,
+    kind: z.enum(runEventKinds),
+    scope: eventScope,
+    data: runEvent,
+  })
+  .superRefine(({ data, ...envelope }, context) => {
+    const expected = envelopeOf(data);
+    const claims: readonly (readonly [path: readonly string[], found: unknown, expected: unknown])[] = [
+      [['eventId'], envelope.eventId, expected.eventId],
+      [['eventIndex'], envelope.eventIndex, data.seq],
+      [['sessionId'], envelope.sessionId, data.runId],
+      [['kind'], envelope.kind, expected.kind],
+      [['dedupeKey'], envelope.dedupeKey, expected.dedupeKey],
+      [['scope', 'runId'], envelope.scope.runId, expected.scope.runId],
+      [['scope', 'nodeId'], envelope.scope.nodeId, expected.scope.nodeId],
+    ];
+    for (const [path, found, wanted] of claims) {
+      if (found === wanted) continue;
+      context.addIssue({ code: 'custom', path: [...path], message: `its data says ${JSON.stringify(wanted)}` });
+    }
+  });
+export type RunJournalEvent = z.infer<typeof runJournalEvent>;
+
+export const runJournalSchema: EventSchema<RunJournalEvent> = eventSchema(runJournalEvent, event =>
+  artifactsByContent(event.data),
+);
+
+/** The first event of a journal tells whose it is. */
+export function isRunEventKind(kind: unknown): boolean {
+  return runEventKinds.some(known => known === kind);
+}
+
+/** The event as it is handed to the journal, which gives it its place: `seq` must be the index it gets. */
+export function draftOf(event: RunEvent): EventDraft<RunJournalEvent> {
+  return { ...envelopeOf(event), data: event };
+}
+
+/** A run is the only one of its journal, so it lends the journal its id. */
+export function sessionOfRun(run: RunId): SessionId {
+  return run as string as SessionId;
+}
+
+function envelopeOf(event: RunEvent) {
+  const { id, type, runId, nodeId, seq } = event;
+  return {
+    eventId: id,
+    kind: type,
+    dedupeKey: `run_event:${runId}:${seq}` as DedupeKey,
+    scope: { runId, ...(nodeId !== undefined && { nodeId }) },
+  };
+}
+
+/** Where an artifact is kept that the snapshot store holds, relative to the data directory. */
+export function snapshotPath(hexDigits: string): string {
+  return `snapshots/${hexDigits}.json`;
+}
+
+/** An artifact in the snapshot store is named by its content, so the journal pins it. */
+function artifactsByContent(event: RunEvent): readonly Digest[] {
+  if (event.type !== 'artifact.created') return [];
+  const hex = /^snapshots\/([0-9a-f]{64})\.json$/.exec(event.artifact.path)?.[1];
+  return hex === undefined ? [] : [`sha256:${hex}` as Digest];
+}

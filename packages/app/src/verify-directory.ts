@@ -1,0 +1,108 @@
+import { realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Disk, DiskError, hostDisk, nodeHasher, type VerifyReport, verifyJournal } from '@signalbox/journal';
+import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { usageError } from './command-error.ts';
+import { familyOf } from './journal-family.ts';
+
+export interface VerifyDirectoryOptions {
+  /** The head that was kept elsewhere, `sha256:` and 64 hex digits. */
+  readonly expectHead?: string | undefined;
+  /** The snapshot store; by default the one beside the journal's collection, if it is there. */
+  readonly snapshots?: string | undefined;
+}
+
+export type VerifyDirectoryError = ErrorEnvelope<'command/usage' | 'command/not-a-journal' | 'STORE_IO_FAILED'>;
+
+type ReadableDisk = Pick<Disk, 'read' | 'kind' | 'list'>;
+
+/** Checks the journal in a directory, offline. Nothing is written and no lock is taken. */
+export function verifyDirectory(
+  directory: string,
+  options: VerifyDirectoryOptions = {},
+  disk: ReadableDisk = hostDisk,
+): Result<VerifyReport, VerifyDirectoryError> {
+  const expectHead = parseHead(options.expectHead);
+  if (!expectHead.ok) return expectHead;
+  const resolved = resolveDirectory(directory);
+  if (!resolved.ok) return err(notAJournal(directory, resolved.error));
+  const real = resolved.value;
+  const store = findSnapshots(real, options.snapshots);
+  if (!store.ok) return store;
+  try {
+    const report = verifyJournal({
+      disk,
+      hasher: nodeHasher,
+      schema: familyOf(disk, real).schema,
+      directory: real,
+      ...(store.value !== undefined && { snapshots: store.value }),
+      ...(expectHead.value !== undefined && { expectHead: expectHead.value }),
+    });
+    if (report !== undefined) return ok(report);
+    const hasEvents = disk.kind(`${real}/events`) === 'directory';
+    return err(
+      notAJournal(directory, hasEvents ? 'it has events/ but its manifest.jsonl is gone' : 'it has no manifest.jsonl'),
+    );
+  } catch (cause) {
+    if (cause instanceof DiskError) return err(unreadable(directory, cause));
+    throw cause;
+  }
+}
+
+function parseHead(head: string | undefined): Result<Digest | undefined, ErrorEnvelope<'command/usage'>> {
+  if (head === undefined) return ok(undefined);
+  const parsed = digest.safeParse(head);
+  if (parsed.success) return ok(parsed.data);
+  return err(
+    usageError(
+      `${JSON.stringify(head)} is not a head.`,
+      'A head is "sha256:" and 64 lower-case hex digits, as "signalbox verify" prints it.',
+    ),
+  );
+}
+
+/** A data directory keeps its snapshots beside its collections of journals: `<data>/<collection>/<journal>`. */
+function findSnapshots(
+  directory: string,
+  given: string | undefined,
+): Result<string | undefined, ErrorEnvelope<'command/usage'>> {
+  const found = resolveDirectory(given ?? path.join(directory, '../../snapshots'));
+  if (found.ok) return found;
+  if (given === undefined) return ok(undefined);
+  return err(
+    usageError(
+      `${given} is not a snapshot store: ${found.error}.`,
+      'Give the directory that holds the files <sha256>.json, or leave --snapshots out.',
+    ),
+  );
+}
+
+/** The directory that a path leads to, links followed, or why it leads to none. */
+function resolveDirectory(given: string): Result<string, string> {
+  try {
+    const real = realpathSync(given);
+    return statSync(real).isDirectory() ? ok(real) : err('it is not a directory');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    return err(code === 'ENOENT' ? 'there is no such directory' : `it cannot be opened (${code})`);
+  }
+}
+
+function unreadable(directory: string, cause: DiskError): VerifyDirectoryError {
+  if (cause.code === 'EACCES' || cause.code === 'EPERM') {
+    return notAJournal(directory, `it cannot be read (${cause.code})`);
+  }
+  return failure('STORE_IO_FAILED', {
+    message: `${directory} was not read to its end: ${cause.message}.`,
+    suggestion: 'See that the disk is mounted and sound, then verify again. Nothing is known of the journal yet.',
+    retry: { kind: 'retryable_immediate' },
+    details: { operation: cause.operation, systemCode: cause.code },
+  });
+}
+
+function notAJournal(directory: string, why: string): ErrorEnvelope<'command/not-a-journal'> {
+  return failure('command/not-a-journal', {
+    message: `${directory} is not a journal: ${why}.`,
+    suggestion: 'Give the directory that holds manifest.jsonl, such as <data directory>/runs/<run id>.',
+  });
+}

@@ -1,0 +1,19 @@
+import type { Program } from '@signalbox/app';
+import type { Command } from 'commander';
+import type { ExitCode } from './exit-code.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a command has to work with. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  /** How this program is started again, to play a role. */
+  readonly self: Program;
+  /** Says how it ended; the last word counts. */
+  end(code: ExitCode): void;
+}
+
+/** Adds one command to the program. It loads what it needs when it is called, so that no other command pays for it. */
+export type AddCommand = (program: Command, context: CommandContext) => void;
+
+/** `child` plays the roles of `@signalbox/app`; nobody calls it by hand. */
+export const CHILD_COMMAND = 'child';

@@ -1,0 +1,88 @@
+import type { DemoLine, DemoOutcome, DemoStep } from '@signalbox/app';
+import type { AddCommand } from './command.ts';
+import { exitCodeOf, exitCodes } from './exit-code.ts';
+import { type Paint, paintOf, reportError, shown } from './terminal.ts';
+
+interface DemoFlags {
+  readonly dir?: string;
+  readonly json?: boolean;
+}
+
+export const addDemoCommand: AddCommand = (program, { terminal, self, end }) => {
+  program
+    .command('demo')
+    .helpGroup('See it work:')
+    .summary('watch a journal survive a crash and be lied to, in a few seconds')
+    .description(
+      'Writes the journal of an invented run, kills a real process in the middle of an append, recovers, changes a byte, ' +
+        'rewrites history, and shows after each step what the verifier says. Needs no keys and no network.',
+    )
+    .option('--dir <dir>', 'play in this new or empty directory and keep it; by default a temporary one')
+    .option('--json', 'print one JSON object per step')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox demo
+  $ signalbox demo --dir tour
+
+Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
+    )
+    .action(async ({ dir, json = false }: DemoFlags) => {
+      const { playDemo } = await import('@signalbox/app');
+      const paint = paintOf(terminal);
+      const played = await playDemo({
+        directory: dir,
+        program: self,
+        onStep: step => terminal.print(json ? JSON.stringify(step) : `${describeStep(step, paint)}\n`),
+      });
+      if (!played.ok) {
+        reportError(terminal, played.error, json);
+        return end(exitCodeOf(played.error));
+      }
+      if (!json) terminal.print(describeNext(played.value, dir, paint));
+      end(exitCodes.done);
+    });
+};
+
+export function describeStep({ step, title, lines }: DemoStep, paint: Paint): string {
+  return [paint.strong(`${step}. ${title}`), ...lines.flatMap(line => describeLine(line, paint))].join('\n');
+}
+
+function describeLine(line: DemoLine, paint: Paint): readonly string[] {
+  switch (line.kind) {
+    case 'text':
+      return [`     ${shown(line.text)}`];
+    case 'claim':
+      return [`   ${line.holds ? paint.good('✓') : paint.bad('✗')} ${shown(line.text)}`];
+    case 'verdict': {
+      const { ok, health, events, segments, pins, head, defect, notes } = line.report;
+      const asked = line.expectHead === undefined ? 'verify' : `verify --expect-head ${short(line.expectHead)}`;
+      const verdict = ok ? paint.good(`✓ ${health}`) : paint.bad(`✗ ${defect?.code ?? health}`);
+      const counts = `${events} events, ${segments} segments, ${pins} pins, head ${short(head)}`;
+      return [
+        `   ${paint.faint('$')} ${asked}: ${verdict}${ok ? `, ${counts}` : ` in ${shown(defect?.file ?? '')}`}`,
+        ...(defect === undefined ? [] : [`     ${shown(defect.meaning)}`]),
+        ...notes.map(note => `     ${paint.doubtful('note')} ${shown(note)}`),
+      ];
+    }
+  }
+}
+
+function short(digest: string): string {
+  return `${digest.slice(0, 'sha256:'.length + 12)}…`;
+}
+
+function describeNext({ journalPath, head }: DemoOutcome, kept: string | undefined, paint: Paint): string {
+  const next = paint.strong('What to try next');
+  if (kept === undefined)
+    return `${next}\n   signalbox demo --dir tour     play it again, and keep the files to look at`;
+  const journal = `${kept}/${journalPath}`;
+  return [
+    next,
+    `   cat ${journal}/manifest.jsonl`,
+    `   signalbox verify ${journal}`,
+    `   signalbox verify ${journal} --expect-head ${head}`,
+    '   Then change any byte of any file there, and verify again.',
+  ].join('\n');
+}

@@ -1,0 +1,51 @@
+import { homedir } from 'node:os';
+import type { DoctorReport } from '@signalbox/app';
+import type { AddCommand } from './command.ts';
+import { exitCodes } from './exit-code.ts';
+import { type Paint, paintOf, shown } from './terminal.ts';
+
+interface DoctorFlags {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+export const addDoctorCommand: AddCommand = (program, { terminal, self, end }) => {
+  program
+    .command('doctor')
+    .helpGroup('This machine:')
+    .summary('say whether Signalbox can be relied on here, and what to do if not')
+    .description(
+      'Checks Node, SQLite and git, and tries in the data directory what Signalbox stands on: that it is private and ' +
+        'writable, that a lock holds between processes and dies with its holder, that fsync works. Leaves nothing behind.',
+    )
+    .option('--data-dir <dir>', 'the data directory to check, instead of SIGNALBOX_DATA_DIR or the default')
+    .option('--json', 'print the report as one line of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox doctor
+  $ signalbox doctor --data-dir /mnt/disk/signalbox --json
+
+Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
+    )
+    .action(async ({ dataDir, json = false }: DoctorFlags) => {
+      const { dataDirectory, doctor } = await import('@signalbox/app');
+      const { env, platform } = process;
+      const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+      const report = await doctor({ dataDir: directory, program: self });
+      terminal.print(json ? JSON.stringify(report) : describeDoctor(report, paintOf(terminal)));
+      end(report.ok ? exitCodes.done : exitCodes.failed);
+    });
+};
+
+export function describeDoctor({ ok, checks }: DoctorReport, paint: Paint): string {
+  const marks = { ok: paint.good('✓'), warn: paint.doubtful('!'), fail: paint.bad('✗') };
+  const width = Math.max(...checks.map(check => check.name.length));
+  const lines = checks.flatMap(({ name, status, found, advice }) => [
+    `${marks[status]} ${name.padEnd(width)}  ${shown(found)}`,
+    ...(advice === undefined ? [] : [`  ${' '.repeat(width)}  ${shown(advice)}`]),
+  ]);
+  const verdict = ok ? paint.good('Signalbox can work here.') : paint.bad('Signalbox cannot be relied on here yet.');
+  return [...lines, '', verdict].join('\n');
+}

@@ -1,0 +1,10 @@
+import type { ErrorEnvelope } from '@signalbox/app';
+
+/** What the program answers to whoever started it. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, refused: 4 } as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+export function exitCodeOf(error: ErrorEnvelope): ExitCode {
+  return error.code === 'command/usage' ? exitCodes.usage : exitCodes.failed;
+}

@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import type { AddCommand, CommandContext } from './command.ts';
+
+/** The program's command line. It never ends the process: what commander would end it with is thrown. */
+export function buildProgram(commands: readonly AddCommand[], context: CommandContext): Command {
+  const { terminal } = context;
+  const program = new Command('signalbox')
+    .usage('<command> [options]')
+    .description(
+      'Signalbox is a local-first control plane for AI agents: agents of any vendor do the work, every step is durable, and every ' +
+        'fact is in a log that anyone can verify. This version has the foundation: that log, called the journal, and its verifier.',
+    )
+    .version(manifest.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'explain the program or a command')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: text => terminal.print(text.replace(/\n$/, '')),
+      // Errors are reported once, as envelopes.
+      writeErr() {},
+    })
+    .addHelpText('after', AFTER_HELP);
+  for (const add of commands) add(program, context);
+  return program;
+}
+
+const AFTER_HELP = `
+Examples:
+  $ signalbox demo --dir tour               play the demo and keep its files
+  $ signalbox verify tour/runs/*            check the journal that it wrote
+  $ signalbox verify DIR --json | jq .head  note the head, to compare with later
+  $ signalbox verify DIR --expect-head sha256:…
+  $ signalbox doctor                        can this machine be relied on?
+
+Exit codes:
+  0 done   1 failed   2 usage   3 waiting for a person   4 refused
+
+Environment:
+  SIGNALBOX_DATA_DIR  the data directory; --data-dir comes before it
+  XDG_DATA_HOME       on Linux, where the default data directory lies
+  NO_COLOR            any value switches colours off
+
+Every command has --help with examples, and --json for programs. Errors say what to do next.`;

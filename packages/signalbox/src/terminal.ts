@@ -1,0 +1,59 @@
+import { styleText } from 'node:util';
+import type { ErrorEnvelope } from '@signalbox/app';
+
+/** Where the program says things. */
+export interface Terminal {
+  /** One or more lines for whoever asked. */
+  print(text: string): void;
+  /** The same, for what is not an answer. */
+  complain(text: string): void;
+  readonly hasColours: boolean;
+}
+
+export function hostTerminal(): Terminal {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  return {
+    print: text => process.stdout.write(`${text}\n`),
+    complain: text => process.stderr.write(`${text}\n`),
+    hasColours: process.stdout.isTTY === true && !process.env.NO_COLOR,
+  };
+}
+
+/** `signalbox … | head -1`: the reader has seen enough, which is no failure of ours. */
+function ignoreClosedPipe(cause: NodeJS.ErrnoException): void {
+  if (cause.code !== 'EPIPE') throw cause;
+}
+
+export interface Paint {
+  good(text: string): string;
+  bad(text: string): string;
+  doubtful(text: string): string;
+  strong(text: string): string;
+  faint(text: string): string;
+}
+
+export function paintOf({ hasColours }: Terminal): Paint {
+  const paint = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    hasColours ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    good: paint('green'),
+    bad: paint('red'),
+    doubtful: paint('yellow'),
+    strong: paint('bold'),
+    faint: paint('dim'),
+  };
+}
+
+/** Text from files and from elsewhere, made harmless: a terminal obeys control characters. */
+export function shown(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+/** The one shape of an error: for people, or as JSON for programs. */
+export function reportError(terminal: Terminal, error: ErrorEnvelope, asJson: boolean): void {
+  if (asJson) terminal.print(JSON.stringify(error));
+  else terminal.complain(`error: ${shown(error.message)}\n${shown(error.suggestion)}`);
+}

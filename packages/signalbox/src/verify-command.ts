@@ -1,0 +1,73 @@
+import type { VerifyReport } from '@signalbox/app';
+import type { AddCommand } from './command.ts';
+import { exitCodeOf, exitCodes } from './exit-code.ts';
+import { type Paint, paintOf, reportError, shown } from './terminal.ts';
+
+interface VerifyFlags {
+  readonly expectHead?: string;
+  readonly snapshots?: string;
+  readonly json?: boolean;
+}
+
+export const addVerifyCommand: AddCommand = (program, { terminal, end }) => {
+  program
+    .command('verify <dir>')
+    .helpGroup('Check what happened:')
+    .summary('check a journal offline; say the first thing that is wrong')
+    .description(
+      'Checks the journal in a directory (the one that holds manifest.jsonl) from its files alone: order, digests, schema, ' +
+        'dedupe keys, and the snapshots it pins. Nothing is written, no lock is taken, no network is used.',
+    )
+    .option('--expect-head <hash>', 'the head that was kept elsewhere; finds a history that was rewritten or cut')
+    .option('--snapshots <dir>', 'the snapshot store; by default ../../snapshots seen from the journal, if it is there')
+    .option('--json', 'print the report, or the error, as one line of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox demo --dir tour
+  $ signalbox verify tour/runs/*
+  $ signalbox verify tour/runs/* --json
+  $ signalbox verify tour/runs/* --expect-head sha256:<the head that you noted>
+
+Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
+    )
+    .action(async (directory: string, { expectHead, snapshots, json = false }: VerifyFlags) => {
+      const { verifyDirectory } = await import('@signalbox/app');
+      const verified = verifyDirectory(directory, { expectHead, snapshots });
+      if (!verified.ok) {
+        reportError(terminal, verified.error, json);
+        return end(exitCodeOf(verified.error));
+      }
+      const report = verified.value;
+      terminal.print(json ? JSON.stringify(report) : describeReport(report, paintOf(terminal)));
+      end(report.ok ? exitCodes.done : exitCodes.failed);
+    });
+};
+
+/** A report for people: what the journal is, the first thing that is wrong with it, and what else is worth knowing. */
+export function describeReport(report: VerifyReport, paint: Paint): string {
+  const { ok, health, sessionId, events, segments, pins, head, defect, notes } = report;
+  const lines = [
+    ok
+      ? paint.good(`✓ ${health}`)
+      : paint.bad(`✗ ${health === 'healthy' ? 'not the journal that was expected' : health}`),
+    ...(sessionId === undefined ? [] : [`  session   ${sessionId}`]),
+    `  events    ${events}${health === 'healthy' ? '' : ' valid, from the start'}`,
+    `  segments  ${segments}`,
+    `  pins      ${pins}`,
+    `  head      ${head}`,
+  ];
+  if (defect !== undefined) {
+    const line = defect.line === undefined ? '' : ` line ${defect.line}`;
+    lines.push(
+      '',
+      paint.bad(`  ${defect.code}`),
+      `  where     ${shown(defect.file)}${line}`,
+      `  what      ${shown(defect.reason)}`,
+      `  meaning   ${shown(defect.meaning)}`,
+    );
+  }
+  if (notes.length > 0) lines.push('', ...notes.map(note => paint.doubtful(`  note      ${shown(note)}`)));
+  return lines.join('\n');
+}
