@@ -1,0 +1,60 @@
+import * as fs from 'node:fs';
+import { type HostFiles, nodeHostFiles } from '../filesystem/host-files.ts';
+
+/** Where checkpoints outlive the process: lines of text, oldest first. */
+export interface CheckpointLog {
+  /** Adds a line. With `durable` it outlives the machine when this returns. */
+  append(line: string, options: { readonly durable: boolean }): Promise<void>;
+  load(): Promise<readonly string[]>;
+  /** Replaces everything by these lines, or leaves everything as it was. */
+  rewrite(lines: readonly string[]): Promise<void>;
+}
+
+export function createMemoryCheckpointLog(): CheckpointLog {
+  let lines: string[] = [];
+  return {
+    async append(line) {
+      lines.push(line);
+    },
+    load: async () => [...lines],
+    async rewrite(next) {
+      lines = [...next];
+    },
+  };
+}
+
+/** A JSONL file. A last line without its newline was never acknowledged and is cut off on loading. */
+export function openHostCheckpointLog(file: string, files: HostFiles = nodeHostFiles): CheckpointLog {
+  return {
+    async append(line, { durable }) {
+      const isNew = !fs.existsSync(file);
+      fs.appendFileSync(file, `${line}\n`, { mode: 0o600 });
+      if (!durable) return;
+      await files.sync(file);
+      if (isNew) await files.sync(parentOf(file));
+    },
+    async load() {
+      if (!fs.existsSync(file)) return [];
+      const text = fs.readFileSync(file, 'utf8');
+      const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+      if (whole.length < text.length) fs.truncateSync(file, Buffer.byteLength(whole));
+      return whole.split('\n').slice(0, -1);
+    },
+    async rewrite(lines) {
+      fs.rmSync(`${file}.tmp`, { force: true });
+      const writer = files.create(`${file}.tmp`, 0o600);
+      try {
+        for (const line of lines) writer.write(Buffer.from(`${line}\n`));
+      } finally {
+        writer.close();
+      }
+      await files.sync(`${file}.tmp`);
+      files.rename(`${file}.tmp`, file);
+      await files.sync(parentOf(file));
+    },
+  };
+}
+
+function parentOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/'));
+}

@@ -1,0 +1,48 @@
+import type { FilesystemSnapshot } from '../filesystem/filesystem.ts';
+import { filesystem } from '../filesystem/filesystem.ts';
+import { isWithin } from '../filesystem/path-locks.ts';
+import { pathParts } from '../filesystem/path-name.ts';
+import { type DirectoryNode, differingPaths, nodeAt, withNode } from '../filesystem/tree.ts';
+import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
+import type { ToolCheckpoint } from './checkpoint-store.ts';
+
+export interface UndoBaseline {
+  /** What the calls left, except where only others changed something: there it is what it should become, so it stays. */
+  readonly left: CompositeSnapshot;
+  /** Paths that both the calls and others changed. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * What undoing a chain of calls has to start from. Others may have changed files between two calls, and the snapshots of
+ * later calls then contain that: it shows as a difference between what one call left and what the next one found.
+ */
+export function undoBaseline(chain: readonly ToolCheckpoint[], target: CompositeSnapshot): UndoBaseline | undefined {
+  const last = chain.at(-1);
+  const leftByLast = last?.post ?? last?.pre;
+  if (leftByLast === undefined) return undefined;
+  const byCalls: string[] = [];
+  const byOthers: string[] = [];
+  for (const [index, { pre, post }] of chain.entries()) {
+    if (post !== null) byCalls.push(...differingPaths(treeOf(pre), treeOf(post)));
+    const next = chain[index + 1];
+    if (next !== undefined) byOthers.push(...differingPaths(treeOf(post ?? pre), treeOf(next.pre)));
+  }
+  const conflicts = byOthers.filter(path => byCalls.some(own => isWithin(own, path) || isWithin(path, own)));
+  const tree = treeOf(leftByLast);
+  const wanted = treeOf(target);
+  if (tree === undefined || wanted === undefined) return { left: leftByLast, conflicts };
+  const left = byOthers.reduce((base, path) => withTargetAt(base, wanted, path), tree);
+  const resources = new Map(leftByLast.resources).set(filesystem.name, { tree: left } satisfies FilesystemSnapshot);
+  return { left: { ...leftByLast, resources }, conflicts };
+}
+
+function withTargetAt(base: DirectoryNode, target: DirectoryNode, path: string): DirectoryNode {
+  const parts = pathParts(path);
+  return parts.ok ? withNode(base, parts.value, nodeAt(target, parts.value)) : base;
+}
+
+function treeOf(snapshot: CompositeSnapshot): DirectoryNode | undefined {
+  // The filesystem itself put this snapshot in.
+  return (snapshot.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree;
+}

@@ -1,0 +1,70 @@
+import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
+import { defineResource } from '../snapshots/resources.ts';
+import type { StateError } from '../snapshots/snapshot-error.ts';
+import type { Snapshotable } from '../snapshots/snapshotable.ts';
+import { type PathRefusedError, shownPath } from './path-name.ts';
+import type { DirectoryNode } from './tree.ts';
+
+export type FileFailedError = ErrorEnvelope<'state/file-failed'>;
+export type FileError = FileFailedError | PathRefusedError;
+export type FileResult<T> = Promise<Result<T, FileError>>;
+
+/** Files under one root. Paths are relative to it; symlinks are followed while they stay inside. */
+export interface Files {
+  read(path: string): FileResult<Uint8Array>;
+  /** Makes the file, or replaces its content and keeps its mode. Missing parents are made. */
+  write(path: string, content: Uint8Array | string): FileResult<void>;
+  /** Removes a file, a link, or a directory with everything in it. */
+  remove(path: string): FileResult<void>;
+  rename(from: string, to: string): FileResult<void>;
+  mkdir(path: string): FileResult<void>;
+  symlink(target: string, path: string): FileResult<void>;
+  chmod(path: string, mode: number): FileResult<void>;
+  list(path: string): FileResult<readonly FileEntry[]>;
+  stat(path: string): FileResult<FileEntry>;
+}
+
+export interface FileEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'directory' | 'link' | 'other';
+  readonly size: number;
+  readonly mode: number;
+}
+
+/** A filesystem as a resource of an execution state: it can be captured, brought back, and taken part in calls. */
+export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
+  /** What equal and nested roots are told by. */
+  readonly lockPath: string;
+  /** The directory on the host, where there is one. */
+  readonly root: string | null;
+  /** Where a path leads, links followed, relative to the root. */
+  locate(path: string): Result<string, FileError>;
+  /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */
+  begin(call: FileCall): Promise<Result<void, StateError>>;
+  /** The call has ended and what it did stays. */
+  end(id: string): Promise<void>;
+  /** Opaque directories that were changed since the call began, by name. */
+  changedOpaque(call: FileCall): Promise<readonly string[]>;
+}
+
+export interface FileCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly before: FilesystemSnapshot;
+  readonly startedAt: number;
+  readonly paths?: readonly string[];
+}
+
+export const filesystem = defineResource<Filesystem>('Filesystem');
+
+/** An immutable picture of everything under the root. */
+export interface FilesystemSnapshot {
+  readonly tree: DirectoryNode;
+}
+
+export function fileFailed(path: string, reason: string): FileFailedError {
+  return failure('state/file-failed', {
+    message: `${JSON.stringify(shownPath(path))}: ${reason}`,
+    suggestion: 'Look at what is there (list), then try again.',
+  });
+}

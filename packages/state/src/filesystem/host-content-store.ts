@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import * as fs from 'node:fs';
+import { type Digest, digestHex, err, ok } from '@signalbox/model';
+import {
+  ContentFault,
+  type ContentStore,
+  contentCorrupt,
+  contentMissing,
+  digestOfBytes,
+  streamDigest,
+} from './content-store.ts';
+import { type HostFiles, nodeHostFiles } from './host-files.ts';
+
+/**
+ * Contents in `<directory>/<aa>/<sha256>`.
+ *
+ * Invariant: a name under `<aa>/` is complete and synced. New contents wait in a directory of this opening until `sync`
+ * has synced and renamed them, all that wait at once; what a crash leaves there is never read and goes away later.
+ */
+export function openHostContentStore(directory: string, files: HostFiles = nodeHostFiles): ContentStore {
+  const incoming = `${directory}/${INCOMING}${randomUUID()}`;
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  removeAbandoned(directory, files.now() - ABANDONED_AFTER_MS);
+  const waiting = new Map<Digest, string>();
+  let made = 0;
+  let syncing: Promise<void> = Promise.resolve();
+
+  const placeOf = (digest: Digest) => `${directory}/${digestHex(digest).slice(0, 2)}/${digestHex(digest)}`;
+  const isKept = (digest: Digest) => {
+    if (waiting.has(digest)) return true;
+    if (!fs.existsSync(placeOf(digest))) return false;
+    // Collection spares what is young: what is referenced anew must not look old to it.
+    const now = files.now() / 1000;
+    fs.utimesSync(placeOf(digest), now, now);
+    return true;
+  };
+  const newFile = () => {
+    if (!fs.existsSync(incoming)) fs.mkdirSync(incoming, { mode: 0o700 });
+    return `${incoming}/${made++}`;
+  };
+
+  return {
+    async put(content) {
+      const digest = digestOfBytes(content);
+      if (isKept(digest)) return digest;
+      const path = newFile();
+      const writer = files.create(path, 0o600);
+      try {
+        writer.write(content);
+      } finally {
+        writer.close();
+      }
+      waiting.set(digest, path);
+      return digest;
+    },
+    async putStream(chunks) {
+      const path = newFile();
+      const running = streamDigest();
+      const writer = files.create(path, 0o600);
+      try {
+        for await (const chunk of chunks) {
+          running.update(chunk);
+          writer.write(chunk);
+        }
+      } finally {
+        writer.close();
+      }
+      const digest = running.digest();
+      if (isKept(digest)) files.unlink(path);
+      else waiting.set(digest, path);
+      return digest;
+    },
+    sync() {
+      syncing = syncing
+        .catch(() => {})
+        .then(async () => {
+          const batch = [...waiting];
+          await inParallel(batch, ([, path]) => files.sync(path));
+          const touched = new Set<string>();
+          for (const [digest, path] of batch) {
+            const place = placeOf(digest);
+            const parent = place.slice(0, place.lastIndexOf('/'));
+            if (!fs.existsSync(parent)) {
+              files.mkdir(parent, 0o700);
+              touched.add(directory);
+            }
+            files.rename(path, place);
+            touched.add(parent);
+            waiting.delete(digest);
+          }
+          await inParallel([...touched], parent => files.sync(parent));
+        });
+      return syncing;
+    },
+    async get(digest) {
+      const path = waiting.get(digest) ?? placeOf(digest);
+      const content = await fs.promises.readFile(path).catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code === 'ENOENT') return undefined;
+        throw cause;
+      });
+      if (content === undefined) return err(contentMissing(digest));
+      return digestOfBytes(content) === digest ? ok(content) : err(contentCorrupt(digest));
+    },
+    async *read(digest) {
+      const path = waiting.get(digest) ?? placeOf(digest);
+      if (!fs.existsSync(path)) throw new ContentFault(contentMissing(digest));
+      const running = streamDigest();
+      for await (const chunk of fs.createReadStream(path, { highWaterMark: 1 << 20 })) {
+        running.update(chunk as Uint8Array);
+        yield chunk as Uint8Array;
+      }
+      if (running.digest() !== digest) throw new ContentFault(contentCorrupt(digest));
+    },
+  };
+}
+
+const INCOMING = 'incoming-';
+const ABANDONED_AFTER_MS = 3_600_000;
+
+function removeAbandoned(directory: string, olderThan: number): void {
+  for (const name of fs.readdirSync(directory)) {
+    if (!name.startsWith(INCOMING)) continue;
+    const stat = fs.lstatSync(`${directory}/${name}`, { throwIfNoEntry: false });
+    if (stat !== undefined && stat.mtimeMs < olderThan)
+      fs.rmSync(`${directory}/${name}`, { recursive: true, force: true });
+  }
+}
+
+/** As many syncs at once as the system can join into one of its own commits. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let at = next++; at < items.length; at = next++) await work(items[at] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(16, items.length) }, worker));
+}

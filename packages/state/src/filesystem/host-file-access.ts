@@ -1,0 +1,131 @@
+import * as fs from 'node:fs';
+import { err, ok, type Result } from '@signalbox/model';
+import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
+import { type Confinement, type HostPath, hostPath } from './host-path.ts';
+import { nameFromBytes, osPath } from './path-name.ts';
+
+const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = fs.constants;
+
+/** Reads and changes files under a root. `changed` is told of every path that a call may have changed. */
+export function createHostFileAccess(limits: Confinement, changed: (parts: readonly string[]) => Promise<void>): Files {
+  const attempt = async <T>(path: string, work: () => T | Promise<T>): Promise<Result<T, FileError>> => {
+    try {
+      return ok(await work());
+    } catch (cause) {
+      return err(fileFailed(path, reasonOf(cause)));
+    }
+  };
+  const look = (path: string, followLast: boolean) => hostPath(limits, path, { followLast, change: false });
+  const change = async (
+    path: string,
+    followLast: boolean,
+    work: (at: HostPath) => void | Promise<void>,
+  ): Promise<Result<void, FileError>> => {
+    const at = hostPath(limits, path, { followLast, change: true });
+    if (!at.ok) return at;
+    const done = await attempt(path, () => work(at.value));
+    await changed(at.value.parts);
+    return done;
+  };
+  const notRoot = (at: HostPath) => {
+    if (at.parts.length === 0) throw new Error('it is the root');
+  };
+  const notThere = (at: HostPath) => {
+    if (fs.lstatSync(osPath(at.path), { throwIfNoEntry: false })) throw new Error('it is there already');
+  };
+
+  return {
+    async read(path) {
+      const at = look(path, true);
+      if (!at.ok) return at;
+      return attempt(path, async () => {
+        const handle = await fs.promises.open(osPath(at.value.path), O_RDONLY | O_NOFOLLOW);
+        try {
+          return await handle.readFile();
+        } finally {
+          await handle.close();
+        }
+      });
+    },
+    write: (path, content) =>
+      change(path, true, async at => {
+        notRoot(at);
+        makeParents(limits.root, at.parts);
+        const handle = await fs.promises.open(osPath(at.path), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
+        try {
+          await handle.writeFile(content);
+        } finally {
+          await handle.close();
+        }
+      }),
+    remove: path =>
+      change(path, false, at => {
+        notRoot(at);
+        fs.rmSync(osPath(at.path), { recursive: true });
+      }),
+    async rename(from, to) {
+      const source = hostPath(limits, from, { followLast: false, change: true });
+      if (!source.ok) return source;
+      const moved = await change(to, false, at => {
+        notRoot(source.value);
+        notThere(at);
+        fs.renameSync(osPath(source.value.path), osPath(at.path));
+      });
+      await changed(source.value.parts);
+      return moved;
+    },
+    mkdir: path =>
+      change(path, false, at => {
+        notThere(at);
+        fs.mkdirSync(osPath(at.path));
+      }),
+    symlink: (target, path) => change(path, false, at => fs.symlinkSync(osPath(target), osPath(at.path))),
+    chmod: (path, mode) => change(path, true, at => fs.chmodSync(osPath(at.path), mode)),
+    async list(path) {
+      const at = look(path, true);
+      if (!at.ok) return at;
+      return attempt(path, () => {
+        const names = fs.readdirSync(osPath(at.value.path), { encoding: 'buffer' }).map(nameFromBytes);
+        const entries = names.flatMap(name => {
+          const stat = fs.lstatSync(osPath(`${at.value.path}/${name}`), { throwIfNoEntry: false });
+          return stat === undefined ? [] : [entryOf(name, stat)];
+        });
+        return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+      });
+    },
+    async stat(path) {
+      const at = look(path, false);
+      if (!at.ok) return at;
+      return attempt(path, () => entryOf(at.value.parts.at(-1) ?? '.', fs.lstatSync(osPath(at.value.path))));
+    },
+  };
+}
+
+function makeParents(root: string, parts: readonly string[]): void {
+  for (let depth = 1; depth < parts.length; depth++) {
+    const path = `${root}/${parts.slice(0, depth).join('/')}`;
+    if (fs.lstatSync(osPath(path), { throwIfNoEntry: false }) === undefined) fs.mkdirSync(osPath(path));
+  }
+}
+
+function entryOf(name: string, stat: fs.Stats): FileEntry {
+  const kind = stat.isFile() ? 'file' : stat.isDirectory() ? 'directory' : stat.isSymbolicLink() ? 'link' : 'other';
+  return { name, kind, size: kind === 'directory' ? 0 : stat.size, mode: stat.mode & 0o7777 };
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'it is not there'],
+  ['EISDIR', 'it is not a file'],
+  ['ENOTDIR', 'it is not a directory'],
+  ['EEXIST', 'it is there already'],
+  ['EINVAL', 'it is inside what is moved'],
+  ['ELOOP', 'it is a link'],
+  ['EACCES', 'permission is denied'],
+  ['ENOSPC', 'the disk is full'],
+]);
+
+/** What went wrong, without the path, which the message has already. */
+function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code === undefined ? String(message) : (REASONS.get(code) ?? code);
+}

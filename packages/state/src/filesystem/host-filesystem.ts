@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import * as z from 'zod';
+import { type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
+import type { StageOptions } from '../snapshots/snapshotable.ts';
+import type { ContentStore } from './content-store.ts';
+import type { FileCall, Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import { createHostFileAccess } from './host-file-access.ts';
+import { type HostFiles, nodeHostFiles } from './host-files.ts';
+import { hostPath } from './host-path.ts';
+import { reasonOf, stageHostRestore } from './host-restore.ts';
+import { type ScanOptions, scanPaths, scanTree } from './host-scan.ts';
+import { changedOpaque } from './opaque-changes.ts';
+import { isWithin } from './path-locks.ts';
+import { osPath, pathParts } from './path-name.ts';
+import type { RestoreStep } from './restore-plan.ts';
+import { type DirectoryNode, sameNode } from './tree.ts';
+import { keepTree, loadTree } from './tree-codec.ts';
+import type { UndoLog, UndoRecord } from './undo-log.ts';
+
+export interface HostFilesystemOptions {
+  readonly root: string;
+  readonly store: ContentStore;
+  readonly undoLog: UndoLog;
+  readonly files?: HostFiles;
+  /** Names of directories that are not captured. */
+  readonly opaque?: readonly string[];
+  /** Where the program keeps its own data: no path may enter it, and it is no part of the tree. */
+  readonly dataDirectory?: string;
+}
+
+/** A filesystem on a directory of the host. */
+export interface HostFilesystem extends Filesystem {
+  readonly root: string;
+}
+
+export type RootRefusedError = ErrorEnvelope<'state/path-refused'>;
+
+/** Directories that tools fill and that can be made again, and git's own. */
+export const DEFAULT_OPAQUE: readonly string[] = ['.git', '.hg', '.svn', '.jj', 'node_modules', '.venv', '__pycache__'];
+
+const snapshotData = z.strictObject({ root: digest });
+
+export function openHostFilesystem(options: HostFilesystemOptions): Result<HostFilesystem, RootRefusedError> {
+  const { store, undoLog, files = nodeHostFiles } = options;
+  const root = realDirectory(options.root);
+  if (root === undefined) return err(rootRefused('it is not a directory'));
+  const data = options.dataDirectory === undefined ? undefined : realDirectory(options.dataDirectory);
+  if (data !== undefined && isWithin(root, data)) return err(rootRefused('it is inside the data directory'));
+  const opaque = new Set(options.opaque ?? DEFAULT_OPAQUE);
+  const kept = new WeakMap<DirectoryNode, Digest>();
+  const records = new Map<string, UndoRecord>();
+  const stagings = new Set<string>();
+  let known: DirectoryNode | undefined;
+
+  const scanOptions = (contents: ContentStore | null): ScanOptions => ({
+    root,
+    opaque,
+    ignored: path => stagings.has(path) || (data !== undefined && `${root}/${path}` === data),
+    now: files.now(),
+    store: contents,
+  });
+
+  /** Looks at the disk: at the paths alone where the rest is known, else at everything. */
+  const look = async (contents: ContentStore | null, paths: readonly string[] | undefined): Promise<DirectoryNode> => {
+    const scan = scanOptions(contents);
+    known =
+      paths === undefined || known === undefined
+        ? await scanTree(scan, known)
+        : await scanPaths(scan, known, paths.map(partsOf));
+    return known;
+  };
+
+  const keep = async (tree: DirectoryNode): Promise<Digest> => {
+    const own = await keepTree(store, kept, tree);
+    await store.sync();
+    return own;
+  };
+
+  const put = async (record: UndoRecord): Promise<void> => {
+    await undoLog.put(record);
+    records.set(record.id, record);
+  };
+
+  const limits = { root, forbidden: data === undefined ? [] : [data], opaque };
+  const access = createHostFileAccess(limits, async parts => {
+    if (known !== undefined) known = await scanPaths(scanOptions(null), known, [parts]);
+  });
+
+  const stage = async (snapshot: FilesystemSnapshot, { id, left, paths }: StageOptions<FilesystemSnapshot>) => {
+    const staging = stagingName(id);
+    stagings.add(staging);
+    stagings.add(`${staging}-done`);
+    const settled = known ?? snapshot.tree;
+    // Only the paths that a call declared are its doing; everywhere else the target is taken to be there already.
+    const declared = left === 'present' ? paths : undefined;
+    const now =
+      declared === undefined
+        ? await look(null, undefined)
+        : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
+    if (!records.has(id)) await put(filesRecord(id, 'restore', root, await keep(snapshot.tree), files.now(), paths));
+    const record = records.get(id) as UndoRecord;
+    return stageHostRestore({
+      files,
+      store,
+      root,
+      staging,
+      scan: scanOptions(null),
+      trees: {
+        left: left === 'present' ? now : left === 'known' ? settled : left.snapshot.tree,
+        target: snapshot.tree,
+        now,
+      },
+      commit: steps => put(steps === null ? record : restoring(record, staging, steps)),
+      async done(tree) {
+        known = tree;
+        await undoLog.remove(id);
+        records.delete(id);
+        stagings.delete(staging);
+        stagings.delete(`${staging}-done`);
+      },
+    });
+  };
+
+  return ok({
+    ...access,
+    root,
+    lockPath: root,
+    async snapshot(how = {}) {
+      try {
+        const tree = await look(store, how.paths);
+        await store.sync();
+        return ok({ tree });
+      } catch (cause) {
+        known = undefined;
+        return err(snapshotFailed(reasonOf(cause)));
+      }
+    },
+    async stage(snapshot, how) {
+      try {
+        return await stage(snapshot, how);
+      } catch (cause) {
+        return err(snapshotFailed(reasonOf(cause)));
+      }
+    },
+    encode: async ({ tree }) => ({ root: await keep(tree) }),
+    async decode(json) {
+      const parsed = snapshotData.safeParse(json);
+      if (!parsed.success)
+        return err(snapshotMalformed('a filesystem snapshot must name its root') satisfies StateError);
+      const loaded = await loadTree(store, parsed.data.root);
+      return loaded.ok ? ok({ tree: loaded.value }) : loaded;
+    },
+    equivalent: (a, b) => sameNode(a.tree, b.tree),
+    async begin(call) {
+      const pending = await undoLog.pending();
+      const unfinished = pending.find(({ work }) => work.kind === 'files' && overlap(work.root, root));
+      if (unfinished !== undefined) return err(recoveryNeeded(unfinished));
+      await put(filesRecord(call.id, call.tool, root, await keep(call.before.tree), call.startedAt, call.paths));
+      return ok(undefined);
+    },
+    locate(path) {
+      const at = hostPath(limits, path, { followLast: true, change: false });
+      return at.ok ? ok(at.value.parts.join('/')) : at;
+    },
+    async end(id) {
+      await undoLog.remove(id);
+      records.delete(id);
+    },
+    changedOpaque: async (call: FileCall) => changedOpaque(root, call.before.tree, call.startedAt),
+  });
+}
+
+/** The same for the same call, so that whoever finishes a restore finds what was staged. */
+export function stagingName(id: string): string {
+  return `.signalbox-restore-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
+}
+
+function filesRecord(
+  id: string,
+  tool: string,
+  root: string,
+  before: Digest,
+  startedAt: number,
+  paths: readonly string[] | undefined,
+): UndoRecord {
+  const limit = paths === undefined ? {} : { paths: [...paths] };
+  return { version: 1, id, tool, startedAt, work: { kind: 'files', root, before, ...limit } };
+}
+
+function restoring(record: UndoRecord, staging: string, steps: readonly RestoreStep[]): UndoRecord {
+  if (record.work.kind !== 'files') return record;
+  return { ...record, work: { ...record.work, restoring: { staging, steps: [...steps] } } };
+}
+
+function partsOf(path: string): readonly string[] {
+  const parts = pathParts(path);
+  return parts.ok ? parts.value : [];
+}
+
+function realDirectory(path: string): string | undefined {
+  try {
+    const real = fs.realpathSync.native(osPath(path));
+    return fs.statSync(real).isDirectory() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function overlap(a: string, b: string): boolean {
+  return isWithin(a, b) || isWithin(b, a);
+}
+
+function recoveryNeeded({ id, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {
+  return failure('state/recovery-needed', {
+    message: `call ${id} of ${tool} was cut short in this directory, and its changes are not undone yet`,
+    suggestion: 'Recover the directory, then call again.',
+    retry: { kind: 'retryable_immediate' },
+  });
+}
+
+function rootRefused(reason: string): RootRefusedError {
+  return failure('state/path-refused', {
+    message: `the directory cannot be a working directory: ${reason}`,
+    suggestion: 'Name a directory that exists and is outside the data directory.',
+  });
+}

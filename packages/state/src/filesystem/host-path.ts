@@ -1,0 +1,59 @@
+import * as fs from 'node:fs';
+import { err, ok, type Result } from '@signalbox/model';
+import { type FileError, fileFailed } from './filesystem.ts';
+import { isWithin } from './path-locks.ts';
+import { nameFromBytes, osPath, pathParts, pathRefused } from './path-name.ts';
+
+/** The limits that paths of a root keep to. All are real, absolute paths. */
+export interface Confinement {
+  readonly root: string;
+  /** Directories that no path may enter, such as the one that holds the token and the truth. */
+  readonly forbidden: readonly string[];
+  readonly opaque: ReadonlySet<string>;
+}
+
+export interface HostPath {
+  /** Absolute, every link but a last one resolved. */
+  readonly path: string;
+  /** Relative to the root, the same way. */
+  readonly parts: readonly string[];
+}
+
+/**
+ * Where a path leads on the host, links followed, or why it is refused. Every directory on the way is resolved, so what
+ * is done to the answer happens inside the root as long as nobody exchanges a directory for a link in between.
+ */
+export function hostPath(
+  limits: Confinement,
+  path: string,
+  how: { readonly followLast: boolean; readonly change: boolean },
+): Result<HostPath, FileError> {
+  const parts = pathParts(path);
+  if (!parts.ok) return parts;
+  let at = limits.root;
+  for (const [index, part] of parts.value.entries()) {
+    const next = `${at}/${part}`;
+    const stat = fs.lstatSync(osPath(next), { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink() && (how.followLast || index < parts.value.length - 1)) {
+      const real = realPath(next);
+      if (real === undefined) return err(fileFailed(path, 'a link on the way leads nowhere'));
+      at = real;
+    } else at = next;
+    if (!isWithin(at, limits.root)) return err(pathRefused(path, 'it leaves the root'));
+    if (limits.forbidden.some(directory => isWithin(at, directory))) {
+      return err(pathRefused(path, 'it is in a directory that tools may not enter'));
+    }
+  }
+  const within = at === limits.root ? [] : at.slice(limits.root.length + 1).split('/');
+  const opaque = how.change ? within.find(part => limits.opaque.has(part)) : undefined;
+  if (opaque !== undefined) return err(pathRefused(path, `changes inside ${opaque} could not be undone`));
+  return ok({ path: at, parts: within });
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return nameFromBytes(fs.realpathSync.native(osPath(path), { encoding: 'buffer' }));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+import { err, ok, type Result } from '@signalbox/model';
+import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
+import type { StagedRestore } from '../snapshots/snapshotable.ts';
+import { ContentFault, type ContentStore } from './content-store.ts';
+import { type HostFiles, removeTree } from './host-files.ts';
+import { type ScanOptions, scanPaths } from './host-scan.ts';
+import { mergeRestore } from './restore-merge.ts';
+import { planRestore, type RestorePlan, type RestoreStep } from './restore-plan.ts';
+import { exists, performSteps, type StepPlace, setAttributes, undoSteps } from './restore-steps.ts';
+import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } from './tree.ts';
+
+/**
+ * A restore of a directory on disk, in two phases.
+ *
+ * 1. Staging writes everything that is new into a directory inside the root, synced, and changes nothing else.
+ * 2. Before the first step the steps are written down (`commit`), so that whoever starts next can finish them.
+ * 3. Right before the first step, everything that will be moved is looked at once more.
+ * 4. Steps are renames and changes of mode. What was in the way waits in the staging directory, so that every step can
+ *    be undone until `finish`.
+ */
+export interface HostRestore {
+  readonly files: HostFiles;
+  readonly store: ContentStore;
+  readonly root: string;
+  /** The name of the staging directory inside the root. */
+  readonly staging: string;
+  readonly scan: ScanOptions;
+  readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
+  /** Writes down, durably, that these steps have begun; null: that they were taken back. */
+  commit(steps: readonly RestoreStep[] | null): Promise<void>;
+  /** Called with the restored tree, after the last step. */
+  done(tree: DirectoryNode): Promise<void>;
+}
+
+export async function stageHostRestore(restore: HostRestore): Promise<Result<StagedRestore, StateError>> {
+  const { files, root } = restore;
+  const { desired, conflicts, lost } = mergeRestore(restore.trees);
+  if (conflicts.length > 0) return err(conflict(conflicts));
+  const plan = planRestore(restore.trees.now, desired);
+  const place: StepPlace = { files, root, staging: `${root}/${restore.staging}` };
+  let performed = 0;
+
+  try {
+    await stageContents(restore, place, plan);
+  } catch (cause) {
+    attemptCleanUp(place);
+    if (cause instanceof ContentFault) return err(cause.error);
+    return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+  }
+
+  const takeBack = async (because: StateError): Promise<StateError> => {
+    const undone = undoSteps(place, plan.steps, performed);
+    performed = undone.left;
+    if (undone.left > 0)
+      return restoreFailed(`${because.message}; ${reasonOf(undone.cause)}`, halfWay(restore, plan, undone.left));
+    await restore.commit(null);
+    attemptCleanUp(place);
+    return because;
+  };
+
+  return ok({
+    lost,
+    async apply() {
+      if (plan.steps.length === 0) return ok(undefined);
+      const moved = await changedSince(restore, plan);
+      if (moved.length > 0) {
+        attemptCleanUp(place);
+        return err(conflict(moved));
+      }
+      try {
+        await restore.commit(plan.steps);
+      } catch (cause) {
+        attemptCleanUp(place);
+        return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+      }
+      const outcome = performSteps(place, plan.steps);
+      performed = outcome.kind === 'done' ? plan.steps.length : outcome.done;
+      if (outcome.kind === 'conflict') return err(await takeBack(conflict([outcome.path])));
+      if (outcome.kind === 'failed') {
+        const reason = `${outcome.path}: ${reasonOf(outcome.cause)}`;
+        return err(await takeBack(restoreFailed(reason, { state: 'unchanged' })));
+      }
+      await syncTouched(files, root, plan.steps);
+      return ok(undefined);
+    },
+    async undo() {
+      if (performed === 0) return ok(undefined);
+      const because = restoreFailed('another part of the state could not be restored', { state: 'unchanged' });
+      const result = await takeBack(because);
+      return result === because ? ok(undefined) : err(result);
+    },
+    async finish() {
+      if (plan.steps.length > 0) await closeStaging(place);
+      await restore.done(desired);
+    },
+    async discard() {
+      attemptCleanUp(place);
+    },
+  });
+}
+
+/** From here on the restore counts as done: the staging directory only waits to be deleted. */
+export async function closeStaging({ files, root, staging }: StepPlace): Promise<void> {
+  const closed = `${staging}-done`;
+  if (exists(staging)) {
+    files.rename(staging, closed);
+    await files.sync(root);
+  }
+  removeTree(files, closed);
+}
+
+export async function syncTouched(files: HostFiles, root: string, steps: readonly RestoreStep[]): Promise<void> {
+  const directories = new Set<string>();
+  for (const { path } of steps)
+    directories.add(path.includes('/') ? `${root}/${path.slice(0, path.lastIndexOf('/'))}` : root);
+  for (const directory of directories) if (exists(directory)) await files.sync(directory);
+}
+
+async function stageContents(restore: HostRestore, place: StepPlace, plan: RestorePlan): Promise<void> {
+  if (plan.steps.length === 0) return;
+  removeTree(place.files, place.staging);
+  place.files.mkdir(place.staging, 0o700);
+  for (const [number, node] of plan.staged) await stageNode(restore, `${place.staging}/${number}`, node);
+  await place.files.sync(place.staging);
+}
+
+async function stageNode({ files, store }: HostRestore, path: string, node: FileNode | LinkNode): Promise<void> {
+  if (node.kind === 'link') {
+    files.symlink(node.target, path);
+    return;
+  }
+  if (node.digest === null) throw new Error('its content was never read');
+  const writer = files.create(path, 0o600);
+  try {
+    for await (const chunk of store.read(node.digest)) writer.write(chunk);
+  } finally {
+    writer.close();
+  }
+  setAttributes(files, path, node);
+  await files.sync(path);
+}
+
+/** What is no longer as it was when the restore was planned. */
+async function changedSince({ scan, trees }: HostRestore, plan: RestorePlan): Promise<readonly string[]> {
+  const paths = [...plan.expected.keys()];
+  const present = await scanPaths(
+    scan,
+    trees.now,
+    paths.map(path => path.split('/')),
+  );
+  return paths.filter(path => !sameNode(nodeAt(present, path.split('/')), nodeAt(trees.now, path.split('/'))));
+}
+
+function halfWay(restore: HostRestore, plan: RestorePlan, stillDone: number) {
+  const at = (from: number, to?: number) => [...new Set(plan.steps.slice(from, to).map(step => step.path))];
+  return {
+    state: 'partly-restored' as const,
+    restored: at(0, stillDone).filter(path => !at(stillDone).includes(path)),
+    notRestored: at(stillDone),
+    staging: restore.staging,
+  };
+}
+
+/** What cannot be cleaned up now is cleaned up by the next restore of the same name. */
+function attemptCleanUp({ files, staging }: StepPlace): void {
+  try {
+    removeTree(files, staging);
+  } catch {
+    // The staging directory holds only copies here, and is made anew by the next restore of this name.
+  }
+}
+
+export function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code ?? String(message);
+}

@@ -1,0 +1,210 @@
+import * as fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { type ContentStore, streamDigest } from './content-store.ts';
+import { nameFromBytes, osPath } from './path-name.ts';
+import { type DirectoryNode, type FileNode, type Stamp, sameStamp, type TreeNode, withNode } from './tree.ts';
+
+/**
+ * Looks at a directory on disk and answers its picture, sharing with the picture before whatever did not change.
+ *
+ * 1. A file is read only if its stamp (inode, mtime, ctime) differs from the one seen before, or if that one was `fresh`:
+ *    changed so shortly before it was seen that a later edit could carry the same times.
+ * 2. A directory whose picture did not change is the same object as before.
+ * 3. Whatever vanishes while it is looked at is not there.
+ */
+export interface ScanOptions {
+  readonly root: string;
+  /** Names of directories that are not looked into. */
+  readonly opaque: ReadonlySet<string>;
+  /** Paths that are ours and not part of the tree. */
+  readonly ignored: (path: string) => boolean;
+  /** The wall clock when the scan begins. */
+  readonly now: number;
+  /** Where contents go; null leaves contents that changed unread. */
+  readonly store: ContentStore | null;
+}
+
+export async function scanTree(options: ScanOptions, before: DirectoryNode | undefined): Promise<DirectoryNode> {
+  const stat = fs.lstatSync(options.root);
+  const scan = new Scan(options);
+  return scan.directory('', stat, before);
+}
+
+/** Looks at some paths only; everything else is taken to be as it was before. */
+export async function scanPaths(
+  options: ScanOptions,
+  before: DirectoryNode,
+  paths: readonly (readonly string[])[],
+): Promise<DirectoryNode> {
+  const scan = new Scan(options);
+  let root = before;
+  for (const parts of paths) root = await scan.path(root, parts);
+  return root;
+}
+
+/** How many entries are looked at before others get their turn on the event loop. */
+const ENTRIES_PER_TURN = 512;
+const LARGE_FILE = 4 << 20;
+const READ_ATTEMPTS = 3;
+
+class Scan {
+  private readonly options: ScanOptions;
+  private looked = 0;
+
+  constructor(options: ScanOptions) {
+    this.options = options;
+  }
+
+  async path(root: DirectoryNode, parts: readonly string[]): Promise<DirectoryNode> {
+    let known: TreeNode | undefined = root;
+    for (let depth = 0; depth < parts.length; depth++) {
+      if (known?.kind !== 'directory') return root;
+      const name = parts[depth] as string;
+      const child: TreeNode | undefined = known.entries.get(name);
+      const at = parts.slice(0, depth + 1);
+      const path = at.join('/');
+      const stat = this.lstat(path);
+      const inner = depth < parts.length - 1;
+      if (!inner || child?.kind !== 'directory' || !stat?.isDirectory()) {
+        return withNode(root, at, stat === undefined ? undefined : await this.node(path, name, stat, child));
+      }
+      if (!sameMode(child, stat)) root = withNode(root, at, { ...child, ...attributesOf(stat) });
+      known = child;
+    }
+    return root;
+  }
+
+  async directory(path: string, stat: fs.Stats, before: TreeNode | undefined): Promise<DirectoryNode> {
+    const known = before?.kind === 'directory' ? before : undefined;
+    const entries = new Map<string, TreeNode>();
+    let changed = known === undefined || known.ino !== stat.ino || !sameMode(known, stat);
+    const prefix = path === '' ? '' : `${path}/`;
+    for (const name of this.names(path)) {
+      if (this.options.ignored(prefix + name)) continue;
+      const own = this.lstat(prefix + name);
+      if (own === undefined) continue;
+      const old = known?.entries.get(name);
+      // The common case of an unchanged file stays free of promises.
+      const node = reusable(old, own) ? old : await this.node(prefix + name, name, own, old);
+      if (node === undefined) continue;
+      if (node !== old) changed = true;
+      entries.set(name, node);
+      if (++this.looked % ENTRIES_PER_TURN === 0) await setImmediate();
+    }
+    if (!changed && known !== undefined && known.entries.size === entries.size) return known;
+    return { kind: 'directory', ...attributesOf(stat), entries, ino: stat.ino };
+  }
+
+  async node(path: string, name: string, stat: fs.Stats, before: TreeNode | undefined): Promise<TreeNode | undefined> {
+    if (stat.isDirectory()) {
+      if (!this.options.opaque.has(name)) return this.directory(path, stat, before);
+      return before?.kind === 'opaque' && before.ino === stat.ino ? before : { kind: 'opaque', ino: stat.ino };
+    }
+    const stamp = this.stamp(stat);
+    if (stat.isFile()) return this.file(path, stat, before?.kind === 'file' ? before : undefined);
+    if (!stat.isSymbolicLink()) return { kind: 'special', stamp };
+    const target = unlessGone(() => nameFromBytes(fs.readlinkSync(this.osPath(path), { encoding: 'buffer' })));
+    return target === undefined ? undefined : { kind: 'link', target, stamp };
+  }
+
+  private async file(path: string, stat: fs.Stats, before: FileNode | undefined): Promise<FileNode | undefined> {
+    const { store } = this.options;
+    if (store === null) {
+      const stamp = this.stamp(stat);
+      const mayBeSame = before !== undefined && before.digest !== null && sameStamp(before.stamp, stamp);
+      const digest = mayBeSame ? await this.digest(path) : null;
+      if (mayBeSame && digest === before.digest && before.mode === (stat.mode & 0o7777)) return before;
+      return { kind: 'file', ...attributesOf(stat), size: stat.size, digest, stamp };
+    }
+    let seen = stat;
+    for (let attempt = 1; ; attempt++) {
+      const digest = await this.content(path, seen, store);
+      const after = this.lstat(path);
+      if (digest === undefined || after === undefined) return undefined;
+      const stamp = this.stamp(after);
+      const settled = sameStamp(stamp, this.stamp(seen)) && after.size === seen.size;
+      if (settled || attempt === READ_ATTEMPTS) {
+        const node: FileNode = {
+          kind: 'file',
+          ...attributesOf(after),
+          size: after.size,
+          digest,
+          stamp: settled ? stamp : { ...stamp, fresh: true },
+        };
+        const same = before !== undefined && sameStamp(before.stamp, stamp) && before.digest === digest;
+        return same && before.stamp?.fresh === stamp.fresh && before.mode === node.mode ? before : node;
+      }
+      seen = after;
+    }
+  }
+
+  private async content(path: string, stat: fs.Stats, store: ContentStore) {
+    if (stat.size < LARGE_FILE) {
+      const bytes = unlessGone(() => fs.readFileSync(this.osPath(path)));
+      return bytes === undefined ? undefined : store.put(bytes);
+    }
+    return store.putStream(fs.createReadStream(this.osPath(path), { highWaterMark: 1 << 20 }));
+  }
+
+  private async digest(path: string) {
+    const running = streamDigest();
+    for await (const chunk of fs.createReadStream(this.osPath(path))) running.update(chunk as Uint8Array);
+    return running.digest();
+  }
+
+  private names(path: string): readonly string[] {
+    const names = unlessGone(() => fs.readdirSync(this.osPath(path))) ?? [];
+    if (!names.some(name => name.includes('\ufffd'))) return names;
+    return fs.readdirSync(this.osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
+  }
+
+  private lstat(path: string): fs.Stats | undefined {
+    const found = unlessGone(() => fs.lstatSync(this.osPath(path), { throwIfNoEntry: false }));
+    return found ?? undefined;
+  }
+
+  private osPath(path: string): string | Buffer {
+    return osPath(path === '' ? this.options.root : `${this.options.root}/${path}`);
+  }
+
+  private stamp(stat: fs.Stats): Stamp {
+    const { ino, mtimeMs, ctimeMs } = stat;
+    return { ino, mtimeMs, ctimeMs, fresh: ctimeMs >= this.options.now - tick(ctimeMs) };
+  }
+}
+
+/** The longest time within which two changes can carry the same ctime: file systems that keep whole seconds show it. */
+function tick(ctimeMs: number): number {
+  return Number.isInteger(ctimeMs / 1000) ? 2000 : 20;
+}
+
+function reusable(node: TreeNode | undefined, stat: fs.Stats): node is FileNode {
+  const stamp = node?.kind === 'file' ? node.stamp : undefined;
+  return (
+    stamp !== undefined &&
+    (node as FileNode).digest !== null &&
+    !stamp.fresh &&
+    stamp.ino === stat.ino &&
+    stamp.mtimeMs === stat.mtimeMs &&
+    stamp.ctimeMs === stat.ctimeMs &&
+    stat.isFile()
+  );
+}
+
+function attributesOf(stat: fs.Stats): { mode: number; uid: number; gid: number } {
+  return { mode: stat.mode & 0o7777, uid: stat.uid, gid: stat.gid };
+}
+
+function sameMode(node: DirectoryNode, stat: fs.Stats): boolean {
+  return node.mode === (stat.mode & 0o7777) && node.uid === stat.uid && node.gid === stat.gid;
+}
+
+function unlessGone<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw cause;
+  }
+}

@@ -1,0 +1,32 @@
+import * as fs from 'node:fs';
+import { nameFromBytes, osPath } from './path-name.ts';
+import { type DirectoryNode, joined } from './tree.ts';
+
+/** Kernels stamp changes with a clock that lags behind the one that is read, by a tick. */
+const TICK_MS = 20;
+
+/**
+ * The opaque directories of a tree that were changed, emptied or removed since an instant. Nothing is kept about them
+ * beforehand: a change leaves its time on the entry, and a removal on the directory around it.
+ */
+export function changedOpaque(root: string, tree: DirectoryNode, since: number): readonly string[] {
+  const found: string[] = [];
+  const walk = (directory: DirectoryNode, at: string) => {
+    for (const [name, node] of directory.entries) {
+      const path = joined(at, name);
+      if (node.kind === 'directory') walk(node, path);
+      else if (node.kind === 'opaque' && isChanged(`${root}/${path}`, since - TICK_MS)) found.push(path);
+    }
+  };
+  walk(tree, '');
+  return found;
+}
+
+function isChanged(path: string, since: number): boolean {
+  const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  if (stat === undefined || stat.ctimeMs >= since) return true;
+  if (!stat.isDirectory()) return false;
+  return fs
+    .readdirSync(osPath(path), { encoding: 'buffer' })
+    .some(name => isChanged(`${path}/${nameFromBytes(name)}`, since));
+}

@@ -1,0 +1,84 @@
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+
+export type Release = () => void;
+export type LockMode = 'shared' | 'exclusive';
+export type LockCanceledError = ErrorEnvelope<'state/lock-canceled'>;
+
+/**
+ * Keeps work on equal or nested directories apart. `exclusive` excludes everything on the same path, above it and below
+ * it; `shared` excludes only what is exclusive there. Paths are real and absolute.
+ */
+export interface PathLocks {
+  acquire(path: string, mode: LockMode, signal?: AbortSignal): Promise<Result<Release, LockCanceledError>>;
+}
+
+/**
+ * Within one process: first come, first served.
+ *
+ * Invariant: a request runs as soon as nothing that it excludes is held or came before it. It never holds one path while
+ * it waits for another, so nothing can wait in a circle.
+ */
+export function createPathLocks(): PathLocks {
+  const requests: Request[] = [];
+
+  const wake = () => {
+    for (const [index, request] of requests.entries()) {
+      if (request.held || requests.slice(0, index).some(earlier => excludes(earlier, request))) continue;
+      request.held = true;
+      request.grant();
+    }
+  };
+  const drop = (request: Request) => {
+    const index = requests.indexOf(request);
+    if (index >= 0) requests.splice(index, 1);
+    wake();
+  };
+
+  return {
+    acquire: (path, mode, signal) =>
+      new Promise(resolve => {
+        if (signal?.aborted) return resolve(err(canceled(path)));
+        const cancel = () => {
+          if (request.held) return;
+          drop(request);
+          resolve(err(canceled(path)));
+        };
+        const request: Request = {
+          path,
+          mode,
+          held: false,
+          grant() {
+            signal?.removeEventListener('abort', cancel);
+            resolve(ok(() => drop(request)));
+          },
+        };
+        signal?.addEventListener('abort', cancel, { once: true });
+        requests.push(request);
+        wake();
+      }),
+  };
+}
+
+interface Request {
+  readonly path: string;
+  readonly mode: LockMode;
+  held: boolean;
+  grant(): void;
+}
+
+function excludes(a: Request, b: Request): boolean {
+  if (a.mode === 'shared' && b.mode === 'shared') return false;
+  return isWithin(a.path, b.path) || isWithin(b.path, a.path);
+}
+
+export function isWithin(path: string, ancestor: string): boolean {
+  return path === ancestor || ancestor === '/' || path.startsWith(`${ancestor}/`);
+}
+
+function canceled(path: string): LockCanceledError {
+  return failure('state/lock-canceled', {
+    message: `waiting for the directory ${path} was canceled`,
+    suggestion: 'Nothing was run. Call again.',
+    retry: { kind: 'retryable_immediate' },
+  });
+}

@@ -1,0 +1,128 @@
+import * as z from 'zod';
+import { eachInode } from './restore-merge.ts';
+import {
+  type DirectoryNode,
+  type FileNode,
+  joined,
+  type LinkNode,
+  sameAttributes,
+  sameContent,
+  sameNode,
+  type TreeNode,
+} from './tree.ts';
+
+/**
+ * The steps that turn one tree into another, in an order in which each can be done and, from the last one back, undone.
+ * Everything that is in the way is moved into a staging directory, everything new comes from there: a step is a rename, a
+ * `mkdir` or a change of mode, and needs no space.
+ */
+const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
+export const restoreStep = z.discriminatedUnion('op', [
+  /** Moves what is at a path into the staging directory. */
+  z.strictObject({ op: z.literal('aside'), path: z.string(), as: z.int() }),
+  z.strictObject({ op: z.literal('mkdir'), path: z.string() }),
+  /** Moves something out of the staging directory. `staged`: it was put there beforehand, not by an earlier step. */
+  z.strictObject({ op: z.literal('place'), path: z.string(), from: z.int(), staged: z.boolean() }),
+  z.strictObject({ op: z.literal('attributes'), path: z.string(), set: attributes, was: attributes }),
+]);
+export type RestoreStep = z.infer<typeof restoreStep>;
+export type Attributes = z.infer<typeof attributes>;
+
+export interface RestorePlan {
+  readonly steps: readonly RestoreStep[];
+  /** What to put into the staging directory before the first step, by number. */
+  readonly staged: ReadonlyMap<number, FileNode | LinkNode>;
+  /** What each `aside` expects to find. */
+  readonly expected: ReadonlyMap<string, TreeNode>;
+}
+
+export function planRestore(now: DirectoryNode, desired: DirectoryNode): RestorePlan {
+  const opened: RestoreStep[] = [];
+  const rescued: RestoreStep[] = [];
+  const asides: RestoreStep[] = [];
+  const builds: RestoreStep[] = [];
+  const finals: RestoreStep[] = [];
+  const staged = new Map<number, FileNode | LinkNode>();
+  const expected = new Map<string, TreeNode>();
+  const moved = new Map<number, number>();
+  let next = 0;
+
+  /** Opaque directories that are wanted elsewhere leave before the directory around them does. */
+  const rescue = () => {
+    const wanted = wantedOpaque(desired);
+    if (wanted.size === 0) return;
+    eachInode(now, '', (ino, path) => {
+      const place = wanted.get(ino);
+      if (place === undefined || place === path) return;
+      moved.set(ino, next);
+      rescued.push({ op: 'aside', path, as: next++ });
+    });
+  };
+
+  const aside = (node: TreeNode, path: string) => {
+    if ((node.kind === 'opaque' || node.kind === 'directory') && moved.has(node.ino ?? -1)) return;
+    expected.set(path, node);
+    asides.push({ op: 'aside', path, as: next++ });
+  };
+
+  const build = (node: TreeNode, path: string) => {
+    switch (node.kind) {
+      case 'file':
+      case 'link':
+        staged.set(next, node);
+        builds.push({ op: 'place', path, from: next++, staged: true });
+        return;
+      case 'opaque': {
+        const from = moved.get(node.ino);
+        if (from !== undefined) builds.push({ op: 'place', path, from, staged: false });
+        return;
+      }
+      case 'directory':
+        builds.push({ op: 'mkdir', path });
+        for (const [name, child] of node.entries) build(child, joined(path, name));
+        finals.push({ op: 'attributes', path, set: attributesOf(node), was: attributesOf(node) });
+        return;
+      case 'special':
+        return;
+    }
+  };
+
+  const walk = (from: DirectoryNode, to: DirectoryNode, path: string) => {
+    if (from === to) return;
+    let touched = false;
+    for (const name of new Set([...from.entries.keys(), ...to.entries.keys()])) {
+      const a = from.entries.get(name);
+      const b = to.entries.get(name);
+      const at = joined(path, name);
+      if (sameNode(a, b)) continue;
+      if (a?.kind === 'directory' && b?.kind === 'directory') walk(a, b, at);
+      else if (a?.kind === 'file' && b?.kind === 'file' && sameContent(a, b)) {
+        finals.push({ op: 'attributes', path: at, set: attributesOf(b), was: attributesOf(a) });
+      } else {
+        touched = true;
+        if (a !== undefined) aside(a, at);
+        if (b !== undefined) build(b, at);
+      }
+    }
+    const locked = touched && (from.mode & 0o300) !== 0o300;
+    const open = locked ? { ...attributesOf(from), mode: from.mode | 0o700 } : attributesOf(from);
+    if (locked) opened.push({ op: 'attributes', path, set: open, was: attributesOf(from) });
+    if (locked || !sameAttributes(from, to)) finals.push({ op: 'attributes', path, set: attributesOf(to), was: open });
+  };
+
+  rescue();
+  walk(now, desired, '');
+  return { steps: [...opened, ...rescued, ...asides, ...builds, ...finals], staged, expected };
+}
+
+function wantedOpaque(root: DirectoryNode, at = '', found = new Map<number, string>()): ReadonlyMap<number, string> {
+  for (const [name, node] of root.entries) {
+    if (node.kind === 'opaque') found.set(node.ino, joined(at, name));
+    else if (node.kind === 'directory') wantedOpaque(node, joined(at, name), found);
+  }
+  return found;
+}
+
+function attributesOf({ mode, uid, gid }: Attributes): Attributes {
+  return { mode, uid, gid };
+}

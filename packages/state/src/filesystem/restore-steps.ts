@@ -1,0 +1,112 @@
+import * as fs from 'node:fs';
+import type { HostFiles } from './host-files.ts';
+import { osPath } from './path-name.ts';
+import type { Attributes, RestoreStep } from './restore-plan.ts';
+
+/** Where steps are carried out. */
+export interface StepPlace {
+  readonly files: HostFiles;
+  readonly root: string;
+  readonly staging: string;
+}
+
+export type StepsOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'conflict'; readonly path: string; readonly done: number }
+  | { readonly kind: 'failed'; readonly path: string; readonly done: number; readonly cause: unknown };
+
+/** Carries out steps from a given one on. Nothing that appeared at a path since is overwritten: it is a conflict. */
+export function performSteps(place: StepPlace, steps: readonly RestoreStep[], from = 0): StepsOutcome {
+  for (let index = from; index < steps.length; index++) {
+    const step = steps[index] as RestoreStep;
+    try {
+      if (!performStep(place, step)) return { kind: 'conflict', path: step.path, done: index };
+    } catch (cause) {
+      return { kind: 'failed', path: step.path, done: index, cause };
+    }
+  }
+  return { kind: 'done' };
+}
+
+/** Takes back the first `done` steps, the last one first. Answers how many are still done: 0 when all went well. */
+export function undoSteps(
+  place: StepPlace,
+  steps: readonly RestoreStep[],
+  done: number,
+): { left: number; cause?: unknown } {
+  for (let index = done - 1; index >= 0; index--) {
+    const step = steps[index] as RestoreStep;
+    try {
+      undoStep(place, step);
+    } catch (cause) {
+      return { left: index + 1, cause };
+    }
+  }
+  return { left: 0 };
+}
+
+/**
+ * The first step that a process which died has not done. Steps are done in order, so the last one that left its mark in
+ * the staging directory tells about all before it.
+ */
+export function firstUndoneStep(place: StepPlace, steps: readonly RestoreStep[]): number {
+  for (let index = steps.length - 1; index >= 0; index--) {
+    const step = steps[index] as RestoreStep;
+    if (step.op === 'aside' && exists(`${place.staging}/${step.as}`)) return index + 1;
+    if (step.op === 'place' && step.staged && !exists(`${place.staging}/${step.from}`)) return index + 1;
+  }
+  return 0;
+}
+
+function performStep({ files, root, staging }: StepPlace, step: RestoreStep): boolean {
+  const path = step.path === '' ? root : `${root}/${step.path}`;
+  switch (step.op) {
+    case 'aside':
+      if (exists(path)) files.rename(path, `${staging}/${step.as}`);
+      return true;
+    case 'mkdir': {
+      const there = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+      if (there === undefined) files.mkdir(path, 0o700);
+      return there === undefined || there.isDirectory();
+    }
+    case 'place': {
+      const from = `${staging}/${step.from}`;
+      if (!exists(from)) return exists(path);
+      if (exists(path)) return false;
+      files.rename(from, path);
+      return true;
+    }
+    case 'attributes':
+      setAttributes(files, path, step.set);
+      return true;
+  }
+}
+
+function undoStep({ files, root, staging }: StepPlace, step: RestoreStep): void {
+  const path = step.path === '' ? root : `${root}/${step.path}`;
+  switch (step.op) {
+    case 'aside':
+      if (exists(`${staging}/${step.as}`)) files.rename(`${staging}/${step.as}`, path);
+      return;
+    case 'mkdir':
+      files.rmdir(path);
+      return;
+    case 'place':
+      files.rename(path, `${staging}/${step.from}`);
+      return;
+    case 'attributes':
+      setAttributes(files, path, step.was);
+      return;
+  }
+}
+
+/** The owner first: changing it can drop bits of the mode. */
+export function setAttributes(files: HostFiles, path: string, { mode, uid, gid }: Attributes): void {
+  const stat = fs.lstatSync(osPath(path));
+  if (stat.uid !== uid || stat.gid !== gid) files.chown(path, uid, gid);
+  files.chmod(path, mode);
+}
+
+export function exists(path: string): boolean {
+  return fs.lstatSync(osPath(path), { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,94 @@
+import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import * as z from 'zod';
+import type { ContentError, ContentStore } from './content-store.ts';
+import { nameFromJson, nameToJson } from './path-name.ts';
+import type { DirectoryNode, TreeNode } from './tree.ts';
+
+/** The kept form of one directory. Files and directories below it are named by digest, so equal ones are kept once. */
+const attributes = { mode: z.int().nonnegative(), uid: z.int().nonnegative(), gid: z.int().nonnegative() };
+const entryV1 = z.discriminatedUnion('kind', [
+  z.strictObject({ name: z.string(), kind: z.literal('file'), ...attributes, size: z.int().nonnegative(), digest }),
+  z.strictObject({ name: z.string(), kind: z.literal('link'), target: z.string() }),
+  z.strictObject({ name: z.string(), kind: z.literal('directory'), digest }),
+  z.strictObject({ name: z.string(), kind: z.literal('opaque'), ino: z.number() }),
+  z.strictObject({ name: z.string(), kind: z.literal('special') }),
+]);
+const directoryV1 = z.strictObject({ version: z.literal(1), ...attributes, entries: z.array(entryV1) });
+
+export type TreeError = ContentError | ErrorEnvelope<'state/snapshot-failed'>;
+
+/**
+ * Keeps a tree and answers the digest of its root. Durable only after `store.sync()`. A directory object that was kept
+ * before is not looked into again.
+ */
+export async function keepTree(
+  store: ContentStore,
+  kept: WeakMap<DirectoryNode, Digest>,
+  root: DirectoryNode,
+): Promise<Digest> {
+  const known = kept.get(root);
+  if (known !== undefined) return known;
+  const entries: z.infer<typeof entryV1>[] = [];
+  for (const [raw, node] of root.entries) {
+    const name = nameToJson(raw);
+    switch (node.kind) {
+      case 'file': {
+        if (node.digest === null) break;
+        const { mode, uid, gid, size } = node;
+        entries.push({ name, kind: 'file', mode, uid, gid, size, digest: node.digest });
+        break;
+      }
+      case 'link':
+        entries.push({ name, kind: 'link', target: nameToJson(node.target) });
+        break;
+      case 'directory':
+        entries.push({ name, kind: 'directory', digest: await keepTree(store, kept, node) });
+        break;
+      case 'opaque':
+        entries.push({ name, kind: 'opaque', ino: node.ino });
+        break;
+      case 'special':
+        entries.push({ name, kind: 'special' });
+        break;
+    }
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { mode, uid, gid } = root;
+  const own = await store.put(Buffer.from(JSON.stringify({ version: 1, mode, uid, gid, entries })));
+  kept.set(root, own);
+  return own;
+}
+
+export async function loadTree(store: ContentStore, at: Digest): Promise<Result<DirectoryNode, TreeError>> {
+  const bytes = await store.get(at);
+  if (!bytes.ok) return bytes;
+  const parsed = directoryV1.safeParse(jsonOf(bytes.value));
+  if (!parsed.success) return err(notATree(at));
+  const { mode, uid, gid } = parsed.data;
+  const entries = new Map<string, TreeNode>();
+  for (const { name, ...entry } of parsed.data.entries) {
+    if (entry.kind === 'directory') {
+      const child = await loadTree(store, entry.digest);
+      if (!child.ok) return child;
+      entries.set(nameFromJson(name), child.value);
+    } else if (entry.kind === 'link') {
+      entries.set(nameFromJson(name), { kind: 'link', target: nameFromJson(entry.target) });
+    } else entries.set(nameFromJson(name), entry);
+  }
+  return ok({ kind: 'directory', mode, uid, gid, entries });
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function notATree(at: Digest): TreeError {
+  return failure('state/snapshot-failed', {
+    message: `${at} is not the snapshot of a directory`,
+    suggestion: 'Restore from another checkpoint.',
+  });
+}

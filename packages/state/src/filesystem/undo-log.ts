@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { digest } from '@signalbox/model';
+import * as z from 'zod';
+import { type HostFiles, nodeHostFiles } from './host-files.ts';
+import { restoreStep } from './restore-plan.ts';
+
+/** A call, or a restore, that has begun and not ended. What is still here at a start was cut short. */
+export const undoRecord = z.strictObject({
+  version: z.literal(1),
+  id: z.string().min(1),
+  tool: z.string(),
+  startedAt: z.number(),
+  work: z.discriminatedUnion('kind', [
+    /** Cannot be undone: only that it began is known. */
+    z.strictObject({ kind: z.literal('external') }),
+    /** The tree goes back to `before`; `paths`, if given, is all that the call may touch. */
+    z.strictObject({
+      kind: z.literal('files'),
+      root: z.string(),
+      before: digest,
+      paths: z.array(z.string()).optional(),
+      /** Set from the moment a restore may have changed something. */
+      restoring: z.strictObject({ staging: z.string(), steps: z.array(restoreStep) }).optional(),
+    }),
+  ]),
+});
+export type UndoRecord = z.infer<typeof undoRecord>;
+
+/** Where calls that are under way are written down. Both changes are durable when they return. */
+export interface UndoLog {
+  put(record: UndoRecord): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** What began and did not end, in no order. */
+  pending(): Promise<readonly UndoRecord[]>;
+}
+
+export function createMemoryUndoLog(): UndoLog {
+  const records = new Map<string, UndoRecord>();
+  return {
+    async put(record) {
+      records.set(record.id, record);
+    },
+    async remove(id) {
+      records.delete(id);
+    },
+    pending: async () => [...records.values()],
+  };
+}
+
+/** One file per record, replaced as a whole, so that a file under its final name is complete. */
+export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFiles): UndoLog {
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const fileOf = (id: string) => `${directory}/${createHash('sha256').update(id).digest('hex')}.json`;
+  return {
+    async put(record) {
+      const file = fileOf(record.id);
+      fs.rmSync(`${file}.tmp`, { force: true });
+      const writer = files.create(`${file}.tmp`, 0o600);
+      try {
+        writer.write(Buffer.from(JSON.stringify(record)));
+      } finally {
+        writer.close();
+      }
+      await files.sync(`${file}.tmp`);
+      files.rename(`${file}.tmp`, file);
+      await files.sync(directory);
+    },
+    async remove(id) {
+      if (!fs.existsSync(fileOf(id))) return;
+      files.unlink(fileOf(id));
+      await files.sync(directory);
+    },
+    async pending() {
+      const names = fs.readdirSync(directory).filter(name => name.endsWith('.json'));
+      return names.map(name => undoRecord.parse(JSON.parse(fs.readFileSync(`${directory}/${name}`, 'utf8'))));
+    },
+  };
+}

@@ -1,0 +1,121 @@
+export {
+  type BudgetError,
+  type BudgetLimits,
+  type BudgetSnapshot,
+  type BudgetTracker,
+  budget,
+  createBudgetTracker,
+  type Usage,
+} from './budget/budget-tracker.ts';
+export { createDeadline, type Deadline, deadline, machineTimers, type Timers } from './budget/deadline.ts';
+export { type CheckpointLog, createMemoryCheckpointLog, openHostCheckpointLog } from './checkpoints/checkpoint-log.ts';
+export {
+  CHECKPOINTS_KEPT,
+  type CheckpointError,
+  type CheckpointStore,
+  createCheckpointStore,
+  openCheckpointStore,
+  type ToolCheckpoint,
+} from './checkpoints/checkpoint-store.ts';
+export { type Fork, type ForkFailedError, forkAt } from './checkpoints/fork-at.ts';
+export { type CheckpointUnknownError, rollbackToTool, type ToolPhase } from './checkpoints/rollback-to-tool.ts';
+export {
+  type ContentError,
+  ContentFault,
+  type ContentStore,
+  createMemoryContentStore,
+} from './filesystem/content-store.ts';
+export {
+  type FileEntry,
+  type FileError,
+  type Files,
+  type Filesystem,
+  type FilesystemSnapshot,
+  filesystem,
+} from './filesystem/filesystem.ts';
+export { openHostContentStore } from './filesystem/host-content-store.ts';
+export { type FileWriter, type HostFiles, nodeHostFiles } from './filesystem/host-files.ts';
+export {
+  DEFAULT_OPAQUE,
+  type HostFilesystem,
+  type HostFilesystemOptions,
+  openHostFilesystem,
+} from './filesystem/host-filesystem.ts';
+export { createMemoryFilesystem } from './filesystem/memory-filesystem.ts';
+export { createPathLocks, type LockMode, type PathLocks, type Release } from './filesystem/path-locks.ts';
+export { type Recovery, recoverPending } from './filesystem/recovery.ts';
+export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
+export { openJsonlBackend } from './session/jsonl-backend.ts';
+export { createSession, type RollbackOptions, type Session, type SessionOptions } from './session/session.ts';
+export {
+  type RollbackError,
+  type SessionSnapshot,
+  type SnapshotOptions,
+  sessionSnapshot,
+} from './session/session-snapshot.ts';
+export type { SessionTransaction } from './session/session-transaction.ts';
+export type { SessionView, SliceHandle } from './session/session-view.ts';
+export {
+  append,
+  clear,
+  defineEvent,
+  defineSlice,
+  extend,
+  type Reducer,
+  replace,
+  type SessionEvent,
+  type Slice,
+  type SliceOperation,
+} from './session/slice.ts';
+export { memoryBackend, type SliceBackend } from './session/slice-backend.ts';
+export { defaultPolicy, type SlicePolicy, slicePolicy } from './session/slice-policy.ts';
+export type { DispatchError } from './session/slice-store.ts';
+export { type ToolInvocation, toolInvocation, toolInvoked } from './session/tool-invoked.ts';
+export { type TranscriptEntry, transcript, transcriptEntry } from './session/transcript.ts';
+export {
+  type CompositeSnapshot,
+  type SnapshotMetadata,
+  snapshotFromJson,
+  snapshotsEquivalent,
+  snapshotToJson,
+} from './snapshots/composite-snapshot.ts';
+export { createExecutionState, type ExecutionState, type ExecutionStateOptions } from './snapshots/execution-state.ts';
+export {
+  createResources,
+  defineResource,
+  type ResourceEntry,
+  type ResourceKey,
+  type Resources,
+  resource,
+} from './snapshots/resources.ts';
+export type {
+  ConflictError,
+  DiskReport,
+  RestoreFailedError,
+  SnapshotMismatchError,
+  StateError,
+} from './snapshots/snapshot-error.ts';
+export type { CaptureOptions, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
+export type { RestoreReport } from './snapshots/two-phase-restore.ts';
+export {
+  type AnyTool,
+  DeadlineExceededError,
+  defineTool,
+  fail,
+  succeed,
+  type Tool,
+  type ToolContext,
+  type ToolEffects,
+  type ToolReply,
+  type ToolRisk,
+  ToolValidationError,
+  VisibilityExpansionRequired,
+} from './tools/tool.ts';
+export type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tools/tool-outcome.ts';
+export type { ToolPolicy } from './tools/tool-policy.ts';
+export {
+  createToolRunner,
+  type ProviderToolCall,
+  type ToolRunner,
+  type ToolRunnerOptions,
+} from './tools/tool-runner.ts';

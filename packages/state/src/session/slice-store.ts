@@ -1,0 +1,122 @@
+import { type ErrorEnvelope, err, failure, type Json, ok, type Result } from '@signalbox/model';
+import { type AppendList, extended, listOf } from './append-list.ts';
+import { plainValue } from './plain-value.ts';
+import type { Slice, SliceOperation } from './slice.ts';
+import type { SliceBackend } from './slice-backend.ts';
+import type { SlicePolicy } from './slice-policy.ts';
+
+export type DispatchError = ErrorEnvelope<'state/dispatch-failed'>;
+
+export interface SliceChange {
+  readonly slice: string;
+  readonly operation: SliceOperation<Json>;
+}
+
+/** Where the values of a session's slices are. `apply` takes all changes or none. */
+export interface SliceStore {
+  get(slice: string): AppendList<Json>;
+  apply(changes: readonly SliceChange[]): Result<void, DispatchError>;
+}
+
+/** What is known about a slice besides its value; shared by a session and its transactions. */
+export interface SliceRegistration {
+  readonly slice: Slice<Json>;
+  policy: SlicePolicy;
+}
+
+const empty = (): AppendList<Json> => listOf<Json>([]);
+
+export interface RootStore extends SliceStore {
+  /** Sets whole values, logs too: for rollbacks. */
+  set(values: ReadonlyMap<string, AppendList<Json>>): Result<void, DispatchError>;
+  load(slice: string): void;
+}
+
+export function createRootStore(backend: SliceBackend): RootStore {
+  const values = new Map<string, AppendList<Json>>();
+  return {
+    get: slice => values.get(slice) ?? empty(),
+    load(slice) {
+      values.set(slice, listOf(backend.load(slice)));
+    },
+    apply(changes) {
+      const written = backend.write(changes);
+      if (!written.ok) return written;
+      for (const { slice, operation } of changes) values.set(slice, operated(values.get(slice) ?? empty(), operation));
+      return ok(undefined);
+    },
+    set(next) {
+      const changes = [...next].map(([slice, list]) => replacement(slice, list));
+      const written = backend.write(changes);
+      if (!written.ok) return written;
+      for (const [slice, list] of next) values.set(slice, list);
+      return ok(undefined);
+    },
+  };
+}
+
+/** A private layer over another store. Logs go through to it at once; everything else waits. */
+export function createOverlayStore(base: SliceStore, isLog: (slice: string) => boolean): SliceStore {
+  const own = new Map<string, AppendList<Json>>();
+  const get = (slice: string) => own.get(slice) ?? base.get(slice);
+  return {
+    get,
+    apply(changes) {
+      const logged = base.apply(changes.filter(change => isLog(change.slice)));
+      if (!logged.ok) return logged;
+      for (const { slice, operation } of changes) if (!isLog(slice)) own.set(slice, operated(get(slice), operation));
+      return ok(undefined);
+    },
+  };
+}
+
+/** The operation with its items checked and frozen, or why it is refused. */
+export function checkedOperation(
+  registration: SliceRegistration,
+  operation: SliceOperation<Json>,
+): Result<SliceOperation<Json>, DispatchError> {
+  const { slice, policy } = registration;
+  if (policy === 'log' && (operation.kind === 'replace' || operation.kind === 'clear')) {
+    return err(dispatchError(`slice ${slice.name} is a log and only grows: ${operation.kind} is refused`));
+  }
+  if (operation.kind === 'clear') return ok(operation);
+  const items: Json[] = [];
+  for (const item of operation.kind === 'append' ? [operation.item] : operation.items) {
+    const parsed = plainValue(slice.item, item);
+    if (!parsed.ok) return err(dispatchError(`an item for slice ${slice.name} is not valid: ${parsed.error}`));
+    items.push(frozen(structuredClone(parsed.value)));
+  }
+  return ok(operation.kind === 'replace' ? { kind: 'replace', items } : { kind: 'extend', items });
+}
+
+export function dispatchError(message: string): DispatchError {
+  return failure('state/dispatch-failed', {
+    message,
+    suggestion: 'Nothing was changed. Correct the event or the reducer and dispatch again.',
+  });
+}
+
+function replacement(slice: string, list: AppendList<Json>): SliceChange {
+  return { slice, operation: { kind: 'replace', items: list.buffer.slice(0, list.length) } };
+}
+
+function operated(list: AppendList<Json>, operation: SliceOperation<Json>): AppendList<Json> {
+  switch (operation.kind) {
+    case 'append':
+      return extended(list, [operation.item]);
+    case 'extend':
+      return extended(list, operation.items);
+    case 'replace':
+      return listOf(operation.items);
+    case 'clear':
+      return empty();
+  }
+}
+
+function frozen(value: Json): Json {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) frozen(part);
+  }
+  return value;
+}

@@ -1,0 +1,15 @@
+import * as z from 'zod';
+import { defineEvent, defineSlice } from './slice.ts';
+
+/** That a call was made and how it ended. A log: a call that was rolled back was made all the same. */
+export const toolInvocation = z.strictObject({
+  callId: z.string(),
+  tool: z.string(),
+  status: z.enum(['succeeded', 'failed', 'unknown']),
+  errorCode: z.string().nullable(),
+  elapsedMs: z.number(),
+});
+export type ToolInvocation = z.infer<typeof toolInvocation>;
+
+export const toolInvoked = defineSlice({ name: 'ToolInvoked', item: toolInvocation });
+export const toolInvokedEvent = defineEvent('ToolInvoked', toolInvocation);

@@ -1,0 +1,13 @@
+import { json } from '@signalbox/model';
+import * as z from 'zod';
+import { defineSlice } from './slice.ts';
+
+/** What was said, as the provider has it. A log: it survives every rollback. */
+export const transcriptEntry = z.strictObject({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: json,
+  providerPayload: json.optional(),
+});
+export type TranscriptEntry = z.infer<typeof transcriptEntry>;
+
+export const transcript = defineSlice({ name: 'Transcript', item: transcriptEntry });

@@ -1,0 +1,129 @@
+import {
+  type Clock,
+  err,
+  type IdSource,
+  ok,
+  type Result,
+  type Rng,
+  type SessionId,
+  timestampOf,
+} from '@signalbox/model';
+import type { CheckpointStore } from '../checkpoints/checkpoint-store.ts';
+import type { Session } from '../session/session.ts';
+import type { SnapshotOptions } from '../session/session-snapshot.ts';
+import type { SliceHandle } from '../session/session-view.ts';
+import { append } from '../session/slice.ts';
+import { toolInvoked, toolInvokedEvent } from '../session/tool-invoked.ts';
+import { type TranscriptEntry, transcript } from '../session/transcript.ts';
+import type { CompositeSnapshot, SnapshotMetadata } from './composite-snapshot.ts';
+import type { Resources } from './resources.ts';
+import { type StateError, snapshotMismatch } from './snapshot-error.ts';
+import type { StagedRestore } from './snapshotable.ts';
+import { type RestoreReport, restoreAll } from './two-phase-restore.ts';
+
+/** The one owner of everything that changes while a prompt is evaluated. */
+export interface ExecutionState {
+  readonly session: Session;
+  readonly resources: Resources;
+  /** What was said. A log of the session. */
+  readonly transcript: SliceHandle<TranscriptEntry>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly rng: Rng | null;
+  readonly checkpoints: CheckpointStore | null;
+  snapshot(options?: StateSnapshotOptions): Promise<Result<CompositeSnapshot, StateError>>;
+  restore(snapshot: CompositeSnapshot, options?: StateRestoreOptions): Promise<Result<RestoreReport, StateError>>;
+}
+
+export interface StateSnapshotOptions extends SnapshotOptions {
+  readonly tag?: string;
+  readonly metadata?: Partial<SnapshotMetadata>;
+  /** All files that may have changed since the last snapshot, where that is known. */
+  readonly paths?: readonly string[];
+  /** Resources as this snapshot has them, instead of looking. */
+  readonly resourcesFrom?: CompositeSnapshot;
+}
+
+export interface StateRestoreOptions {
+  readonly preserveLogs?: boolean;
+  /** What the state was left as by the last call; what was last seen, where it is not given. */
+  readonly left?: CompositeSnapshot;
+}
+
+export interface ExecutionStateOptions {
+  readonly session: Session;
+  readonly resources: Resources;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly rng?: Rng;
+  readonly checkpoints?: CheckpointStore;
+}
+
+export function createExecutionState(options: ExecutionStateOptions): ExecutionState {
+  const { session, resources, clock, ids } = options;
+  session.slice(toolInvoked).register(toolInvokedEvent, (_, event) => append(event));
+  return {
+    session,
+    resources,
+    clock,
+    ids,
+    transcript: session.slice(transcript),
+    rng: options.rng ?? null,
+    checkpoints: options.checkpoints ?? null,
+    async snapshot(how = {}) {
+      const captured = new Map<string, unknown>(how.resourcesFrom?.resources);
+      for (const [name, part] of how.resourcesFrom === undefined ? resources.snapshotable() : []) {
+        const own = await part.snapshot(how.paths === undefined ? {} : { paths: how.paths });
+        if (!own.ok) return own;
+        captured.set(name, own.value);
+      }
+      return ok({
+        snapshotId: ids.mint<SessionId>(),
+        createdAt: timestampOf(clock),
+        session: session.snapshot(how),
+        resources: captured,
+        metadata: { tag: how.tag ?? null, toolCallId: null, toolName: null, phase: 'manual', ...how.metadata },
+      });
+    },
+    async restore(snapshot, how = {}) {
+      const mismatch = structureMismatch(resources, snapshot);
+      if (mismatch !== undefined) return err(snapshotMismatch(mismatch));
+      const id = `restore:${ids.mint<SessionId>()}`;
+      const parts = [...resources.snapshotable()].map(([name, part]) => () => {
+        const left = how.left?.resources.get(name);
+        return part.stage(snapshot.resources.get(name), {
+          id,
+          left: left === undefined ? 'known' : { snapshot: left },
+        });
+      });
+      return restoreAll([...parts, async () => stagedSession(session, snapshot, how.preserveLogs ?? true)]);
+    },
+  };
+}
+
+/** How the resources of a state differ from those of a snapshot; undefined where they do not. */
+export function structureMismatch(resources: Resources, snapshot: CompositeSnapshot): string | undefined {
+  for (const name of snapshot.resources.keys()) {
+    if (!resources.snapshotable().has(name)) return `there is no resource ${name} any more`;
+  }
+  for (const name of resources.snapshotable().keys()) {
+    if (!snapshot.resources.has(name)) return `the snapshot has no resource ${name}`;
+  }
+  return undefined;
+}
+
+function stagedSession(
+  session: Session,
+  snapshot: CompositeSnapshot,
+  preserveLogs: boolean,
+): Result<StagedRestore, StateError> {
+  const staged = session.stage(snapshot.session, { preserveLogs });
+  if (!staged.ok) return staged;
+  return ok({
+    lost: [],
+    apply: async () => staged.value.apply(),
+    undo: async () => staged.value.undo(),
+    async finish() {},
+    async discard() {},
+  });
+}

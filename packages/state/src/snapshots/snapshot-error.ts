@@ -1,0 +1,100 @@
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+
+export type SnapshotMismatchError = ErrorEnvelope<'state/snapshot-mismatch'>;
+export type UnregisteredSliceError = ErrorEnvelope<'state/slice-unregistered'>;
+export type SnapshotMalformedError = ErrorEnvelope<'state/snapshot-malformed'>;
+export type SnapshotVersionError = ErrorEnvelope<'state/snapshot-version'>;
+export type SnapshotFailedError = ErrorEnvelope<'state/snapshot-failed'>;
+export type ConflictError = ErrorEnvelope<'state/conflict'>;
+
+/** A restore that could not be finished, and what is where now. */
+export interface RestoreFailedError extends ErrorEnvelope<'state/restore-failed'> {
+  readonly onDisk: DiskReport;
+}
+
+/** Where a restore that failed left the tree. Paths are relative to the root. */
+export type DiskReport =
+  | { readonly state: 'unchanged' }
+  | {
+      readonly state: 'partly-restored';
+      /** As in the snapshot. */
+      readonly restored: readonly string[];
+      /** As the call left them. */
+      readonly notRestored: readonly string[];
+      /** The directory, inside the root, that holds what was moved out of the way and what was not yet put back. */
+      readonly staging: string;
+    };
+
+/** Why a state could not be captured or brought back. */
+export type StateError =
+  | SnapshotMismatchError
+  | UnregisteredSliceError
+  | SnapshotMalformedError
+  | SnapshotVersionError
+  | SnapshotFailedError
+  | ConflictError
+  | RestoreFailedError
+  | ErrorEnvelope<
+      'state/content-missing' | 'state/content-corrupt' | 'state/dispatch-failed' | 'state/recovery-needed'
+    >;
+
+export function snapshotMismatch(reason: string): SnapshotMismatchError {
+  return failure('state/snapshot-mismatch', {
+    message: `the snapshot does not fit this state: ${reason}`,
+    suggestion: 'Nothing was changed. Restore it into a state with the same slices and resources.',
+  });
+}
+
+export function snapshotMalformed(reason: string): SnapshotMalformedError {
+  return failure('state/snapshot-malformed', {
+    message: `this is not a snapshot: ${reason}`,
+    suggestion: 'Nothing was changed. Take the snapshot from its store again, or use another one.',
+  });
+}
+
+export function snapshotFailed(reason: string): SnapshotFailedError {
+  return failure('state/snapshot-failed', {
+    message: `the state could not be captured: ${reason}`,
+    suggestion: 'Nothing was changed. Make what is named readable, or free disk space, and try again.',
+  });
+}
+
+export function restoreFailed(reason: string, onDisk: DiskReport): RestoreFailedError {
+  const unchanged = onDisk.state === 'unchanged';
+  return {
+    ...failure('state/restore-failed', {
+      message: unchanged
+        ? `the restore did not begin, and the tree is as it was before it: ${reason}`
+        : `the restore stopped half-way: ${reason}. Restored: ${count(onDisk.restored)}; not restored: ${count(onDisk.notRestored)}`,
+      suggestion: unchanged
+        ? 'Remove the cause, then restore again.'
+        : `Remove the cause, then recover: what was moved away is kept in ${onDisk.staging}.`,
+      retry: { kind: 'retryable_immediate' },
+      details: unchanged
+        ? { state: 'unchanged' }
+        : { ...onDisk, restored: some(onDisk.restored), notRestored: some(onDisk.notRestored) },
+    }),
+    onDisk,
+  };
+}
+
+export function conflict(paths: readonly string[]): ConflictError {
+  return failure('state/conflict', {
+    message: `someone else changed ${count(paths)} since; nothing was overwritten`,
+    suggestion: 'Keep or move away what was changed there, then restore again.',
+    details: { paths: some(paths), total: paths.length },
+  });
+}
+
+const SHOWN = 20;
+
+function some(paths: readonly string[]): readonly string[] {
+  return paths.slice(0, SHOWN).map(path => `./${path}`);
+}
+
+function count(paths: readonly string[]): string {
+  const names = paths.slice(0, 3).map(path => `./${path}`);
+  return paths.length === 0
+    ? 'nothing'
+    : `${names.join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}`;
+}

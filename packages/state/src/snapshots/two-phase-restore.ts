@@ -1,0 +1,47 @@
+import { err, ok, type Result } from '@signalbox/model';
+import type { RestoreFailedError, StateError } from './snapshot-error.ts';
+import type { StagedRestore } from './snapshotable.ts';
+
+export interface RestoreReport {
+  /** What could not be brought back, by name. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Restores several parts as one: all are staged before any is applied, and if one cannot be applied, those that were are
+ * undone, the last one first.
+ */
+export async function restoreAll(
+  parts: readonly (() => Promise<Result<StagedRestore, StateError>>)[],
+): Promise<Result<RestoreReport, StateError>> {
+  const staged: StagedRestore[] = [];
+  for (const stage of parts) {
+    const one = await stage();
+    if (!one.ok) {
+      for (const earlier of staged) await earlier.discard();
+      return one;
+    }
+    staged.push(one.value);
+  }
+  for (const [index, one] of staged.entries()) {
+    const applied = await one.apply();
+    if (applied.ok) continue;
+    for (const later of staged.slice(index + 1)) await later.discard();
+    return err((await undoAll(staged.slice(0, index))) ?? applied.error);
+  }
+  for (const one of staged) await one.finish();
+  return ok({ lost: staged.flatMap(one => one.lost) });
+}
+
+async function undoAll(applied: readonly StagedRestore[]): Promise<StateError | undefined> {
+  let worst: StateError | undefined;
+  for (const one of applied.toReversed()) {
+    const undone = await one.undo();
+    if (!undone.ok) worst ??= undone.error;
+  }
+  return worst;
+}
+
+export function isRestoreFailed(error: StateError): error is RestoreFailedError {
+  return error.code === 'state/restore-failed';
+}

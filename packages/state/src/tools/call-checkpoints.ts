@@ -1,0 +1,91 @@
+import { timestampOf, truncateUtf8 } from '@signalbox/model';
+import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
+import type { ExecutionState } from '../snapshots/execution-state.ts';
+import type { Verdict } from './call-verdict.ts';
+import type { AnyTool } from './tool.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
+import type { ProviderToolCall } from './tool-runner.ts';
+
+/** Takes and records the snapshots of calls, where the state keeps checkpoints. */
+export interface CallCheckpoints {
+  /**
+   * The state before a call without file effects. Files are taken as they were last captured: such a call does not change
+   * them, and they are captured only if they never were.
+   */
+  before(call: ProviderToolCall, tool: AnyTool): Promise<CompositeSnapshot | null>;
+  /** Records how a call ended. What goes wrong here is a warning on the outcome, never a failure. */
+  after(
+    call: ProviderToolCall,
+    tool: AnyTool,
+    pre: CompositeSnapshot | null,
+    verdict: Verdict,
+    options: { readonly paths?: readonly string[]; readonly durable?: boolean },
+  ): Promise<Verdict>;
+}
+
+const SUMMARY_BYTES = 300;
+
+export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
+  const store = state.checkpoints;
+  if (store === null) return { before: async () => null, after: async (_call, _tool, _pre, verdict) => verdict };
+  const metadata = (call: ProviderToolCall, tool: AnyTool, phase: 'pre_tool' | 'post_tool') => ({
+    tag: `${phase === 'pre_tool' ? 'pre' : 'post'}:${call.id}`,
+    metadata: { toolCallId: call.id, toolName: tool.name, phase },
+  });
+  let last: CompositeSnapshot | undefined = store.list().at(-1)?.post ?? store.list().at(-1)?.pre;
+  const startedAt = new Map<string, number>();
+
+  return {
+    async before(call, tool) {
+      startedAt.set(call.id, state.clock.now());
+      const pre = await state.snapshot({ ...metadata(call, tool, 'pre_tool'), ...(last && { resourcesFrom: last }) });
+      if (!pre.ok) return null;
+      last = pre.value;
+      return pre.value;
+    },
+    async after(call, tool, pre, verdict, { paths, durable = true }) {
+      const began = startedAt.get(call.id) ?? (pre === null ? null : Date.parse(pre.createdAt));
+      startedAt.delete(call.id);
+      if (pre === null) return warned(verdict, 'no checkpoint: the state before the call could not be captured');
+      const post = verdict.succeeded
+        ? await state.snapshot({
+            ...metadata(call, tool, 'post_tool'),
+            ...(tool.effects.kind === 'files' ? { ...(paths && { paths }) } : { resourcesFrom: pre }),
+          })
+        : null;
+      if (post !== null && !post.ok) return warned(verdict, `no checkpoint: ${post.error.message}`);
+      last = post?.value ?? pre;
+      try {
+        await store.record(
+          {
+            toolCallId: call.id,
+            toolName: tool.name,
+            pre,
+            post: post?.value ?? null,
+            outcome: verdict.outcome.status,
+            resultSummary: summaryOf(verdict.outcome),
+            elapsedMs: began === null ? null : state.clock.now() - began,
+            recordedAt: timestampOf(state.clock),
+          },
+          { durable },
+        );
+        return verdict;
+      } catch (cause) {
+        return warned(
+          verdict,
+          `the checkpoint will not survive a restart: ${cause instanceof Error ? cause.message : cause}`,
+        );
+      }
+    },
+  };
+}
+
+function warned(verdict: Verdict, warning: string): Verdict {
+  if (verdict.outcome.status !== 'succeeded') return verdict;
+  return { ...verdict, outcome: { ...verdict.outcome, warnings: [...verdict.outcome.warnings, warning] } };
+}
+
+function summaryOf(outcome: ToolOutcome): string {
+  const text = outcome.status === 'succeeded' ? (JSON.stringify(outcome.value) ?? 'done') : outcome.error.message;
+  return truncateUtf8(text, SUMMARY_BYTES);
+}

@@ -1,0 +1,108 @@
+import { failure } from '@signalbox/model';
+import type { HandlerEnd } from './handler-run.ts';
+import { type AnyTool, DeadlineExceededError, ToolValidationError, VisibilityExpansionRequired } from './tool.ts';
+import type { Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
+import type { ProviderToolCall } from './tool-runner.ts';
+
+/** What is to be done about a handler that ended. */
+export interface Verdict {
+  readonly outcome: ToolOutcome;
+  readonly succeeded: boolean;
+  /** The evaluation ends with this call. */
+  readonly deadline: boolean;
+  /** To be thrown as it is, after everything else. */
+  readonly rethrow?: VisibilityExpansionRequired;
+}
+
+export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollback: Rollback): Verdict {
+  switch (end.kind) {
+    case 'replied':
+      return judgedReply(call, tool, end.reply, rollback);
+    case 'threw':
+      return judgedThrow(call, tool, end.cause, rollback);
+    case 'canceled':
+    case 'deadline': {
+      // An external tool that answered after all has said what happened.
+      if (tool.effects.kind === 'external' && end.late?.kind === 'replied') {
+        return { ...judged(call, tool, end.late, rollback), deadline: end.kind === 'deadline' };
+      }
+      const code = end.kind === 'canceled' ? 'tool/canceled' : 'tool/deadline';
+      const reason = end.kind === 'canceled' ? 'it was canceled' : 'the deadline passed';
+      return { ...unanswered(call, tool, code, reason, rollback), deadline: end.kind === 'deadline' };
+    }
+  }
+}
+
+function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, rollback: Rollback): Verdict {
+  if (!isReply(reply))
+    return unanswered(call, tool, 'tool/invalid-output', 'it answered nothing that is a result', rollback);
+  if (!reply.success) {
+    const error = toolFailure('tool/failed', call, reply.message);
+    const value = reply.value === undefined ? {} : { value: reply.value };
+    return { outcome: { status: 'failed', error, ...value, rollback }, succeeded: false, deadline: false };
+  }
+  const output = tool.output.safeParse(reply.value);
+  if (!output.success) {
+    return unanswered(
+      call,
+      tool,
+      'tool/invalid-output',
+      `its result is not valid: ${output.error.issues[0]?.message}`,
+      rollback,
+    );
+  }
+  return { outcome: { status: 'succeeded', value: output.data, warnings: [] }, succeeded: true, deadline: false };
+}
+
+function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, rollback: Rollback): Verdict {
+  const reason = cause instanceof Error ? cause.message : messageOf(cause);
+  if (cause instanceof VisibilityExpansionRequired) {
+    const error = toolFailure('tool/failed', call, reason);
+    return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false, rethrow: cause };
+  }
+  if (cause instanceof ToolValidationError) {
+    const error = toolFailure('tool/invalid-input', call, reason);
+    return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
+  }
+  const deadline = cause instanceof DeadlineExceededError;
+  return { ...unanswered(call, tool, deadline ? 'tool/deadline' : 'tool/failed', reason, rollback), deadline };
+}
+
+/** A call that gave no usable answer: failed if what it did can be undone, else unknown. */
+function unanswered(
+  call: ProviderToolCall,
+  tool: AnyTool,
+  code: ToolFailure['code'],
+  reason: string,
+  rollback: Rollback,
+): Verdict {
+  if (tool.effects.kind !== 'external') {
+    return {
+      outcome: { status: 'failed', error: toolFailure(code, call, reason), rollback },
+      succeeded: false,
+      deadline: false,
+    };
+  }
+  const error = failure('tool/outcome-unknown', {
+    message: `call ${call.id} of ${tool.name} began and gave no answer: ${reason}. It may or may not have happened`,
+    suggestion: 'Find out whether it happened before calling again.',
+  });
+  return { outcome: { status: 'unknown', error }, succeeded: false, deadline: false };
+}
+
+function toolFailure(code: ToolFailure['code'], call: ProviderToolCall, reason: string): ToolFailure {
+  return failure(code, {
+    message: `call ${call.id} of ${call.name} failed: ${reason}`,
+    suggestion: 'What it did was undone, as the rollback says. Correct the cause before calling again.',
+  });
+}
+
+function isReply(
+  value: unknown,
+): value is { success: true; value: unknown } | { success: false; message: string; value?: never } {
+  return typeof value === 'object' && value !== null && 'success' in value && typeof value.success === 'boolean';
+}
+
+function messageOf(cause: unknown): string {
+  return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
+}

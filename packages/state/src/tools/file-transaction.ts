@@ -1,0 +1,78 @@
+import { err, ok, type Result } from '@signalbox/model';
+import type { Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
+import { filesystem } from '../filesystem/filesystem.ts';
+import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
+import type { ExecutionState } from '../snapshots/execution-state.ts';
+import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
+import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import type { Rollback } from './tool-outcome.ts';
+
+/** Everything that a call with file effects can change, captured before it begins. */
+export interface FileTransaction {
+  readonly pre: CompositeSnapshot;
+  /** What was done stays. */
+  commit(): Promise<Result<void, StateError>>;
+  /** What was done is undone, also after a commit. */
+  rollback(): Promise<Rollback>;
+}
+
+export async function beginFileTransaction(
+  state: ExecutionState,
+  call: { readonly id: string; readonly tool: string; readonly paths: readonly string[] | undefined },
+): Promise<Result<FileTransaction, StateError>> {
+  const { id, tool, paths } = call;
+  const scope = paths === undefined ? {} : { paths };
+  const pre = await state.snapshot({
+    ...scope,
+    tag: `pre:${id}`,
+    metadata: { toolCallId: id, toolName: tool, phase: 'pre_tool' },
+  });
+  if (!pre.ok) return pre;
+  const files = state.resources.get(filesystem);
+  // The filesystem put this snapshot in itself.
+  const before = pre.value.resources.get(filesystem.name) as FilesystemSnapshot;
+  const fileCall = { id, tool, before, startedAt: state.clock.now(), ...scope };
+  const begun = await attempt(() => files?.begin(fileCall) ?? Promise.resolve(ok(undefined)));
+  if (!begun.ok) return begun;
+
+  return ok({
+    pre: pre.value,
+    commit: () =>
+      attempt(async () => {
+        await files?.end(id);
+        return ok(undefined);
+      }),
+    async rollback() {
+      const parts = [...state.resources.snapshotable()].map(
+        ([name, part]) =>
+          () =>
+            part.stage(pre.value.resources.get(name), { id, left: 'present', ...scope }),
+      );
+      const restored = await attempt(() => restoreAll(parts));
+      if (restored.ok) {
+        const opaqueChanged = (await files?.changedOpaque(fileCall)) ?? [];
+        return { kind: 'restored', opaqueChanged, lost: restored.value.lost };
+      }
+      if (restored.error.code !== 'state/conflict') return { kind: 'failed', error: restored.error };
+      await files?.end(id);
+      return { kind: 'conflict', error: restored.error };
+    },
+  });
+}
+
+/** Where the paths that a tool declares really lead. One that leads nowhere allowed is kept: changing it will be refused. */
+export function locatedPaths(files: Filesystem, paths: readonly string[]): readonly string[] {
+  return paths.map(path => {
+    const at = files.locate(path);
+    return at.ok ? at.value : path;
+  });
+}
+
+/** Errors of the disk, at the edge where they are met. */
+async function attempt<T>(work: () => Promise<Result<T, StateError>>): Promise<Result<T, StateError>> {
+  try {
+    return await work();
+  } catch (cause) {
+    return err(snapshotFailed(cause instanceof Error ? cause.message : String(cause)));
+  }
+}

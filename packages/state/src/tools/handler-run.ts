@@ -1,0 +1,60 @@
+import type { Deadline, Timers } from '../budget/deadline.ts';
+import type { AnyTool, ToolContext, ToolReply } from './tool.ts';
+
+/** How a handler ended. `late` is what it did after it was told to stop; null where it may still be running. */
+export type HandlerEnd =
+  | { readonly kind: 'replied'; readonly reply: ToolReply<unknown> }
+  | { readonly kind: 'threw'; readonly cause: unknown }
+  | { readonly kind: 'canceled' | 'deadline'; readonly late: HandlerEnd | null };
+
+/** How long a handler whose signal was aborted is waited for before the rollback begins. */
+const GRACE_MS = 2000;
+
+/**
+ * Runs a handler until it ends, is canceled or meets the deadline. The only point at which a call waits for its handler.
+ * A handler that is aborted is given a while to stop, so that it does not write into the rollback.
+ */
+export async function runHandler(
+  tool: AnyTool,
+  input: unknown,
+  context: (signal: AbortSignal) => ToolContext,
+  limits: { readonly signal?: AbortSignal; readonly deadline?: Deadline; readonly timers: Timers },
+): Promise<HandlerEnd> {
+  const aborter = new AbortController();
+  const running = settle(tool, input, context(aborter.signal));
+  let stop: (kind: 'canceled' | 'deadline') => void = () => {};
+  const stopped = new Promise<'canceled' | 'deadline'>(resolve => {
+    stop = resolve;
+  });
+  const cancel = () => stop('canceled');
+  if (limits.signal?.aborted) cancel();
+  limits.signal?.addEventListener('abort', cancel, { once: true });
+  const disarm = limits.deadline && limits.timers.after(limits.deadline.remainingMs(), () => stop('deadline'));
+  try {
+    const first = await Promise.race([running, stopped]);
+    if (typeof first === 'object') return first;
+    aborter.abort();
+    return { kind: first, late: await withinGrace(running, limits.timers) };
+  } finally {
+    limits.signal?.removeEventListener('abort', cancel);
+    disarm?.();
+  }
+}
+
+async function settle(tool: AnyTool, input: unknown, context: ToolContext): Promise<HandlerEnd> {
+  try {
+    return { kind: 'replied', reply: await tool.handler(input, context) };
+  } catch (cause) {
+    return { kind: 'threw', cause };
+  }
+}
+
+async function withinGrace(running: Promise<HandlerEnd>, timers: Timers): Promise<HandlerEnd | null> {
+  let forget = () => {};
+  const grace = new Promise<null>(resolve => {
+    forget = timers.after(GRACE_MS, () => resolve(null));
+  });
+  const late = await Promise.race([running, grace]);
+  forget();
+  return late;
+}

@@ -1,0 +1,234 @@
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { budget } from '../budget/budget-tracker.ts';
+import { deadline, machineTimers, type Timers } from '../budget/deadline.ts';
+import { filesystem } from '../filesystem/filesystem.ts';
+import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
+import type { PathLocks } from '../filesystem/path-locks.ts';
+import type { UndoLog } from '../filesystem/undo-log.ts';
+import type { SessionTransaction } from '../session/session-transaction.ts';
+import type { ToolInvocation } from '../session/tool-invoked.ts';
+import type { ExecutionState } from '../snapshots/execution-state.ts';
+import { type CallCheckpoints, createCallCheckpoints } from './call-checkpoints.ts';
+import { judged, type Verdict } from './call-verdict.ts';
+import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
+import { guardedFiles, type WriteScope } from './guarded-files.ts';
+import { type HandlerEnd, runHandler } from './handler-run.ts';
+import { announce } from './telemetry.ts';
+import type { AnyTool, ToolContext } from './tool.ts';
+import type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
+import { checkPolicy, type ToolPolicy } from './tool-policy.ts';
+
+/** A call as a provider asks for it. */
+export interface ProviderToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/**
+ * The one way to run a tool. In this order: parse, policy, deadline and budget, capture, handler, check of the result,
+ * commit or restore, checkpoint, telemetry.
+ *
+ * 1. A call that does not succeed leaves nothing behind but logs, spending and what its outcome says.
+ * 2. Calls with file effects hold their root from before the capture until after the checkpoint.
+ * 3. Nothing after the commit can turn a call that succeeded into one that failed.
+ */
+export interface ToolRunner {
+  /** An error means that the evaluation is over. Throws only a handler's `VisibilityExpansionRequired`. */
+  execute(
+    call: ProviderToolCall,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<Result<ToolOutcome, PromptEvaluationError>>;
+}
+
+export interface ToolRunnerOptions {
+  readonly state: ExecutionState;
+  readonly tools: readonly AnyTool[];
+  readonly locks: PathLocks;
+  /** What the calls are charged to. */
+  readonly evaluation: string;
+  readonly policy?: ToolPolicy;
+  /** Where external calls are written down before they begin, so that a crash does not hide them. */
+  readonly undoLog?: UndoLog;
+  readonly timers?: Timers;
+  readonly telemetry?: (invocation: ToolInvocation) => unknown;
+}
+
+const NOTHING: Rollback = { kind: 'nothing-to-undo' };
+
+export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
+  const { state, locks, timers = machineTimers } = options;
+  const tools = new Map(options.tools.map(tool => [tool.name, tool]));
+  const files = state.resources.get(filesystem);
+  const noFiles = createMemoryFilesystem();
+  const checkpoints: CallCheckpoints = createCallCheckpoints(state);
+
+  return {
+    async execute(call, { signal } = {}) {
+      const startedAt = state.clock.now();
+      const tool = tools.get(call.name);
+      if (tool === undefined) return ok(refused(unknownTool(call.name)));
+      const input = tool.input.safeParse(call.input);
+      if (!input.success) return ok(refused(invalidInput(call, input.error.issues[0])));
+      const allowed = checkPolicy(options.policy ?? {}, tool);
+      if (!allowed.ok) return ok(refused(allowed.error));
+      const over = evaluationOver();
+      if (over !== undefined) return err(over);
+      state.resources.get(budget)?.add(options.evaluation, { toolCalls: 1 });
+
+      const verdict = await run(call, tool, input.data, signal);
+      announce(state, options.telemetry, invocationOf(call, verdict.outcome, state.clock.now() - startedAt));
+      if (verdict.rethrow !== undefined) throw verdict.rethrow;
+      if (verdict.deadline) return err({ ...deadlinePassed(), outcome: verdict.outcome });
+      return ok(verdict.outcome);
+    },
+  };
+
+  async function run(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal): Promise<Verdict> {
+    switch (tool.effects.kind) {
+      case 'files':
+        return runWithFiles(call, tool, input, tool.effects.paths?.(input), signal);
+      case 'external':
+        return runExternal(call, tool, input, signal);
+      default:
+        return runPlain(call, tool, input, signal);
+    }
+  }
+
+  async function runPlain(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
+    const pre = await checkpoints.before(call, tool);
+    const { end, session } = await handle(call, tool, input, 'nothing', signal);
+    const verdict = judged(call, tool, end, NOTHING);
+    const final = verdict.succeeded ? committed(session, verdict) : verdict;
+    return checkpoints.after(call, tool, pre, final, { durable: false });
+  }
+
+  async function runExternal(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
+    const record = { version: 1 as const, id: call.id, tool: tool.name, startedAt: state.clock.now() };
+    await options.undoLog?.put({ ...record, work: { kind: 'external' } });
+    const verdict = await runPlain(call, tool, input, signal);
+    await options.undoLog?.remove(call.id);
+    return verdict;
+  }
+
+  async function runWithFiles(
+    call: ProviderToolCall,
+    tool: AnyTool,
+    input: unknown,
+    declared: readonly string[] | undefined,
+    signal?: AbortSignal,
+  ): Promise<Verdict> {
+    const paths = declared && locatedPaths(files ?? noFiles, declared);
+    const lock = await locks.acquire((files ?? noFiles).lockPath, 'exclusive', signal);
+    if (!lock.ok) return { outcome: refused(canceled(call)), succeeded: false, deadline: false };
+    try {
+      const transaction = await beginFileTransaction(state, { id: call.id, tool: tool.name, paths });
+      if (!transaction.ok)
+        return { outcome: refused(notBegun(call, transaction.error)), succeeded: false, deadline: false };
+      const { pre, commit, rollback } = transaction.value;
+      const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
+      let verdict = judged(call, tool, end, NOTHING);
+      if (verdict.succeeded) {
+        const kept = await commit();
+        verdict = kept.ok
+          ? committed(session, verdict)
+          : judged(call, tool, { kind: 'threw', cause: kept.error }, NOTHING);
+      }
+      if (!verdict.succeeded && verdict.outcome.status === 'failed') {
+        verdict = { ...verdict, outcome: { ...verdict.outcome, rollback: await rollback() } };
+      }
+      return await checkpoints.after(call, tool, pre, verdict, paths === undefined ? {} : { paths });
+    } finally {
+      lock.value();
+    }
+  }
+
+  async function handle(
+    call: ProviderToolCall,
+    tool: AnyTool,
+    input: unknown,
+    scope: WriteScope,
+    signal?: AbortSignal,
+  ) {
+    const session = state.session.begin();
+    const until = state.resources.get(deadline);
+    let ended = false;
+    const context = (own: AbortSignal): ToolContext => ({
+      callId: call.id,
+      session: session.view,
+      files: guardedFiles(files ?? noFiles, scope, () => ended),
+      root: files?.root ?? null,
+      resources: state.resources,
+      clock: state.clock,
+      rng: state.rng,
+      signal: own,
+    });
+    const limits = { timers, ...(signal && { signal }), ...(until && { deadline: until }) };
+    const end: HandlerEnd = await runHandler(tool, input, context, limits);
+    ended = true;
+    return { end, session };
+  }
+
+  function evaluationOver(): PromptEvaluationError | undefined {
+    if (state.resources.get(deadline)?.hasPassed()) return deadlinePassed();
+    const left = state.resources.get(budget)?.check();
+    return left === undefined || left.ok ? undefined : left.error;
+  }
+}
+
+/** The verdict once the session's changes are in; a commit that cannot be made is a failure of the call. */
+function committed(session: SessionTransaction, verdict: Verdict): Verdict {
+  const done = session.commit();
+  if (done.ok) return verdict;
+  const error = failure('tool/failed', { message: done.error.message, suggestion: done.error.suggestion });
+  return { outcome: { status: 'failed', error, rollback: NOTHING }, succeeded: false, deadline: false };
+}
+
+function refused(error: ToolFailure): ToolOutcome {
+  return { status: 'failed', error, rollback: NOTHING };
+}
+
+function invocationOf(call: ProviderToolCall, outcome: ToolOutcome, elapsedMs: number): ToolInvocation {
+  const errorCode = outcome.status === 'succeeded' ? null : outcome.error.code;
+  return { callId: call.id, tool: call.name, status: outcome.status, errorCode, elapsedMs };
+}
+
+function unknownTool(name: string): ToolFailure {
+  return failure('tool/unknown', {
+    message: `there is no tool named ${JSON.stringify(name)}`,
+    suggestion: 'Use one of the tools that were offered.',
+  });
+}
+
+function invalidInput(
+  call: ProviderToolCall,
+  issue: { path: PropertyKey[]; message: string } | undefined,
+): ToolFailure {
+  return failure('tool/invalid-input', {
+    message: `the input of ${call.name} is not valid: ${issue?.path.map(String).join('.') || 'input'}: ${issue?.message}`,
+    suggestion: 'Nothing was run. Correct the input and call again.',
+  });
+}
+
+function canceled(call: ProviderToolCall): ToolFailure {
+  return failure('tool/canceled', {
+    message: `call ${call.id} of ${call.name} was canceled before it began`,
+    suggestion: 'Nothing was run. Call again if it is still wanted.',
+  });
+}
+
+function notBegun(call: ProviderToolCall, error: ErrorEnvelope): ToolFailure {
+  const code = error.code === 'state/recovery-needed' ? error.code : 'state/snapshot-failed';
+  return failure(code, {
+    message: `call ${call.id} of ${call.name} did not begin: ${error.message}`,
+    suggestion: error.suggestion,
+    retry: error.retry,
+  });
+}
+
+function deadlinePassed(): PromptEvaluationError {
+  return failure('tool/deadline', {
+    message: 'the deadline of this evaluation has passed',
+    suggestion: 'Start a new evaluation with a later deadline.',
+  });
+}

@@ -1,0 +1,152 @@
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { createIdSource, type IdSource, type Result, type Rng, type SessionId } from '@signalbox/model';
+import * as z from 'zod';
+import {
+  append,
+  type CheckpointStore,
+  createExecutionState,
+  createMemoryContentStore,
+  createMemoryFilesystem,
+  createMemoryUndoLog,
+  createPathLocks,
+  createResources,
+  createSession,
+  createToolRunner,
+  defineEvent,
+  defineSlice,
+  type ExecutionState,
+  type Filesystem,
+  filesystem,
+  type HostFilesystem,
+  type HostFilesystemOptions,
+  openHostFilesystem,
+  type ResourceEntry,
+  replace,
+  resource,
+  type Timers,
+  type ToolRunnerOptions,
+} from '../src/index.ts';
+
+/** A clock that stands still until it is moved. */
+export function createTestClock(start = 1_700_000_000_000): { now(): number; advance(ms: number): void } {
+  let now = start;
+  return { now: () => now, advance: ms => (now += ms) };
+}
+
+/** Timers that fire when the test says so. */
+export function createTestTimers(): Timers & { fire(): void; readonly waiting: number } {
+  const waiting = new Set<() => void>();
+  return {
+    after(_ms, run) {
+      waiting.add(run);
+      return () => waiting.delete(run);
+    },
+    fire() {
+      for (const run of [...waiting]) {
+        waiting.delete(run);
+        run();
+      }
+    },
+    get waiting() {
+      return waiting.size;
+    },
+  };
+}
+
+/** The same bytes for the same seed: a linear congruential generator. */
+export function createTestRng(seed = 1): Rng {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 24;
+  };
+  return { bytes: length => Uint8Array.from({ length }, next) };
+}
+
+export function createTestIds(): IdSource {
+  return createIdSource(createTestClock(), createTestRng(7));
+}
+
+export const planItem = z.strictObject({ objective: z.string(), status: z.string() });
+export const plan = defineSlice({ name: 'Plan', item: planItem });
+export const setupPlan = defineEvent('SetupPlan', planItem);
+export const note = defineSlice({ name: 'Note', item: z.string(), policy: 'log' });
+export const noted = defineEvent('Noted', z.string());
+
+export interface TestState {
+  readonly state: ExecutionState;
+  readonly files: Filesystem;
+  readonly clock: ReturnType<typeof createTestClock>;
+  readonly ids: IdSource;
+}
+
+/** A state with a plan, a log of notes and a filesystem. */
+export function createTestState(
+  options: {
+    files?: Filesystem;
+    checkpoints?: CheckpointStore;
+    resources?: readonly ResourceEntry[];
+    clock?: ReturnType<typeof createTestClock>;
+  } = {},
+): TestState {
+  const clock = options.clock ?? createTestClock();
+  const ids = createIdSource(clock, createTestRng());
+  const files = options.files ?? createMemoryFilesystem();
+  const session = createSession({ id: ids.mint<SessionId>(), clock });
+  session.slice(plan).register(setupPlan, (_, event) => replace([event]));
+  session.slice(note).register(noted, (_, event) => append(event));
+  const state = createExecutionState({
+    session,
+    resources: createResources([resource(filesystem, files), ...(options.resources ?? [])]),
+    clock,
+    ids,
+    ...(options.checkpoints && { checkpoints: options.checkpoints }),
+  });
+  return { state, files, clock, ids };
+}
+
+export function createTestRunner(state: ExecutionState, options: Partial<ToolRunnerOptions> = {}) {
+  return createToolRunner({ state, tools: [], locks: createPathLocks(), evaluation: 'test', ...options });
+}
+
+/** A new directory that is gone when the test is. */
+export function temporaryDirectory(): { path: string; remove(): void } {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-state-'));
+  return { path: made, remove: () => fs.rmSync(made, { recursive: true, force: true }) };
+}
+
+export function openTestFilesystem(root: string, options: Partial<HostFilesystemOptions> = {}): HostFilesystem {
+  const store = options.store ?? createMemoryContentStore();
+  const undoLog = options.undoLog ?? createMemoryUndoLog();
+  return must(openHostFilesystem({ root, ...options, store, undoLog }));
+}
+
+/** The value of a result that the test expects to be good. */
+export function must<T>(result: Result<T, { message: string }>): T {
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+/** Everything under a directory: kind, mode, content or target, by path. What two trees are compared by. */
+export function treeOf(root: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  const walk = (directory: Buffer, at: string) => {
+    for (const name of fs.readdirSync(directory, { encoding: 'buffer' })) {
+      const own = Buffer.concat([directory, Buffer.from('/'), name]);
+      const shown = `${at}/${name.toString('latin1')}`;
+      const stat = fs.lstatSync(own);
+      const mode = (stat.mode & 0o7777).toString(8);
+      if (stat.isDirectory()) {
+        found[shown] = `directory ${mode}`;
+        walk(own, shown);
+      } else if (stat.isSymbolicLink())
+        found[shown] = `link ${fs.readlinkSync(own, { encoding: 'buffer' }).toString('latin1')}`;
+      else if (stat.isFile()) found[shown] = `file ${mode} ${fs.readFileSync(own).toString('latin1')}`;
+      else found[shown] = 'other';
+    }
+  };
+  walk(Buffer.from(root), '.');
+  return found;
+}
