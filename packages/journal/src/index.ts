@@ -13,6 +13,7 @@ export {
   journalEventFields,
 } from './event.ts';
 export type { HealthError, IoError, LockError } from './failures.ts';
+export { tryFileLock } from './files/file-lock.ts';
 export { hostDisk } from './files/host-disk.ts';
 export { nodeHasher } from './files/node-hasher.ts';
 export { sqliteLocks } from './files/sqlite-locks.ts';
