@@ -1,0 +1,46 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+export const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** A folder for the tests of one file, gone after them. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'program-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the real program, from its sources, with an environment of its own. */
+export function signalbox(args: readonly string[], options: { cwd: string; env?: Record<string, string> }): Outcome {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [entry, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env.PATH, HOME: options.cwd, TMPDIR: options.cwd, ...options.env },
+    encoding: 'utf8',
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  });
+  return { status, stdout, stderr };
+}
+
+/** Runs it for a reader that closes its end before anything comes. */
+export async function signalboxForNobody(args: readonly string[], cwd: string): Promise<Omit<Outcome, 'stdout'>> {
+  const child = spawn(process.execPath, [entry, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text;
+  });
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  child.once('close', resolve);
+  return { status: await promise, stderr };
+}
