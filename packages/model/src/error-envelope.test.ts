@@ -20,15 +20,15 @@ const detailsOf = (details: Json) => failure('VALIDATION_ERROR', { ...text, deta
 const WITHHELD = '[withheld: a path or a time]';
 
 const machineFacts = [
-  '/root/data/db.sqlite',
-  '/tmp',
+  '/srv/data/db.sqlite',
+  '/srv',
   "ENOENT: no such file, open '/home/ann/x'",
   'cwd=/srv/app',
   'see:/etc/passwd',
   '~/notes.md',
   'in (~/notes.md)',
   'C:\\Users\\ann',
-  'at D:/work/x',
+  'at D:/data/x',
   '\\\\server\\share',
   'file:///home/ann/x',
   '2026-01-01T00:00:00Z',

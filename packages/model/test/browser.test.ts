@@ -21,7 +21,7 @@ function tour(api: typeof model, events: readonly unknown[]): unknown {
       api.EMPTY_HEAD,
     ),
     truncated: api.truncateUtf8('é'.repeat(20), 20),
-    failure: api.failure('VALIDATION_ERROR', { message: 'm', suggestion: 's', details: ['/root/x'] }),
+    failure: api.failure('VALIDATION_ERROR', { message: 'm', suggestion: 's', details: ['/srv/x'] }),
     refused: api.runEvent.safeParse({ ...Object(events[0]), v: 2 }).success,
   };
 }
