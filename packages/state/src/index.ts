@@ -18,7 +18,12 @@ export {
   type ToolCheckpoint,
 } from './checkpoints/checkpoint-store.ts';
 export { type Fork, type ForkFailedError, forkAt } from './checkpoints/fork-at.ts';
-export { type CheckpointUnknownError, rollbackToTool, type ToolPhase } from './checkpoints/rollback-to-tool.ts';
+export {
+  type CheckpointUnknownError,
+  type RollbackReport,
+  rollbackToTool,
+  type ToolPhase,
+} from './checkpoints/rollback-to-tool.ts';
 export {
   type ContentError,
   ContentFault,

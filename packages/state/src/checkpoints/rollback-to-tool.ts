@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, err, failure, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, timestampOf } from '@signalbox/model';
 import { filesystem } from '../filesystem/filesystem.ts';
 import type { LockCanceledError, PathLocks } from '../filesystem/path-locks.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
@@ -10,9 +10,18 @@ import { undoBaseline } from './undo-baseline.ts';
 export type CheckpointUnknownError = ErrorEnvelope<'state/checkpoint-unknown'>;
 export type ToolPhase = 'pre' | 'post';
 
+export interface RollbackReport extends RestoreReport {
+  /** What the rollback itself is recorded as. */
+  readonly checkpointId: string;
+}
+
+const ROLLBACK = 'rollback';
+
 /**
  * Brings the state back to before, or after, a call. Only what the calls since then did is undone: what others changed
  * elsewhere stays, and where both changed the same path nothing is overwritten and the conflict is told.
+ *
+ * The rollback is recorded like a call, so that it can be undone too and is not taken for somebody else's doing.
  */
 export async function rollbackToTool(options: {
   readonly state: ExecutionState;
@@ -20,7 +29,7 @@ export async function rollbackToTool(options: {
   readonly toolCallId: string;
   readonly phase?: ToolPhase;
   readonly signal?: AbortSignal;
-}): Promise<Result<RestoreReport, StateError | CheckpointUnknownError | LockCanceledError>> {
+}): Promise<Result<RollbackReport, StateError | CheckpointUnknownError | LockCanceledError>> {
   const { state, locks, toolCallId, phase = 'pre' } = options;
   const lockPath = state.resources.get(filesystem)?.lockPath ?? '/memory:no-files';
   const lock = await locks.acquire(lockPath, 'exclusive', options.signal);
@@ -32,7 +41,24 @@ export async function rollbackToTool(options: {
     const from = all.findIndex(one => one.toolCallId === toolCallId);
     const baseline = undoBaseline(all.slice(from), target);
     if (baseline !== undefined && baseline.conflicts.length > 0) return err(conflict(baseline.conflicts));
-    return await state.restore(target, baseline === undefined ? {} : { left: baseline.left });
+    const pre = await state.snapshot({ metadata: { toolName: ROLLBACK, phase: 'checkpoint' } });
+    if (!pre.ok) return pre;
+    const restored = await state.restore(target, baseline === undefined ? {} : { left: baseline.left });
+    if (!restored.ok) return restored;
+    const post = await state.snapshot({ metadata: { toolName: ROLLBACK, phase: 'checkpoint' } });
+    if (!post.ok) return post;
+    const id = `${ROLLBACK}:${pre.value.snapshotId}`;
+    await state.checkpoints?.record({
+      toolCallId: id,
+      toolName: ROLLBACK,
+      pre: pre.value,
+      post: post.value,
+      outcome: 'succeeded',
+      resultSummary: `back to ${phase === 'pre' ? 'before' : 'after'} ${toolCallId}`,
+      elapsedMs: null,
+      recordedAt: timestampOf(state.clock),
+    });
+    return ok({ ...restored.value, checkpointId: id });
   } finally {
     lock.value();
   }
