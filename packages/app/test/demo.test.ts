@@ -75,8 +75,12 @@ describe('the demo', () => {
   it('[A15] refuses a directory that cannot be made', async () => {
     const file = path.join(folder, 'file');
     writeFileSync(file, '');
-    const { outcome } = await play(path.join(file, 'below'));
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'command/usage' } });
+    const refused = { ok: false, error: { code: 'command/usage', message: expect.stringContaining('ENOTDIR') } };
+    expect((await play(path.join(file, 'below'))).outcome).toMatchObject(refused);
+    for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, file);
+    const outcome = await playDemo({ program: childProgram, onStep() {} });
+    vi.unstubAllEnvs();
+    expect(outcome).toMatchObject(refused);
   });
 
   it('[A13] ends at the first claim that does not hold, and names it', async () => {

@@ -6,6 +6,7 @@ import { err } from '@signalbox/model';
 import { memoryLocks } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { checkLock } from '../src/doctor/lock-check.ts';
+import { checkGit } from '../src/doctor/version-checks.ts';
 import { childProgram, temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -93,6 +94,21 @@ describe('[A10] the lock', () => {
     expect(await checkLock(folder, childProgram, locks)).toMatchObject({
       status: 'fail',
       found: 'the lock of a killed process was not freed (busy)',
+    });
+  });
+});
+
+describe('[A9] git', () => {
+  it('that answers is told by its version', () => {
+    expect(checkGit(process.execPath)).toEqual({ name: 'git', status: 'ok', found: process.version });
+  });
+
+  it('that is missing is a warning that says what will not work', () => {
+    expect(checkGit('no-such-program')).toEqual({
+      name: 'git',
+      status: 'warn',
+      found: 'not found',
+      advice: 'Install git. Without it there are no diffs of what agents changed and no worktrees.',
     });
   });
 });

@@ -6,6 +6,8 @@ import type { Terminal } from './terminal.ts';
 /** What a command has to work with. */
 export interface CommandContext {
   readonly terminal: Terminal;
+  /** What a person types to call this program. */
+  readonly calledAs: string;
   /** How this program is started again, to play a role. */
   readonly self: Program;
   /** Says how it ended; the last word counts. */

@@ -8,7 +8,7 @@ interface DemoFlags {
   readonly json?: boolean;
 }
 
-export const addDemoCommand: AddCommand = (program, { terminal, self, end }) => {
+export const addDemoCommand: AddCommand = (program, { terminal, calledAs, self, end }) => {
   program
     .command('demo')
     .helpGroup('See it work:')
@@ -40,7 +40,8 @@ Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
         reportError(terminal, played.error, json);
         return end(exitCodeOf(played.error));
       }
-      if (!json) terminal.print(describeNext(played.value, dir, paint));
+      if (!json)
+        terminal.print([paint.strong('What to try next'), ...nextCommands(calledAs, played.value, dir)].join('\n   '));
       end(exitCodes.done);
     });
 };
@@ -73,16 +74,22 @@ function short(digest: string): string {
   return `${digest.slice(0, 'sha256:'.length + 12)}…`;
 }
 
-function describeNext({ journalPath, head }: DemoOutcome, kept: string | undefined, paint: Paint): string {
-  const next = paint.strong('What to try next');
-  if (kept === undefined)
-    return `${next}\n   signalbox demo --dir tour     play it again, and keep the files to look at`;
-  const journal = `${kept}/${journalPath}`;
+/** Commands for whoever has seen it; the files are there to look at where they were kept. */
+function nextCommands(
+  calledAs: string,
+  { journalPath, head }: DemoOutcome,
+  kept: string | undefined,
+): readonly string[] {
+  if (kept === undefined) return [`${calledAs} demo --dir tour     play it again, and keep the files to look at`];
+  const journal = quoted(`${kept}/${journalPath}`);
   return [
-    next,
-    `   cat ${journal}/manifest.jsonl`,
-    `   signalbox verify ${journal}`,
-    `   signalbox verify ${journal} --expect-head ${head}`,
-    '   Then change any byte of any file there, and verify again.',
-  ].join('\n');
+    `cat ${journal}/manifest.jsonl`,
+    `${calledAs} verify ${journal}`,
+    `${calledAs} verify ${journal} --expect-head ${head}`,
+    'Then change any byte of any file there, and verify again.',
+  ];
+}
+
+function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }

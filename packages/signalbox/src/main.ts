@@ -20,6 +20,8 @@ export async function main(
   let code: ExitCode = exitCodes.done;
   const program = buildProgram(commands, {
     terminal,
+    // A checkout runs its sources, and has no command of its own on the PATH.
+    calledAs: import.meta.filename.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox',
     self: [process.execPath, import.meta.filename, CHILD_COMMAND],
     end(ended) {
       code = ended;

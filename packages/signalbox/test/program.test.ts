@@ -171,7 +171,7 @@ describe('signalbox demo', () => {
     expect(demo).toMatchObject({ status: 0, stderr: '' });
     expect(demo.stdout.match(/^\d\. .*/gm)).toHaveLength(5);
     expect(demo.stdout).not.toContain('   ✗');
-    expect(demo.stdout).toContain(`signalbox verify ${journal}\n`);
+    expect(demo.stdout).toContain(`npm run --silent signalbox -- verify ${journal}\n`);
     expect(demo.stdout).not.toContain('\u001b');
   });
 

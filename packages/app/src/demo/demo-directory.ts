@@ -12,16 +12,18 @@ export interface DemoDirectory {
 
 /** A temporary directory, or an empty one that is kept. */
 export function openDemoDirectory(kept: string | undefined): Result<DemoDirectory, ErrorEnvelope<'command/usage'>> {
-  if (kept === undefined) {
-    const temporary = mkdtempSync(path.join(tmpdir(), 'signalbox-demo-'));
-    return ok({ path: temporary, close: () => rmSync(temporary, { recursive: true, force: true }) });
-  }
+  const wanted = kept ?? path.join(tmpdir(), 'signalbox-demo-');
   try {
+    if (kept === undefined) {
+      const temporary = mkdtempSync(wanted);
+      return ok({ path: temporary, close: () => rmSync(temporary, { recursive: true, force: true }) });
+    }
     mkdirSync(kept, { recursive: true, mode: 0o700 });
     if (readdirSync(kept).length === 0) return ok({ path: path.resolve(kept), close() {} });
     return err(usageError(`${kept} is not empty.`, 'The demo writes into a new or an empty directory. Give another.'));
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    return err(usageError(`${kept} cannot be made or read (${why}).`, 'Give a directory that you may write to.'));
+    const suggestion = 'Give a directory that you may write to, with --dir.';
+    return err(usageError(`The demo has no place to play: ${wanted} cannot be made or read (${why}).`, suggestion));
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkGit, checkNode, checkSqlite } from './version-checks.ts';
+import { checkNode, checkSqlite } from './version-checks.ts';
 
 describe('[A9] versions', () => {
   it.each([
@@ -26,20 +26,5 @@ describe('[A9] versions', () => {
 
   it('of what runs this test are good enough', () => {
     expect([checkNode(), checkSqlite()].map(check => check.status)).toEqual(['ok', 'ok']);
-  });
-});
-
-describe('[A9] git', () => {
-  it('that answers is told by its version', () => {
-    expect(checkGit(process.execPath)).toEqual({ name: 'git', status: 'ok', found: process.version });
-  });
-
-  it('that is missing is a warning that says what will not work', () => {
-    expect(checkGit('no-such-program')).toEqual({
-      name: 'git',
-      status: 'warn',
-      found: 'not found',
-      advice: 'Install git. Without it there are no diffs of what agents changed and no worktrees.',
-    });
   });
 });
