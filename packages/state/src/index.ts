@@ -102,6 +102,9 @@ export type {
 } from './snapshots/snapshot-error.ts';
 export type { CaptureOptions, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
 export type { RestoreReport } from './snapshots/two-phase-restore.ts';
+export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
+export { runCommand } from './tools/at-hand/run-command.ts';
+export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
 export {
   type AnyTool,
   DeadlineExceededError,
