@@ -24,7 +24,7 @@ export interface Outcome {
 export function signalbox(args: readonly string[], options: { cwd: string; env?: Record<string, string> }): Outcome {
   const { status, stdout, stderr } = spawnSync(process.execPath, [entry, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, HOME: options.cwd, TMPDIR: options.cwd, ...options.env },
+    env: { ...ownEnvironment(options.cwd), ...options.env },
     encoding: 'utf8',
     timeout: 60_000,
     killSignal: 'SIGKILL',
@@ -34,7 +34,12 @@ export function signalbox(args: readonly string[], options: { cwd: string; env?:
 
 /** Runs it for a reader that closes its end before anything comes. */
 export async function signalboxForNobody(args: readonly string[], cwd: string): Promise<Omit<Outcome, 'stdout'>> {
-  const child = spawn(process.execPath, [entry, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  const child = spawn(process.execPath, [entry, ...args], {
+    cwd,
+    env: ownEnvironment(cwd),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
   child.stdout.destroy();
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', text => {
@@ -43,4 +48,8 @@ export async function signalboxForNobody(args: readonly string[], cwd: string): 
   const { promise, resolve } = Promise.withResolvers<number | null>();
   child.once('close', resolve);
   return { status: await promise, stderr };
+}
+
+function ownEnvironment(cwd: string): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: cwd, TMPDIR: cwd };
 }
