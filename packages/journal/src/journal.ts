@@ -91,22 +91,27 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
   const truth: Truth<E> = emptyTruth(sessionId, hasher);
   const live = new WeakSet<LockWitness>();
 
-  /** Brings the truth up to date. */
-  function refresh(): { readonly defect?: Defect; readonly tailBytes: number } {
+  /** Brings the truth up to date, as far as the files are good. */
+  function refresh(): Defect | undefined {
+    const defect = readNew();
+    // Without the lock it may be another process, in the middle of replacing a tail.
+    return defect === undefined ? undefined : readNew();
+  }
+
+  function readNew(): Defect | undefined {
     const size = disk.size(manifest) ?? 0;
-    if (size === truth.manifestBytes) return { tailBytes: 0 };
+    if (size === truth.manifestBytes) return undefined;
     if (size < truth.manifestBytes) {
       const reason = `it has ${size} bytes, ${truth.manifestBytes} were read before`;
-      return { defect: { code: 'manifest_shrunk', file: MANIFEST, reason }, tailBytes: 0 };
+      return { code: 'manifest_shrunk', file: MANIFEST, reason };
     }
     const bytes = disk.read(manifest, truth.manifestBytes);
     if (typeof bytes !== 'object') {
-      const defect: Defect = { code: 'manifest_not_a_file', file: MANIFEST, reason: 'it is not a regular file' };
-      return { defect, tailBytes: 0 };
+      return { code: 'manifest_not_a_file', file: MANIFEST, reason: 'it is not a regular file' };
     }
     // The writer may have stopped between its write and its sync; what is read here is relied on from now on.
     disk.syncFile(manifest);
-    return replay(truth, bytes, source);
+    return replay(truth, bytes, source).defect;
   }
 
   function guardIo<T, F>(doing: string, work: () => Result<T, F>): Result<T, F | IoError> {
@@ -118,23 +123,19 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
     }
   }
 
-  function readHealthy(): Result<{ readonly tailBytes: number }, HealthError> {
-    const { defect, tailBytes } = refresh();
-    return defect === undefined ? ok({ tailBytes }) : err(unhealthy(sessionId, defect, truth.events.length));
+  function readHealthy(): Result<JournalView<E>, HealthError> {
+    const defect = refresh();
+    return defect === undefined ? ok(viewOf(truth)) : err(unhealthy(sessionId, defect, truth.events.length));
   }
 
   return {
     sessionId,
 
-    read: () =>
-      guardIo('reading', () => {
-        const healthy = readHealthy();
-        return healthy.ok ? ok(viewOf(truth)) : healthy;
-      }),
+    read: () => guardIo('reading', readHealthy),
 
     salvage: () =>
       guardIo('reading', () => {
-        const { defect } = refresh();
+        const defect = refresh();
         const health = healthOf(defect, truth.events.length);
         return ok({ health, view: viewOf(truth), ...(defect && { defect }) });
       }),
@@ -159,7 +160,7 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
         const healthy = guardIo('reading', readHealthy);
         if (!healthy.ok) return healthy;
         live.add(proof);
-        return await work(proof, viewOf(truth));
+        return await work(proof, healthy.value);
       } finally {
         live.delete(proof);
         lock.value.release();

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type DefectCode, hostDisk, nodeHasher, sqliteLocks, verifyJournal } from '@signalbox/journal';
 import { canonicalJson } from '@signalbox/model';
@@ -332,6 +333,17 @@ describe('on a real disk', () => {
     rmSync(segment);
     mkdirSync(segment);
     expect(check(directory)).toMatchObject({ ok: false, defect: { code: 'segment_not_a_file' } });
+  });
+
+  it('[J6] a pipe in the place of a segment or of the manifest is named, and not waited for', async () => {
+    const { directory } = await made();
+    const segment = `${directory}/events/00000000-00000000.jsonl`;
+    rmSync(segment);
+    execFileSync('mkfifo', [segment]);
+    expect(check(directory)).toMatchObject({ ok: false, defect: { code: 'segment_not_a_file' } });
+    rmSync(`${directory}/manifest.jsonl`);
+    execFileSync('mkfifo', [`${directory}/manifest.jsonl`]);
+    expect(check(directory)).toMatchObject({ ok: false, defect: { code: 'manifest_not_a_file' } });
   });
 
   it('[J19] a removed segment is named', async () => {

@@ -16,6 +16,9 @@ import { type Disk, DiskError, type OpenFile } from '../disk.ts';
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 const NO_BYTES = new Uint8Array(0);
 
+/** What opening or reading a link, a directory, a pipe or a socket fails with. */
+const NOT_A_FILE = new Set(['ELOOP', 'EISDIR', 'ESPIPE', 'ENXIO']);
+
 /** The disk of this machine. */
 export const hostDisk: Disk = {
   makeDirectory(path) {
@@ -50,13 +53,13 @@ export const hostDisk: Disk = {
     } catch (cause) {
       const code = codeOf(cause);
       if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
-      if (code === 'ELOOP') return 'not_a_file';
+      if (NOT_A_FILE.has(code)) return 'not_a_file';
       throw diskError('open', cause);
     }
     try {
       return readFrom(fd, from);
     } catch (cause) {
-      if (codeOf(cause) === 'EISDIR') return 'not_a_file';
+      if (NOT_A_FILE.has(codeOf(cause))) return 'not_a_file';
       throw diskError('read', cause);
     } finally {
       closeSync(fd);
