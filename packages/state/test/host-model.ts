@@ -107,7 +107,10 @@ export function perform(root: string, step: Operation): void {
       fs.renameSync(at, osPath(root, step.to));
       return;
     case 'mkdir':
-      if (there === undefined) fs.mkdirSync(at);
+      if (there !== undefined) return;
+      fs.mkdirSync(at);
+      // A directory with the group bit hands it down; the model does not.
+      fs.chmodSync(at, 0o755);
       return;
     case 'symlink':
       if (there === undefined) fs.symlinkSync(Buffer.from(step.target, 'latin1'), at);
