@@ -1,0 +1,83 @@
+import { type Digest, type ErrorEnvelope, type Result, type RunId, runId, timestamp } from '@signalbox/model';
+import * as z from 'zod';
+import { artifactRecord } from './artifacts/artifact-record.ts';
+import { decisionWrite } from './decisions/decision.ts';
+import { type EventDraft, eventDraft } from './events/stored-event.ts';
+import { frame } from './frames/frame.ts';
+import { intervalWrite } from './frames/interval.ts';
+import { transition } from './frames/transition.ts';
+import { newRun, runChange } from './run/run-record.ts';
+import { task } from './tasks/task.ts';
+import { usageRecord } from './usage/usage.ts';
+
+/**
+ * The only way a run changes: a set of writes, all or nothing, with its events.
+ *
+ * C1  What is answered is durable. Nothing is answered, and nobody is told, before.
+ * C2  Events get their `seq` and their hash in the same transaction as the change they tell.
+ * C3  A commit that does not fit its guard changes nothing.
+ * C4  A failed commit changes nothing, unless it says that its outcome is unknown.
+ */
+export interface Commit {
+  commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;
+}
+
+/**
+ * Which run is meant, and what its writer knows of it. `epoch` is the claim it holds: a lower one than the run's is refused.
+ * `version` is the number of driver commits it has seen: 0 creates the run; another number than the run's is refused.
+ * `any` is for what other people do to a run (answers, signals, artifacts, usage): it may not touch the driver's part
+ * (run, frame, intervals, transitions, tasks), does not count as a version, and needs no claim.
+ */
+export const guard = z.union([
+  z.strictObject({ run: runId, epoch: z.int().nonnegative(), version: z.int().nonnegative() }),
+  z.strictObject({ run: runId, version: z.literal('any') }),
+]);
+export type Guard = z.infer<typeof guard>;
+
+export const runWrite = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('create'), run: newRun }),
+  z.strictObject({ kind: z.literal('change'), change: runChange }),
+]);
+export type RunWrite = z.infer<typeof runWrite>;
+
+/** Everything one commit writes. Plain data; what is absent is not touched. Applied in the order of the fields. */
+export const writeSet = z.strictObject({
+  at: timestamp,
+  run: runWrite.optional(),
+  frame: frame.optional(),
+  intervals: z.array(intervalWrite).readonly().optional(),
+  transitions: z.array(transition).readonly().optional(),
+  /** Whole rows: one that is there already is replaced, if its status may follow. */
+  tasks: z.array(task).readonly().optional(),
+  decisions: z.array(decisionWrite).readonly().optional(),
+  artifacts: z.array(artifactRecord).readonly().optional(),
+  usage: z.array(usageRecord).readonly().optional(),
+  events: z.array(eventDraft).readonly().optional() as unknown as z.ZodOptional<z.ZodType<readonly EventDraft[]>>,
+});
+export type WriteSet = z.infer<typeof writeSet>;
+
+/** A commit that is durable. */
+export interface Committed {
+  readonly run: RunId;
+  /** What the run's next guard says. */
+  readonly epoch: number;
+  readonly version: number;
+  /** The `seq` of the run's next event, and the hash of its last. */
+  readonly nextSeq: number;
+  readonly head: Digest;
+}
+
+export type CommitError = ErrorEnvelope<
+  | 'VALIDATION_ERROR'
+  | 'run/unknown'
+  | 'run/exists'
+  | 'run/stale-epoch'
+  | 'run/stale-version'
+  | 'run/writes-refused'
+  | 'decision/unknown'
+  | 'decision/answered'
+  | 'decision/withdrawn'
+  | 'decision/stale-proposal'
+  | 'STORE_IO_FAILED'
+  | 'store/outcome-unknown'
+>;

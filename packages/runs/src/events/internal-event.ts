@@ -1,0 +1,93 @@
+import { approvalId, digest, eventId, json, nodeStatus, runId, runStatus, text, timestamp } from '@signalbox/model';
+import * as z from 'zod';
+import { decisionKind, resolution } from '../decisions/decision.ts';
+import { frameTrigger } from '../frames/frame.ts';
+import { nodeKey, ownerId, taskId } from '../ids.ts';
+import { runOrigin } from '../run/run-record.ts';
+import { taskError } from '../tasks/task-error.ts';
+
+export const INTERNAL_EVENT_VERSION = 1;
+
+const envelope = {
+  v: z.literal(INTERNAL_EVENT_VERSION),
+  id: eventId,
+  runId,
+  seq: z.int().nonnegative(),
+  ts: timestamp,
+};
+
+const of = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) =>
+  z.strictObject({ ...envelope, type: z.literal(type), ...fields });
+
+const frameIndex = z.int().nonnegative();
+const taskFields = { task: taskId, node: nodeKey, iteration: z.int().nonnegative(), attempt: z.int().positive() };
+const handlerFields = { node: nodeKey, handler: text.min(1), frame: frameIndex, task: taskId.optional() };
+const effectFields = { node: nodeKey, effect: text.min(1), frame: frameIndex };
+
+/**
+ * What happens inside a run beyond the contract's events. Closed and versioned: a change of a shape is a new version.
+ * Events say what changed and where to find it; values live once, in the rows they are about.
+ */
+export const internalEvent = z.discriminatedUnion('type', [
+  of('run.created', { driver: z.enum(['plan', 'workflow', 'graph']), name: text, origin: runOrigin.optional() }),
+  of('run.claimed', { epoch: z.int().nonnegative(), owner: ownerId }),
+  of('run.resumed', { frame: frameIndex.optional(), changed: z.array(text).readonly() }),
+  of('run.status', {
+    from: runStatus,
+    to: runStatus,
+    stopReason: text.min(1).optional(),
+    error: taskError.optional(),
+  }),
+  of('frame.committed', {
+    frame: frameIndex,
+    trigger: frameTrigger,
+    mounted: z.int().nonnegative(),
+    unmounted: z.int().nonnegative(),
+    digest,
+  }),
+  of('node.status', {
+    node: nodeKey,
+    frame: frameIndex,
+    from: nodeStatus,
+    to: nodeStatus,
+    blockReason: text.min(1).optional(),
+  }),
+  of('state.changed', {
+    frame: frameIndex,
+    index: z.int().nonnegative(),
+    key: text,
+    trigger: text.optional(),
+    node: nodeKey.optional(),
+    handler: text.optional(),
+  }),
+  of('task.started', taskFields),
+  of('task.progressed', { ...taskFields, detail: json }),
+  of('task.ended', {
+    ...taskFields,
+    outcome: z.enum(['done', 'error', 'canceled']),
+    error: taskError.optional(),
+    /** Its node was gone or restarted: the end is kept, its handlers do not run. */
+    stale: z.boolean(),
+  }),
+  of('task.retry', { ...taskFields, error: taskError, retryAt: timestamp }),
+  of('task.orphaned', { ...taskFields, action: z.enum(['retry', 'abandon', 'ask']) }),
+  of('handler.ran', handlerFields),
+  of('handler.failed', { ...handlerFields, error: text }),
+  of('effect.ran', effectFields),
+  of('effect.cleaned', effectFields),
+  of('effect.failed', { ...effectFields, error: text }),
+  of('decision.asked', { decision: approvalId, node: nodeKey, kind: decisionKind, proposalHash: digest }),
+  of('decision.proposed', { decision: approvalId, proposalHash: digest }),
+  of('decision.answered', { decision: approvalId, resolution, by: text }),
+  of('decision.withdrawn', { decision: approvalId }),
+  of('decision.delivered', { decision: approvalId }),
+  of('signal.received', { name: text.min(1), payload: json, by: text }),
+  of('operator.acted', {
+    action: z.enum(['pause', 'resume', 'stop', 'terminate', 'retry', 'cancel', 'reset']),
+    node: nodeKey.optional(),
+    by: text,
+  }),
+  of('usage.recorded', { call: text, node: nodeKey.optional(), task: taskId.optional() }),
+]);
+export type InternalEvent = z.infer<typeof internalEvent>;
+export type InternalEventType = InternalEvent['type'];

@@ -1,0 +1,35 @@
+import { type ApprovalId, deriveId, type Json, type NodeId, type RunId, text } from '@signalbox/model';
+import * as z from 'zod';
+
+/** The stable id of a node inside its run: the author's own `id`, else 16 hex digits of its key path. */
+export const nodeKey = text.min(1).max(512).brand<'NodeKey'>();
+export type NodeKey = z.infer<typeof nodeKey>;
+
+export const taskId = z
+  .string()
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a lower-case UUID')
+  .brand<'TaskId'>();
+export type TaskId = z.infer<typeof taskId>;
+
+/** Who owns a run's work: one life of one process, or of one of its threads. */
+export const ownerId = text.min(1).max(128).brand<'OwnerId'>();
+export type OwnerId = z.infer<typeof ownerId>;
+
+/** What every surface calls a plan node: the same UUID whenever it is asked for. */
+export function contractNodeId(run: RunId, node: NodeKey): NodeId {
+  return deriveId<NodeId>('plan-node', run, node);
+}
+
+/** The task of a node in one iteration with one execution signature. Its retries are attempts of the same task. */
+export function taskIdOf(run: RunId, node: NodeKey, iteration: number, signature: string, restart = 0): TaskId {
+  return derivedUuid('task', run, node, iteration, signature, restart) as TaskId;
+}
+
+/** A decision is keyed by where it was asked: asking again after a crash finds the same one. */
+export function decisionIdOf(run: RunId, node: NodeKey, iteration: number, call: string): ApprovalId {
+  return deriveId<ApprovalId>('decision', run, node, iteration, call);
+}
+
+function derivedUuid(kind: string, ...parts: readonly Json[]): string {
+  return deriveId<NodeId>(kind, ...parts);
+}

@@ -1,0 +1,114 @@
+import type { ApprovalId, Json, RunId, RunStatus, TaskStatus } from '@signalbox/model';
+import type { ArtifactRecord } from './artifacts/artifact-record.ts';
+import type { Decision } from './decisions/decision.ts';
+import type { StoredEvent } from './events/stored-event.ts';
+import type { Maybe } from './frames/change.ts';
+import type { Frame } from './frames/frame.ts';
+import type { IntervalSpace } from './frames/interval.ts';
+import type { Transition } from './frames/transition.ts';
+import type { NodeKey, OwnerId, TaskId } from './ids.ts';
+import type { RunRecord } from './run/run-record.ts';
+import type { Task } from './tasks/task.ts';
+import type { UsageTotal } from './usage/usage.ts';
+
+/** Reads what is committed. Every list comes in pages or is bounded by what is live. */
+export interface RunReader {
+  run(run: RunId): Promise<RunRecord | undefined>;
+  /** Newest first. */
+  runs(filter?: RunFilter): Promise<Page<RunRecord, RunId>>;
+  /** Runs that this one started as sub-plans or that were forked from it, oldest first. */
+  children(run: RunId): Promise<readonly RunRecord[]>;
+
+  frame(run: RunId, index: number): Promise<Frame | undefined>;
+  /** From `from` on, oldest first. */
+  frames(run: RunId, from: number, limit: number): Promise<readonly Frame[]>;
+  /** Everything that holds in a frame, by key. */
+  at(run: RunId, space: IntervalSpace, frame: number): Promise<ReadonlyMap<string, Json>>;
+  valueAt(run: RunId, space: IntervalSpace, key: string, frame: number): Promise<Maybe>;
+  transitions(run: RunId, filter?: TransitionFilter): Promise<Page<TransitionView, TransitionPlace>>;
+
+  /** From `from` on, in order. */
+  events(run: RunId, from: number, limit: number): Promise<readonly StoredEvent[]>;
+
+  task(run: RunId, task: TaskId): Promise<Task | undefined>;
+  /** In the order they were made. */
+  tasks(run: RunId, filter?: TaskFilter): Promise<readonly Task[]>;
+  /** Tasks under way whose lease is held by none of the owners that are alive. */
+  orphans(alive: readonly OwnerId[]): Promise<readonly Orphan[]>;
+
+  decision(decision: ApprovalId): Promise<DecisionOfRun | undefined>;
+  /** Oldest first. */
+  decisions(filter?: DecisionFilter): Promise<readonly DecisionOfRun[]>;
+  artifacts(run: RunId, filter?: ArtifactFilter): Promise<readonly ArtifactRecord[]>;
+  /** What a run and all its descendants spent. */
+  usageOfTree(run: RunId): Promise<UsageTotal>;
+}
+
+export interface Page<Item, Next> {
+  readonly items: readonly Item[];
+  /** Where the next page begins; absent on the last. */
+  readonly next?: Next;
+}
+
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly name?: string;
+  readonly tag?: string;
+  readonly correlationId?: string;
+  readonly after?: RunId;
+  readonly limit?: number;
+}
+
+export interface TransitionPlace {
+  readonly frame: number;
+  readonly index: number;
+}
+
+export interface TransitionFilter {
+  readonly key?: string;
+  readonly from?: TransitionPlace;
+  readonly limit?: number;
+}
+
+/** A transition with both values; undefined where the key was not there. */
+export interface TransitionView extends Omit<Transition, 'change'> {
+  readonly old: Maybe;
+  readonly new: Maybe;
+}
+
+export interface TaskFilter {
+  readonly status?: readonly TaskStatus[];
+  readonly node?: NodeKey;
+}
+
+export interface Orphan {
+  readonly run: RunId;
+  readonly task: Task;
+}
+
+export interface DecisionOfRun {
+  readonly run: RunId;
+  readonly decision: Decision;
+}
+
+export interface DecisionFilter {
+  readonly run?: RunId;
+  readonly status?: readonly Decision['status'][];
+}
+
+export interface ArtifactFilter {
+  readonly node?: NodeKey;
+  readonly key?: string;
+}
+
+/** Told after a commit, in the order of commits. */
+export interface RunFeed {
+  /** Of one run, or of all. Ends when the returned function is called. A listener does not throw. */
+  subscribe(run: RunId | 'all', listener: (notice: CommitNotice) => void): () => void;
+}
+
+export interface CommitNotice {
+  readonly run: RunId;
+  readonly version: number;
+  readonly events: readonly StoredEvent[];
+}

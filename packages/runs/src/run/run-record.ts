@@ -1,0 +1,88 @@
+import { digest, globalMode, json, runId, runMode, runPhase, runStatus, text, timestamp } from '@signalbox/model';
+import * as z from 'zod';
+import { nodeKey, ownerId } from '../ids.ts';
+import { taskError } from '../tasks/task-error.ts';
+import { stopConditions } from '../usage/stop-conditions.ts';
+
+/** Where a run comes from: a sub-plan of its parent's node, or a fork of one of its frames. */
+export const runOrigin = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sub-plan'), run: runId, node: nodeKey, iteration: z.int().nonnegative() }),
+  z.strictObject({ kind: z.literal('fork'), run: runId, frame: z.int().nonnegative(), head: digest }),
+]);
+export type RunOrigin = z.infer<typeof runOrigin>;
+
+/** What a run runs: the author's files by content, packages by version, and the engine. */
+export const runSource = z.strictObject({
+  entry: text.min(1),
+  files: z.array(z.strictObject({ path: text.min(1), digest })).readonly(),
+  packages: z.array(z.strictObject({ name: text.min(1), version: text.min(1) })).readonly(),
+  gitCommit: text.min(1).optional(),
+  engine: text.min(1),
+});
+export type RunSource = z.infer<typeof runSource>;
+
+/** What the start of a run says. */
+export const newRun = z.strictObject({
+  driver: z.enum(['plan', 'workflow', 'graph']),
+  name: text.min(1).max(256),
+  tags: z.array(text.min(1).max(128)).max(64).readonly(),
+  correlationId: text.min(1).max(256).optional(),
+  origin: runOrigin.optional(),
+  source: runSource.optional(),
+  status: runStatus.extract(['queued', 'running']),
+  phase: runPhase,
+  mode: runMode,
+  globalMode,
+  input: json,
+  limits: stopConditions,
+  /** Where the randomness of its renders starts. */
+  seed: z.int().nonnegative(),
+  owner: ownerId.optional(),
+});
+export type NewRun = z.infer<typeof newRun>;
+
+/**
+ * What a commit may change in a run; null takes an optional field away. A new `epoch` claims the run: whoever held it with
+ * a lower one can no longer commit.
+ */
+export const runChange = z.strictObject({
+  status: runStatus.optional(),
+  phase: runPhase.optional(),
+  mode: runMode.optional(),
+  globalMode: globalMode.optional(),
+  name: newRun.shape.name.optional(),
+  tags: newRun.shape.tags.optional(),
+  source: runSource.optional(),
+  limits: stopConditions.optional(),
+  stopReason: text.min(1).nullable().optional(),
+  error: taskError.nullable().optional(),
+  output: json.optional(),
+  epoch: z.int().positive().optional(),
+  owner: ownerId.nullable().optional(),
+  /** The first event whose input (signal, answer, command) the driver has not taken in yet. */
+  inputSeq: z.int().nonnegative().optional(),
+});
+export type RunChange = z.infer<typeof runChange>;
+
+/** A run as it is stored. */
+export const runRecord = newRun.extend({
+  id: runId,
+  status: runStatus,
+  stopReason: text.min(1).optional(),
+  error: taskError.optional(),
+  output: json.optional(),
+  epoch: z.int().nonnegative(),
+  /** Counts the commits of the run's driver. */
+  version: z.int().positive(),
+  /** How many frames it has. */
+  frames: z.int().nonnegative(),
+  inputSeq: z.int().nonnegative(),
+  nextSeq: z.int().nonnegative(),
+  /** The hash of its last event, chained to all before it. */
+  head: digest,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  startedAt: timestamp.optional(),
+  endedAt: timestamp.optional(),
+});
+export type RunRecord = z.infer<typeof runRecord>;

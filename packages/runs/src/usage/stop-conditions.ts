@@ -1,0 +1,13 @@
+import * as z from 'zod';
+
+const limit = z.int().nonnegative().optional();
+
+/** What a run and everything below it may spend. */
+export const stopConditions = z.strictObject({
+  maxWallClockMs: limit,
+  maxTotalTokens: limit,
+  maxToolCalls: limit,
+  maxCostMicroUsd: limit,
+  maxRetriesPerTask: limit,
+});
+export type StopConditions = z.infer<typeof stopConditions>;

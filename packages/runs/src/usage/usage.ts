@@ -1,0 +1,35 @@
+import { text, timestamp } from '@signalbox/model';
+import * as z from 'zod';
+import { nodeKey, taskId } from '../ids.ts';
+
+const count = z.int().nonnegative();
+
+/** What one call really spent. It is never given back, whatever becomes of the work. */
+export const usageRecord = z.strictObject({
+  /** Unique in its run, so that recording twice counts once. */
+  call: text.min(1).max(256),
+  node: nodeKey.optional(),
+  task: taskId.optional(),
+  provider: text.min(1).optional(),
+  model: text.min(1).optional(),
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  toolCalls: count,
+  /** Millionths of a US dollar: sums of whole numbers have no rounding. */
+  costMicroUsd: count,
+  wallMs: count,
+  at: timestamp,
+});
+export type UsageRecord = z.infer<typeof usageRecord>;
+
+/** A sum over calls. */
+export interface UsageTotal {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly toolCalls: number;
+  readonly costMicroUsd: number;
+  readonly wallMs: number;
+}
