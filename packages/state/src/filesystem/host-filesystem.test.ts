@@ -181,6 +181,27 @@ describe('opaque directories', () => {
     expect([treeOf(root), restored.lost]).toEqual([before, []]);
   });
 
+  it('[S23] one that was moved and made anew is put back in place of the new one', async () => {
+    fs.mkdirSync(`${root}/node_modules/old`, { recursive: true });
+    const files = openTestFilesystem(root);
+    const before = treeOf(root);
+    const snapshot = must(await files.snapshot());
+    fs.renameSync(`${root}/node_modules`, `${root}/backup`);
+    fs.mkdirSync(`${root}/node_modules/new`, { recursive: true });
+    const restored = must(await undo(files, snapshot));
+    expect([treeOf(root), restored.lost]).toEqual([before, []]);
+  });
+
+  it('[S23] one that was deleted is not mistaken for a new directory that got its inode', async () => {
+    fs.mkdirSync(`${root}/node_modules`);
+    const files = openTestFilesystem(root);
+    const snapshot = must(await files.snapshot());
+    fs.rmdirSync(`${root}/node_modules`);
+    fs.mkdirSync(`${root}/src/mine`, { recursive: true });
+    const restored = must(await undo(files, snapshot));
+    expect([treeOf(root), restored.lost]).toEqual([{}, ['node_modules']]);
+  });
+
   it('[S23] one that the call itself made goes away', async () => {
     fs.mkdirSync(`${root}/src`);
     const files = openTestFilesystem(root);
@@ -374,7 +395,7 @@ describe('confinement', () => {
     expect(await files.remove('link')).toEqual(ok(undefined));
   });
 
-  it('[S30] the data directory is refused, is no part of the tree, and cannot hold a root', async () => {
+  it('[S30] the data directory is refused, is never looked into, and cannot hold a root', async () => {
     fs.mkdirSync(`${root}/data/inner`, { recursive: true });
     fs.writeFileSync(`${root}/data/token`, 'secret');
     fs.symlinkSync('data', `${root}/shortcut`);
@@ -382,8 +403,25 @@ describe('confinement', () => {
     for (const path of ['data/token', 'shortcut/token', 'data']) {
       expect(await files.write(path, 'x')).toMatchObject({ ok: false, error: { code: 'state/path-refused' } });
     }
-    expect([...must(await files.snapshot()).tree.entries.keys()]).toEqual(['shortcut']);
+    const snapshot = must(await files.snapshot());
+    expect(snapshot.tree.entries.get('data')).toMatchObject({ kind: 'opaque' });
     expect(() => openTestFilesystem(`${root}/data/inner`, { dataDirectory: `${root}/data` })).toThrow('data directory');
+  });
+
+  it('[S30] a failing call that writes into, or moves, the data directory does not lose it', async () => {
+    fs.mkdirSync(`${root}/dir/data`, { recursive: true });
+    fs.writeFileSync(`${root}/dir/data/token`, 'secret');
+    const files = openTestFilesystem(root, { dataDirectory: `${root}/dir/data` });
+    const before = treeOf(root);
+    const snapshot = must(await files.snapshot());
+    const paths = ['dir/data/token', 'dir/data/new'];
+    const staged = must(await files.stage(snapshot, { id: 'declared', left: 'present', paths }));
+    must(await staged.apply());
+    await staged.finish();
+    expect(treeOf(root)).toEqual(before);
+    fs.renameSync(`${root}/dir`, `${root}/moved`);
+    must(await undo(files, snapshot));
+    expect(treeOf(root)).toEqual(before);
   });
 
   it('[S30] changes inside an opaque directory are refused, because they could not be undone', async () => {

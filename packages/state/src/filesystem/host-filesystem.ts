@@ -26,7 +26,7 @@ export interface HostFilesystemOptions {
   readonly files?: HostFiles;
   /** Names of directories that are not captured. */
   readonly opaque?: readonly string[];
-  /** Where the program keeps its own data: no path may enter it, and it is no part of the tree. */
+  /** Where the program keeps its own data: no path may enter it, and it is never looked into. */
   readonly dataDirectory?: string;
 }
 
@@ -52,12 +52,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const kept = new WeakMap<DirectoryNode, Digest>();
   const records = new Map<string, UndoRecord>();
   const stagings = new Set<string>();
+  const isData = (path: string) => data !== undefined && `${root}/${path}` === data;
   let known: DirectoryNode | undefined;
 
   const scanOptions = (contents: ContentStore | null): ScanOptions => ({
     root,
-    opaque,
-    ignored: path => stagings.has(path) || (data !== undefined && `${root}/${path}` === data),
+    // The data directory must outlive everything: it is never looked into, and follows home if a call moves it.
+    opaque: (path, name) => opaque.has(name) || isData(path),
+    ignored: path => stagings.has(path),
     now: files.now(),
     store: contents,
   });
@@ -97,7 +99,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     const declared = left === 'present' ? paths : undefined;
     const now =
       declared === undefined
-        ? await look(null, undefined)
+        ? await look(left === 'present' ? null : store, undefined)
         : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
     if (!records.has(id)) await put(filesRecord(id, 'restore', root, await keep(snapshot.tree), files.now(), paths));
     const record = records.get(id) as UndoRecord;
@@ -168,7 +170,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       await undoLog.remove(id);
       records.delete(id);
     },
-    changedOpaque: async (call: FileCall) => changedOpaque(root, call.before.tree, call.startedAt),
+    changedOpaque: async (call: FileCall) =>
+      changedOpaque(root, call.before.tree, call.startedAt).filter(path => !isData(path)),
   });
 }
 

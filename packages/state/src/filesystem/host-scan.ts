@@ -14,8 +14,8 @@ import { type DirectoryNode, type FileNode, type Stamp, sameStamp, type TreeNode
  */
 export interface ScanOptions {
   readonly root: string;
-  /** Names of directories that are not looked into. */
-  readonly opaque: ReadonlySet<string>;
+  /** Directories that are not looked into. */
+  readonly opaque: (path: string, name: string) => boolean;
   /** Paths that are ours and not part of the tree. */
   readonly ignored: (path: string) => boolean;
   /** The wall clock when the scan begins. */
@@ -63,6 +63,7 @@ class Scan {
       const child: TreeNode | undefined = known.entries.get(name);
       const at = parts.slice(0, depth + 1);
       const path = at.join('/');
+      if (this.options.ignored(path)) return root;
       const stat = this.lstat(path);
       const inner = depth < parts.length - 1;
       if (!inner || child?.kind !== 'directory' || !stat?.isDirectory()) {
@@ -77,7 +78,7 @@ class Scan {
   async directory(path: string, stat: fs.Stats, before: TreeNode | undefined): Promise<DirectoryNode> {
     const known = before?.kind === 'directory' ? before : undefined;
     const entries = new Map<string, TreeNode>();
-    let changed = known === undefined || known.ino !== stat.ino || !sameMode(known, stat);
+    let changed = known === undefined || known.identity !== identityOf(stat) || !sameMode(known, stat);
     const prefix = path === '' ? '' : `${path}/`;
     for (const name of this.names(path)) {
       if (this.options.ignored(prefix + name)) continue;
@@ -92,13 +93,14 @@ class Scan {
       if (++this.looked % ENTRIES_PER_TURN === 0) await setImmediate();
     }
     if (!changed && known !== undefined && known.entries.size === entries.size) return known;
-    return { kind: 'directory', ...attributesOf(stat), entries, ino: stat.ino };
+    return { kind: 'directory', ...attributesOf(stat), entries, identity: identityOf(stat) };
   }
 
   async node(path: string, name: string, stat: fs.Stats, before: TreeNode | undefined): Promise<TreeNode | undefined> {
     if (stat.isDirectory()) {
-      if (!this.options.opaque.has(name)) return this.directory(path, stat, before);
-      return before?.kind === 'opaque' && before.ino === stat.ino ? before : { kind: 'opaque', ino: stat.ino };
+      if (!this.options.opaque(path, name)) return this.directory(path, stat, before);
+      const identity = identityOf(stat);
+      return before?.kind === 'opaque' && before.identity === identity ? before : { kind: 'opaque', identity };
     }
     const stamp = this.stamp(stat);
     if (stat.isFile()) return this.file(path, stat, before?.kind === 'file' ? before : undefined);
@@ -189,6 +191,11 @@ function reusable(node: TreeNode | undefined, stat: fs.Stats): node is FileNode 
     stamp.ctimeMs === stat.ctimeMs &&
     stat.isFile()
   );
+}
+
+/** Stays with a directory wherever it is moved. The inode alone does not tell: it is used again once it is free. */
+function identityOf(stat: fs.Stats): string {
+  return `${stat.ino}:${stat.birthtimeMs}`;
 }
 
 function attributesOf(stat: fs.Stats): { mode: number; uid: number; gid: number } {

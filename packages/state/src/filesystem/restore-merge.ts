@@ -6,7 +6,7 @@ import { type DirectoryNode, differingPaths, joined, sameAttributes, sameNode, t
  * 1. Only paths that differ between `target` and `left` are undone; whatever others changed elsewhere stays.
  * 2. Where such a path is no longer as it was left, it is a conflict, unless it is as it should be already.
  * 3. Opaque directories are never made or removed, with one exception: one that was not there before goes away. One that
- *    was moved (the same inode elsewhere) is wanted back; one that is gone is lost, and said so.
+ *    was moved (the same directory elsewhere) is wanted back; one that is gone is lost, and said so.
  */
 export interface RestoreMerge {
   readonly desired: DirectoryNode;
@@ -22,9 +22,9 @@ export function mergeRestore(trees: {
 }): RestoreMerge {
   const conflicts: string[] = [];
   const lost: string[] = [];
-  let present: ReadonlyMap<number, string> | undefined;
-  const presentInodes = () => {
-    present ??= directoryInodes(trees.now);
+  let present: ReadonlyMap<string, string> | undefined;
+  const presentDirectories = () => {
+    present ??= directoryPlaces(trees.now);
     return present;
   };
 
@@ -70,7 +70,7 @@ export function mergeRestore(trees: {
       }
       return { ...target, entries };
     }
-    if (target?.kind === 'special' || (target?.kind === 'opaque' && !presentInodes().has(target.ino))) {
+    if (target?.kind === 'special' || (target?.kind === 'opaque' && !presentDirectories().has(target.identity))) {
       lost.push(path);
       return now;
     }
@@ -81,19 +81,19 @@ export function mergeRestore(trees: {
   return { desired: desired?.kind === 'directory' ? desired : trees.now, conflicts, lost };
 }
 
-/** Where every directory that could be an opaque one is, by inode: also those that were renamed to something else. */
-export function directoryInodes(root: DirectoryNode): ReadonlyMap<number, string> {
-  const found = new Map<number, string>();
-  eachInode(root, '', (ino, path) => found.set(ino, path));
+/** Where every directory that could be an opaque one is, by identity: also those that were renamed to something else. */
+export function directoryPlaces(root: DirectoryNode): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  eachDirectory(root, '', (identity, path) => found.set(identity, path));
   return found;
 }
 
-export function eachInode(root: DirectoryNode, at: string, visit: (ino: number, path: string) => void): void {
+export function eachDirectory(root: DirectoryNode, at: string, visit: (identity: string, path: string) => void): void {
   for (const [name, node] of root.entries) {
-    if (node.kind === 'opaque') visit(node.ino, joined(at, name));
+    if (node.kind === 'opaque') visit(node.identity, joined(at, name));
     else if (node.kind === 'directory') {
-      if (node.ino !== undefined) visit(node.ino, joined(at, name));
-      eachInode(node, joined(at, name), visit);
+      if (node.identity !== undefined) visit(node.identity, joined(at, name));
+      eachDirectory(node, joined(at, name), visit);
     }
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { eachInode } from './restore-merge.ts';
+import { eachDirectory } from './restore-merge.ts';
 import {
   type DirectoryNode,
   type FileNode,
@@ -44,23 +44,23 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
   const finals: RestoreStep[] = [];
   const staged = new Map<number, FileNode | LinkNode>();
   const expected = new Map<string, TreeNode>();
-  const moved = new Map<number, number>();
+  const moved = new Map<string, number>();
   let next = 0;
 
   /** Opaque directories that are wanted elsewhere leave before the directory around them does. */
   const rescue = () => {
     const wanted = wantedOpaque(desired);
     if (wanted.size === 0) return;
-    eachInode(now, '', (ino, path) => {
-      const place = wanted.get(ino);
+    eachDirectory(now, '', (identity, path) => {
+      const place = wanted.get(identity);
       if (place === undefined || place === path) return;
-      moved.set(ino, next);
+      moved.set(identity, next);
       rescued.push({ op: 'aside', path, as: next++ });
     });
   };
 
   const aside = (node: TreeNode, path: string) => {
-    if ((node.kind === 'opaque' || node.kind === 'directory') && moved.has(node.ino ?? -1)) return;
+    if ((node.kind === 'opaque' || node.kind === 'directory') && moved.has(node.identity ?? '')) return;
     expected.set(path, node);
     asides.push({ op: 'aside', path, as: next++ });
   };
@@ -73,7 +73,7 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
         builds.push({ op: 'place', path, from: next++, staged: true });
         return;
       case 'opaque': {
-        const from = moved.get(node.ino);
+        const from = moved.get(node.identity);
         if (from !== undefined) builds.push({ op: 'place', path, from, staged: false });
         return;
       }
@@ -115,9 +115,9 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
   return { steps: [...opened, ...rescued, ...asides, ...builds, ...finals], staged, expected };
 }
 
-function wantedOpaque(root: DirectoryNode, at = '', found = new Map<number, string>()): ReadonlyMap<number, string> {
+function wantedOpaque(root: DirectoryNode, at = '', found = new Map<string, string>()): ReadonlyMap<string, string> {
   for (const [name, node] of root.entries) {
-    if (node.kind === 'opaque') found.set(node.ino, joined(at, name));
+    if (node.kind === 'opaque') found.set(node.identity, joined(at, name));
     else if (node.kind === 'directory') wantedOpaque(node, joined(at, name), found);
   }
   return found;

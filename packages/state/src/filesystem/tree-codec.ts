@@ -10,7 +10,7 @@ const entryV1 = z.discriminatedUnion('kind', [
   z.strictObject({ name: z.string(), kind: z.literal('file'), ...attributes, size: z.int().nonnegative(), digest }),
   z.strictObject({ name: z.string(), kind: z.literal('link'), target: z.string() }),
   z.strictObject({ name: z.string(), kind: z.literal('directory'), digest }),
-  z.strictObject({ name: z.string(), kind: z.literal('opaque'), ino: z.number() }),
+  z.strictObject({ name: z.string(), kind: z.literal('opaque'), identity: z.string() }),
   z.strictObject({ name: z.string(), kind: z.literal('special') }),
 ]);
 const directoryV1 = z.strictObject({ version: z.literal(1), ...attributes, entries: z.array(entryV1) });
@@ -45,7 +45,7 @@ export async function keepTree(
         entries.push({ name, kind: 'directory', digest: await keepTree(store, kept, node) });
         break;
       case 'opaque':
-        entries.push({ name, kind: 'opaque', ino: node.ino });
+        entries.push({ name, kind: 'opaque', identity: node.identity });
         break;
       case 'special':
         entries.push({ name, kind: 'special' });

@@ -30,13 +30,13 @@ export interface DirectoryNode {
   readonly gid: number;
   readonly entries: ReadonlyMap<string, TreeNode>;
   /** Known where it was seen on disk: it tells that a directory is an opaque one under another name. */
-  readonly ino?: number;
+  readonly identity?: string;
 }
 
-/** A directory that is not looked into. Its inode tells a moved one from a new one. */
+/** A directory that is not looked into. Its identity tells a moved one from a new one. */
 export interface OpaqueNode {
   readonly kind: 'opaque';
-  readonly ino: number;
+  readonly identity: string;
 }
 
 /** A socket, a pipe or a device: noticed, never brought back. */
@@ -88,6 +88,7 @@ export function sameNode(a: TreeNode | undefined, b: TreeNode | undefined): bool
   }
   if (a.kind === 'file' && b.kind === 'file') return sameAttributes(a, b) && sameContent(a, b);
   if (a.kind === 'link' && b.kind === 'link') return a.target === b.target;
+  if (a.kind === 'opaque' && b.kind === 'opaque') return a.identity === b.identity;
   return a.kind === b.kind;
 }
 

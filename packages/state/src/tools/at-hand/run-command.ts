@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import { defineTool, fail, succeed, type ToolReply } from '../tool.ts';
 
@@ -7,6 +8,8 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
 const PIPE_PATIENCE_MS = 500;
+const GROUP_PATIENCE_MS = 200;
+const GROUP_POLL_MS = 5;
 
 interface Said {
   readonly text: string;
@@ -66,7 +69,7 @@ async function ending(child: ChildProcess, timeoutMs: number, signal: AbortSigna
     killGroup(child);
   };
   const cancel = () => stop('it was canceled');
-  const timer = setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
+  const timer = globalThis.setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
   const ended = await new Promise<Ended>(resolve => {
@@ -79,9 +82,18 @@ async function ending(child: ChildProcess, timeoutMs: number, signal: AbortSigna
   });
   clearTimeout(timer);
   signal.removeEventListener('abort', cancel);
-  killGroup(child);
-  if (ended.kind !== 'not started') await closed(child);
+  if (ended.kind !== 'not started') {
+    await groupEnd(child);
+    await closed(child);
+  }
   return { ...ended, ...said() };
+}
+
+/** Kills what is left of the group, and waits until it is gone; not for ever, since nobody may have reaped it. */
+async function groupEnd(child: ChildProcess): Promise<void> {
+  for (let waited = 0; waited < GROUP_PATIENCE_MS && killGroup(child); waited += GROUP_POLL_MS) {
+    await setTimeout(GROUP_POLL_MS);
+  }
 }
 
 /** Waits for the rest of the output, but not for a process that left the group and still holds the pipes. */
@@ -89,7 +101,7 @@ async function closed(child: ChildProcess): Promise<void> {
   const pipes = [child.stdout, child.stderr].filter(pipe => pipe !== null);
   let forget: NodeJS.Timeout | undefined;
   const patience = new Promise<void>(resolve => {
-    forget = setTimeout(resolve, PIPE_PATIENCE_MS);
+    forget = globalThis.setTimeout(resolve, PIPE_PATIENCE_MS);
   });
   const ends = pipes.map(
     pipe => new Promise<void>(resolve => (pipe.closed ? resolve() : pipe.once('close', () => resolve()))),
@@ -99,12 +111,13 @@ async function closed(child: ChildProcess): Promise<void> {
   for (const pipe of pipes) pipe.destroy();
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
+/** Whether there was still somebody in the group. */
+function killGroup(child: ChildProcess): boolean {
+  if (child.pid === undefined) return false;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    return process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // The group is gone already.
+    return false;
   }
 }
 
