@@ -80,6 +80,7 @@ describe('content store on disk', () => {
     must(await files.write('a', 'before'));
     const snapshot = must(await files.snapshot());
     must(await files.write('a', 'after'));
+    await files.encode(snapshot);
     for (const entry of stored(`${directory.path}/blobs`))
       fs.writeFileSync(`${entry.parentPath}/${entry.name}`, 'rotten');
     expect(await files.stage(snapshot, { id: 'x', left: 'present' })).toMatchObject({

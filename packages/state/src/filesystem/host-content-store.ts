@@ -9,7 +9,7 @@ import {
   digestOfBytes,
   streamDigest,
 } from './content-store.ts';
-import { type HostFiles, nodeHostFiles } from './host-files.ts';
+import { type HostFiles, nodeHostFiles, syncAll } from './host-files.ts';
 
 /**
  * Contents in `<directory>/<aa>/<sha256>`.
@@ -75,7 +75,10 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
         .catch(() => {})
         .then(async () => {
           const batch = [...waiting];
-          await inParallel(batch, ([, path]) => files.sync(path));
+          await syncAll(
+            files,
+            batch.map(([, path]) => path),
+          );
           const touched = new Set<string>();
           for (const [digest, path] of batch) {
             const place = placeOf(digest);
@@ -88,7 +91,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
             touched.add(parent);
             waiting.delete(digest);
           }
-          await inParallel([...touched], parent => files.sync(parent));
+          await syncAll(files, [...touched]);
         });
       return syncing;
     },
@@ -124,13 +127,4 @@ function removeAbandoned(directory: string, olderThan: number): void {
     if (stat !== undefined && stat.mtimeMs < olderThan)
       fs.rmSync(`${directory}/${name}`, { recursive: true, force: true });
   }
-}
-
-/** As many syncs at once as the system can join into one of its own commits. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    for (let at = next++; at < items.length; at = next++) await work(items[at] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(16, items.length) }, worker));
 }

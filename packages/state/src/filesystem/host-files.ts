@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import { nameFromBytes, osPath } from './path-name.ts';
 
 /**
@@ -8,6 +9,8 @@ import { nameFromBytes, osPath } from './path-name.ts';
 export interface HostFiles {
   /** Makes a file that is not there yet. Its content is on the way to the disk, not on it. */
   create(path: string, mode: number): FileWriter;
+  /** Adds to the end of a file, which is made if it is not there. */
+  append(path: string, mode: number): FileWriter;
   mkdir(path: string, mode: number): void;
   symlink(target: string, path: string): void;
   /** Moves a file onto a name, replacing what is there. */
@@ -27,16 +30,11 @@ export interface FileWriter {
   close(): void;
 }
 
+const fsync = promisify(fs.fsync);
+
 export const nodeHostFiles: HostFiles = {
-  create(path, mode) {
-    const fd = fs.openSync(osPath(path), 'wx', mode);
-    return {
-      write(chunk) {
-        for (let at = 0; at < chunk.length; ) at += fs.writeSync(fd, chunk, at);
-      },
-      close: () => fs.closeSync(fd),
-    };
-  },
+  create: (path, mode) => writerOf(fs.openSync(osPath(path), 'wx', mode)),
+  append: (path, mode) => writerOf(fs.openSync(osPath(path), 'a', mode)),
   mkdir: (path, mode) => void fs.mkdirSync(osPath(path), mode),
   symlink: (target, path) => fs.symlinkSync(osPath(target), osPath(path)),
   rename: (from, to) => fs.renameSync(osPath(from), osPath(to)),
@@ -45,15 +43,33 @@ export const nodeHostFiles: HostFiles = {
   unlink: path => fs.unlinkSync(osPath(path)),
   rmdir: path => fs.rmdirSync(osPath(path)),
   async sync(path) {
-    const handle = await fs.promises.open(osPath(path), fs.constants.O_RDONLY);
+    const fd = fs.openSync(osPath(path), fs.constants.O_RDONLY);
     try {
-      await handle.sync();
+      await fsync(fd);
     } finally {
-      await handle.close();
+      fs.closeSync(fd);
     }
   },
   now: () => Date.now(),
 };
+
+function writerOf(fd: number): FileWriter {
+  return {
+    write(chunk) {
+      for (let at = 0; at < chunk.length; ) at += fs.writeSync(fd, chunk, at);
+    },
+    close: () => fs.closeSync(fd),
+  };
+}
+
+/** Syncs many paths, as many at once as the system can join into one of its own commits. */
+export async function syncAll(files: HostFiles, paths: readonly string[]): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let path = paths[next++]; path !== undefined; path = paths[next++]) await files.sync(path);
+  };
+  await Promise.all(Array.from({ length: Math.min(16, paths.length) }, worker));
+}
 
 /** Removes a tree, also one whose directories do not let themselves be written. Nothing there is fine. */
 export function removeTree(files: HostFiles, path: string): void {

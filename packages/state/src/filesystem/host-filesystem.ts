@@ -103,6 +103,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
     if (!records.has(id)) await put(filesRecord(id, 'restore', root, await keep(snapshot.tree), files.now(), paths));
     const record = records.get(id) as UndoRecord;
+    let committed = false;
     return stageHostRestore({
       files,
       store,
@@ -114,10 +115,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         target: snapshot.tree,
         now,
       },
-      commit: steps => put(steps === null ? record : restoring(record, staging, steps)),
+      async commit(steps) {
+        await put(steps === null ? record : restoring(record, staging, steps));
+        committed = steps !== null;
+      },
       async done(tree) {
         known = tree;
-        await undoLog.remove(id);
+        // A record with steps that comes back is finished again, without effect; one without would undo later calls.
+        await undoLog.remove(id, { durable: !committed });
         records.delete(id);
         stagings.delete(staging);
         stagings.delete(`${staging}-done`);
@@ -131,9 +136,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     lockPath: root,
     async snapshot(how = {}) {
       try {
-        const tree = await look(store, how.paths);
-        await store.sync();
-        return ok({ tree });
+        return ok({ tree: await look(store, how.paths) });
       } catch (cause) {
         known = undefined;
         return err(snapshotFailed(reasonOf(cause)));

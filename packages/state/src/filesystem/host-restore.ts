@@ -2,7 +2,7 @@ import { err, ok, type Result } from '@signalbox/model';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import type { StagedRestore } from '../snapshots/snapshotable.ts';
 import { ContentFault, type ContentStore } from './content-store.ts';
-import { type HostFiles, removeTree } from './host-files.ts';
+import { type HostFiles, removeTree, syncAll } from './host-files.ts';
 import { type ScanOptions, scanPaths } from './host-scan.ts';
 import { mergeRestore } from './restore-merge.ts';
 import { planRestore, type RestorePlan, type RestoreStep } from './restore-plan.ts';
@@ -80,7 +80,6 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
         const reason = `${outcome.path}: ${reasonOf(outcome.cause)}`;
         return err(await takeBack(restoreFailed(reason, { state: 'unchanged' })));
       }
-      await syncTouched(files, root, plan.steps);
       return ok(undefined);
     },
     async undo() {
@@ -90,7 +89,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
       return result === because ? ok(undefined) : err(result);
     },
     async finish() {
-      if (plan.steps.length > 0) await closeStaging(place);
+      if (plan.steps.length > 0) await closeStaging(place, plan.steps);
       await restore.done(desired);
     },
     async discard() {
@@ -99,29 +98,35 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
   });
 }
 
-/** From here on the restore counts as done: the staging directory only waits to be deleted. */
-export async function closeStaging({ files, root, staging }: StepPlace): Promise<void> {
+/**
+ * Ends a restore whose steps are all done: from the rename on, the staging directory only waits to be deleted. Everything
+ * that the steps did is durable before it is.
+ */
+export async function closeStaging({ files, root, staging }: StepPlace, steps: readonly RestoreStep[]): Promise<void> {
   const closed = `${staging}-done`;
-  if (exists(staging)) {
-    files.rename(staging, closed);
-    await files.sync(root);
-  }
+  if (exists(staging)) files.rename(staging, closed);
+  await syncAll(files, [...touchedDirectories(root, steps)].filter(exists));
   removeTree(files, closed);
 }
 
-export async function syncTouched(files: HostFiles, root: string, steps: readonly RestoreStep[]): Promise<void> {
-  const directories = new Set<string>();
-  for (const { path } of steps)
-    directories.add(path.includes('/') ? `${root}/${path.slice(0, path.lastIndexOf('/'))}` : root);
-  for (const directory of directories) if (exists(directory)) await files.sync(directory);
+function touchedDirectories(root: string, steps: readonly RestoreStep[]): ReadonlySet<string> {
+  const parents = steps.map(({ path }) =>
+    path.includes('/') ? `${root}/${path.slice(0, path.lastIndexOf('/'))}` : root,
+  );
+  return new Set([root, ...parents]);
 }
 
 async function stageContents(restore: HostRestore, place: StepPlace, plan: RestorePlan): Promise<void> {
   if (plan.steps.length === 0) return;
   removeTree(place.files, place.staging);
   place.files.mkdir(place.staging, 0o700);
-  for (const [number, node] of plan.staged) await stageNode(restore, `${place.staging}/${number}`, node);
-  await place.files.sync(place.staging);
+  const written: string[] = [place.staging];
+  for (const [number, node] of plan.staged) {
+    const path = `${place.staging}/${number}`;
+    await stageNode(restore, path, node);
+    if (node.kind === 'file') written.push(path);
+  }
+  await syncAll(place.files, written);
 }
 
 async function stageNode({ files, store }: HostRestore, path: string, node: FileNode | LinkNode): Promise<void> {
@@ -137,7 +142,6 @@ async function stageNode({ files, store }: HostRestore, path: string, node: File
     writer.close();
   }
   setAttributes(files, path, node);
-  await files.sync(path);
 }
 
 /** What is no longer as it was when the restore was planned. */

@@ -3,7 +3,7 @@ import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import { type HostFiles, nodeHostFiles, removeTree } from './host-files.ts';
 import { type HostFilesystem, stagingName } from './host-filesystem.ts';
-import { closeStaging, syncTouched } from './host-restore.ts';
+import { closeStaging } from './host-restore.ts';
 import type { PathLocks } from './path-locks.ts';
 import { exists, firstUndoneStep, performSteps } from './restore-steps.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
@@ -116,8 +116,7 @@ async function finishRestore(
       };
       return { kind: 'failed', error: restoreFailed(`${outcome.path}: ${reason}`, report) };
     }
-    await syncTouched(files, work.root, steps);
   }
-  await closeStaging(place);
+  await closeStaging(place, steps);
   return { kind: 'restore-finished' };
 }

@@ -27,10 +27,11 @@ export const undoRecord = z.strictObject({
 });
 export type UndoRecord = z.infer<typeof undoRecord>;
 
-/** Where calls that are under way are written down. Both changes are durable when they return. */
+/** Where calls that are under way are written down. What is put is durable when that returns. */
 export interface UndoLog {
   put(record: UndoRecord): Promise<void>;
-  remove(id: string): Promise<void>;
+  /** Unless told otherwise, the record does not come back, whatever happens to the machine. */
+  remove(id: string, options?: { readonly durable?: boolean }): Promise<void>;
   /** What began and did not end, in no order. */
   pending(): Promise<readonly UndoRecord[]>;
 }
@@ -48,32 +49,40 @@ export function createMemoryUndoLog(): UndoLog {
   };
 }
 
-/** One file per record, replaced as a whole, so that a file under its final name is complete. */
+/** One file per record. Each line replaces the one before it; a last line without a newline was never finished. */
 export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFiles): UndoLog {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const fileOf = (id: string) => `${directory}/${createHash('sha256').update(id).digest('hex')}.json`;
+  const fileOf = (id: string) => `${directory}/${createHash('sha256').update(id).digest('hex')}.jsonl`;
   return {
     async put(record) {
       const file = fileOf(record.id);
-      fs.rmSync(`${file}.tmp`, { force: true });
-      const writer = files.create(`${file}.tmp`, 0o600);
+      const isNew = !fs.existsSync(file);
+      const writer = files.append(file, 0o600);
       try {
-        writer.write(Buffer.from(JSON.stringify(record)));
+        writer.write(Buffer.from(`${JSON.stringify(record)}\n`));
       } finally {
         writer.close();
       }
-      await files.sync(`${file}.tmp`);
-      files.rename(`${file}.tmp`, file);
-      await files.sync(directory);
+      await files.sync(file);
+      if (isNew) await files.sync(directory);
     },
-    async remove(id) {
+    async remove(id, { durable = true } = {}) {
       if (!fs.existsSync(fileOf(id))) return;
       files.unlink(fileOf(id));
-      await files.sync(directory);
+      if (durable) await files.sync(directory);
     },
     async pending() {
-      const names = fs.readdirSync(directory).filter(name => name.endsWith('.json'));
-      return names.map(name => undoRecord.parse(JSON.parse(fs.readFileSync(`${directory}/${name}`, 'utf8'))));
+      const names = fs.readdirSync(directory).filter(name => name.endsWith('.jsonl'));
+      return names.flatMap(name => lastRecord(fs.readFileSync(`${directory}/${name}`, 'utf8')));
     },
   };
+}
+
+/** None where not even the first line was finished: then nothing had begun. */
+function lastRecord(text: string): readonly UndoRecord[] {
+  const line = text
+    .slice(0, Math.max(0, text.lastIndexOf('\n')))
+    .split('\n')
+    .at(-1);
+  return line === undefined || line === '' ? [] : [undoRecord.parse(JSON.parse(line))];
 }
