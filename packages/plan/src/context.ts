@@ -1,0 +1,42 @@
+import type { Json, Timestamp } from '@signalbox/model';
+
+/** What a plan's code can see and do. One object for the whole run; what it answers is the frame's. */
+export interface PlanContext<Input, State extends object> {
+  readonly input: Input;
+  readonly state: StateAccess<State>;
+  /** State that lives as long as the process, with the same rules of batching. */
+  readonly vol: VolatileAccess;
+  /** The time of the frame: it stands still while a frame is made. */
+  now(): Timestamp;
+  /** From 0 up to 1, the same for the same run, frame and call. */
+  random(): number;
+  /** The hook form of `Effect`. */
+  effect(id: string, deps: readonly Json[], run: () => unknown): void;
+}
+
+/** Durable state. Reads answer from the frame's snapshot; writes are queued and become visible in the flush. */
+export interface StateAccess<State extends object> {
+  get<Key extends keyof State & string>(key: Key): State[Key];
+  set<Key extends keyof State & string>(key: Key, value: State[Key], options?: WriteOptions): void;
+  /** Runs `reduce` on the value that is there when its turn comes in the flush. */
+  update<Key extends keyof State & string>(
+    key: Key,
+    reduce: (value: State[Key]) => State[Key],
+    options?: WriteOptions,
+  ): void;
+  delete<Key extends keyof State & string>(key: Key, options?: WriteOptions): void;
+  /** Sets the key if it is absent when its turn comes. The one write that a render may ask for. */
+  init<Key extends keyof State & string>(key: Key, value: State[Key]): void;
+}
+
+export interface VolatileAccess {
+  get(key: string): Json | undefined;
+  set(key: string, value: Json): void;
+  update(key: string, reduce: (value: Json | undefined) => Json): void;
+  delete(key: string): void;
+}
+
+export interface WriteOptions {
+  /** Why, for the transition log: `claude.finished`. */
+  readonly trigger?: string;
+}

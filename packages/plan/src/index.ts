@@ -1,0 +1,55 @@
+export type { PlanContext, StateAccess, VolatileAccess, WriteOptions } from './context.ts';
+export type { PlanChild, PlanElement } from './jsx/element.ts';
+export { Fragment } from './jsx/element.ts';
+export {
+  Agent,
+  type AgentProps,
+  Claude,
+  Codex,
+  Each,
+  type EachProps,
+  Effect,
+  type EffectProps,
+  End,
+  type EndingProps,
+  Gemini,
+  Human,
+  type HumanProps,
+  If,
+  type IfProps,
+  OpenAI,
+  Parallel,
+  type ParallelProps,
+  Phase,
+  type PhaseProps,
+  Ralph,
+  type RalphProps,
+  Step,
+  type StepProps,
+  Stop,
+  SubPlan,
+  type SubPlanProps,
+  Switch,
+  type SwitchProps,
+  Task,
+  type TaskProps,
+  type VendorAgentProps,
+  While,
+  type WhileProps,
+} from './nodes/components.ts';
+export type { NodeHandlers, TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts';
+export { type NodeKind, nodeKinds } from './nodes/node-kind.ts';
+export type { PlanNode } from './nodes/plan-node.ts';
+export { type StatusOf, type TreeFault, type TreeNode, treeFromJson, treeToJson } from './nodes/tree-json.ts';
+export { treeToXml } from './nodes/tree-xml.ts';
+export { type AnyPlan, definePlan, isPlan, type PlanDefinition, type PlanInput } from './plan-definition.ts';
+export {
+  EffectLoopError,
+  EventValidationError,
+  PlanError,
+  type PlanErrorCode,
+  planFailure,
+  RenderPhaseTaskError,
+  RenderPhaseWriteError,
+  type SourcePosition,
+} from './plan-error.ts';

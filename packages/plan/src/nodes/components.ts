@@ -1,0 +1,177 @@
+import type { Json } from '@signalbox/model';
+import type * as z from 'zod';
+import type { BuiltIn, PlanChild, PlanElement } from '../jsx/element.ts';
+import type { AnyPlan, PlanInput } from '../plan-definition.ts';
+import type { TaskContext, TaskFailure, TaskProgress } from './handlers.ts';
+import type { NodeKind } from './node-kind.ts';
+
+interface Common {
+  /** The node's stable id. Without one, the node is known by its place. */
+  readonly id?: string;
+  /** What people see instead of the kind and the id. */
+  readonly label?: string;
+}
+
+interface WithChildren {
+  readonly children?: PlanChild;
+}
+
+/** Nodes that start work, and tell how it goes. A handler runs once, in one transaction with the end of the work. */
+interface Observable<Output> extends Common {
+  readonly onFinished?: (output: Output) => void;
+  readonly onError?: (error: TaskFailure) => void;
+  readonly onProgress?: (progress: TaskProgress) => void;
+  readonly onBlocked?: (reason: string) => void;
+  /** How often failed work is tried again: 3 times unless told otherwise. */
+  readonly retries?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface IfProps extends Common, WithChildren {
+  readonly condition: boolean | (() => boolean);
+  readonly else?: PlanChild;
+}
+
+export interface SwitchProps<Value extends string | number | boolean> extends Common {
+  readonly value: Value;
+  readonly cases: { readonly [Case in `${Value}`]?: PlanChild };
+  readonly default?: PlanChild;
+}
+
+export interface EachProps<Item> extends Common {
+  readonly items: readonly Item[];
+  readonly children: (item: Item, index: number) => PlanElement;
+}
+
+/** The body of a loop, written once or made for each iteration, counted from 0. */
+type LoopBody = PlanChild | ((loop: { readonly iteration: number }) => PlanChild);
+
+export interface WhileProps extends Common {
+  readonly condition: boolean | (() => boolean);
+  /** 100 unless told otherwise. The loop ends there. */
+  readonly maxIterations?: number;
+  readonly children?: LoopBody;
+}
+
+export interface RalphProps extends Common {
+  readonly until?: boolean | (() => boolean);
+  /** 100 unless told otherwise. The loop ends there. */
+  readonly maxIterations?: number;
+  readonly children?: LoopBody;
+}
+
+export interface PhaseProps extends Common, WithChildren {
+  readonly name: string;
+}
+
+export interface StepProps extends Common, WithChildren {
+  readonly name?: string;
+}
+
+export interface ParallelProps extends Common, WithChildren {
+  /** How many children are under way at once, at most. */
+  readonly limit?: number;
+}
+
+type OutputSchema = z.ZodType | { readonly [key: string]: Json };
+type OutputOf<Schema> = Schema extends z.ZodType ? z.infer<Schema> : unknown;
+
+export interface VendorAgentProps<Schema extends OutputSchema>
+  extends Observable<OutputSchema extends Schema ? string : OutputOf<Schema>> {
+  readonly model?: string;
+  /** What the agent is asked; or as text between the tags. */
+  readonly prompt?: string;
+  readonly system?: string;
+  readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  /** The output must fit it; without one the output is text. */
+  readonly schema?: Schema;
+  /** 50 unless told otherwise. */
+  readonly maxTurns?: number;
+  readonly maxTokens?: number;
+  readonly history?: { readonly maxMessages?: number; readonly maxTokens?: number };
+  readonly resume?: 'continue' | 'restart' | 'fail';
+  readonly cwd?: string;
+  readonly children?: PlanChild;
+}
+
+export interface AgentProps<Schema extends OutputSchema> extends VendorAgentProps<Schema> {
+  readonly model: string;
+  readonly plugin?: string;
+}
+
+export interface TaskProps<Output> extends Observable<Output> {
+  /** The work. What it returns is plain data; what it throws makes the node fail. */
+  readonly run: (task: TaskContext) => Output | Promise<Output>;
+  /** Given to `run`. When it changes after the task succeeded, the task runs again. */
+  readonly input?: Json;
+}
+
+export interface HumanProps<Schema extends OutputSchema> extends Observable<OutputOf<Schema>> {
+  /** What the person is asked; or as text between the tags. */
+  readonly prompt?: string;
+  readonly options?: readonly { readonly id: string; readonly label?: string }[];
+  readonly schema?: Schema;
+  /** Shown beside the question. */
+  readonly context?: Json;
+  readonly children?: PlanChild;
+}
+
+export interface SubPlanProps<Plan extends AnyPlan> extends Observable<Json> {
+  readonly plan: Plan;
+  readonly input?: PlanInput<Plan>;
+}
+
+export interface EffectProps {
+  readonly id: string;
+  readonly label?: string;
+  /** The effect runs when these changed, compared as plain data; without them it runs once. */
+  readonly deps?: readonly Json[];
+  /** A function that it returns undoes it. */
+  readonly run: () => unknown;
+  readonly cleanup?: () => void;
+}
+
+export interface EndingProps extends Common {
+  readonly reason?: string;
+}
+
+type BuiltInComponent<Props> = (props: Props) => PlanElement;
+
+export const If: BuiltInComponent<IfProps> = builtIn('if', 'If');
+export const Switch: <const Value extends string | number | boolean>(props: SwitchProps<Value>) => PlanElement =
+  builtIn('switch', 'Switch');
+export const Each: <Item>(props: EachProps<Item>) => PlanElement = builtIn('each', 'Each');
+export const While: BuiltInComponent<WhileProps> = builtIn('while', 'While');
+export const Ralph: BuiltInComponent<RalphProps> = builtIn('ralph', 'Ralph');
+export const Phase: BuiltInComponent<PhaseProps> = builtIn('phase', 'Phase');
+export const Step: BuiltInComponent<StepProps> = builtIn('step', 'Step');
+export const Parallel: BuiltInComponent<ParallelProps> = builtIn('parallel', 'Parallel');
+export const Agent: <Schema extends OutputSchema = OutputSchema>(props: AgentProps<Schema>) => PlanElement = builtIn(
+  'agent',
+  'Agent',
+);
+
+type Vendor = <Schema extends OutputSchema = OutputSchema>(props: VendorAgentProps<Schema>) => PlanElement;
+export const Claude: Vendor = builtIn('claude', 'Claude');
+export const Codex: Vendor = builtIn('codex', 'Codex');
+export const Gemini: Vendor = builtIn('gemini', 'Gemini');
+export const OpenAI: Vendor = builtIn('openai', 'OpenAI');
+
+export const Task: <Output>(props: TaskProps<Output>) => PlanElement = builtIn('task', 'Task');
+export const Human: <Schema extends OutputSchema = OutputSchema>(props: HumanProps<Schema>) => PlanElement = builtIn(
+  'human',
+  'Human',
+);
+export const SubPlan: <Plan extends AnyPlan>(props: SubPlanProps<Plan>) => PlanElement = builtIn('subplan', 'SubPlan');
+export const Effect: BuiltInComponent<EffectProps> = builtIn('effect', 'Effect');
+/** Stops the run where it stands, once its place is reached. */
+export const Stop: BuiltInComponent<EndingProps> = builtIn('stop', 'Stop');
+/** Completes the run once its place is reached: nothing new starts, what runs may finish. */
+export const End: BuiltInComponent<EndingProps> = builtIn('end', 'End');
+
+function builtIn(kind: NodeKind, name: string): BuiltIn & ((props: unknown) => PlanElement) {
+  const component = () => {
+    throw new TypeError(`<${name}> is written as JSX, not called`);
+  };
+  return Object.assign(Object.defineProperty(component, 'name', { value: name }), { kind });
+}

@@ -1,0 +1,41 @@
+import type { ErrorEnvelope, Json } from '@signalbox/model';
+
+/** What the function of a `Task` gets. */
+export interface TaskContext {
+  readonly input: Json;
+  /** Aborted when the node leaves the plan, an operator cancels it, or its time is over. */
+  readonly signal: AbortSignal;
+  /** Which body of the innermost loop around the node this is, counted from 0. */
+  readonly iteration: number;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  progress(progress: TaskProgress): void;
+}
+
+export interface TaskProgress {
+  readonly summary: string;
+  /** From 0 to 1. */
+  readonly fraction?: number;
+}
+
+/** Why work failed, for good. */
+export interface TaskFailure {
+  readonly error: ErrorEnvelope;
+  readonly attempts: number;
+}
+
+/** What a node tells its author's code. Never part of the tree that is kept. */
+export interface NodeHandlers {
+  readonly onFinished?: (output: never) => void;
+  readonly onError?: (error: TaskFailure) => void;
+  readonly onProgress?: (progress: TaskProgress) => void;
+  readonly onBlocked?: (reason: string) => void;
+}
+
+export const handlerNames = [
+  'onFinished',
+  'onError',
+  'onProgress',
+  'onBlocked',
+] as const satisfies readonly (keyof NodeHandlers)[];
+export type HandlerName = (typeof handlerNames)[number];

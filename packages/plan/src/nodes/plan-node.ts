@@ -1,0 +1,37 @@
+import type { AnyPlan } from '../plan-definition.ts';
+import type { SourcePosition } from '../plan-error.ts';
+import type { NodeHandlers, TaskContext } from './handlers.ts';
+import type { NodeData } from './node-data.ts';
+import type { AgentKind, LoopKind, NodeKind, RunnableKind } from './node-kind.ts';
+
+interface Base<Kind extends NodeKind> {
+  readonly kind: Kind;
+  /** Stable over frames and processes. */
+  readonly id: string;
+  readonly key?: string;
+  readonly data: NodeData<Kind>;
+  readonly children: readonly PlanNode[];
+  readonly source?: SourcePosition;
+}
+
+/** A node and the author's code on it. The code is of this process only; everything else is plain data. */
+type WithCode<Kind extends NodeKind, Code> = Base<Kind> & { readonly code: Code };
+
+export type TaskNode = WithCode<
+  'task',
+  { readonly handlers: NodeHandlers; readonly run: (task: TaskContext) => unknown }
+>;
+export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, { readonly handlers: NodeHandlers }> }[AgentKind];
+export type HumanNode = WithCode<'human', { readonly handlers: NodeHandlers }>;
+export type SubPlanNode = WithCode<'subplan', { readonly handlers: NodeHandlers; readonly plan: AnyPlan }>;
+export type EffectNode = WithCode<'effect', { readonly run: () => unknown; readonly cleanup?: () => void }>;
+export type LoopNode = { [Kind in LoopKind]: Base<Kind> }[LoopKind];
+
+export type RunnableNode = TaskNode | AgentNode | HumanNode | SubPlanNode;
+type PlainNode = { [Kind in Exclude<NodeKind, RunnableKind | 'effect'>]: Base<Kind> }[Exclude<
+  NodeKind,
+  RunnableKind | 'effect'
+>];
+
+/** A node of a rendered plan, by `kind`. Equal nodes of two frames are the same object where nothing under them changed. */
+export type PlanNode = RunnableNode | EffectNode | PlainNode;

@@ -1,0 +1,81 @@
+import type { Json } from '@signalbox/model';
+import * as z from 'zod';
+import type { PlanContext } from './context.ts';
+import type { PlanChild } from './jsx/element.ts';
+import { PlanError } from './plan-error.ts';
+
+type StateShape = Readonly<Record<string, z.ZodType>>;
+
+/** A plan: its name, what it takes, what it remembers, and how it looks at any moment. */
+export interface PlanDefinition<Input extends z.ZodType, State extends StateShape> {
+  readonly name: string;
+  readonly input: Input;
+  readonly state: z.ZodObject<State>;
+  /** Pure: reads `ctx`, returns elements. */
+  readonly render: (ctx: PlanContext<z.infer<Input>, StateValues<State>>) => PlanChild;
+}
+
+export type StateValues<State extends StateShape> = { readonly [Key in keyof State]: z.infer<State[Key]> };
+
+/** A plan whose types are not known where it is handled. */
+export interface AnyPlan {
+  readonly name: string;
+  readonly input: z.ZodType;
+  readonly state: z.ZodObject;
+  readonly render: (ctx: never) => PlanChild;
+}
+
+export type PlanInput<Plan extends AnyPlan> = z.input<Plan['input']>;
+
+const planName = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, 'must be letters, digits, dots, dashes and underscores');
+const NO_INPUT = z.unknown();
+const NO_STATE = z.object({});
+
+interface Written<Input extends z.ZodType, State extends StateShape> {
+  readonly name: string;
+  readonly input?: Input;
+  readonly state?: z.ZodObject<State>;
+  readonly render: PlanDefinition<Input, State>['render'];
+}
+
+/**
+ * Defines a plan. `ctx.input` and `ctx.state` in `render` have the types of the two schemas. A state key starts with the
+ * default of its schema, or absent.
+ */
+export function definePlan<
+  Input extends z.ZodType = z.ZodUnknown,
+  const State extends StateShape = Record<never, never>,
+>(written: Written<Input, State>): PlanDefinition<Input, State> {
+  const name = planName.safeParse(written.name);
+  if (!name.success) throw new PlanError('plan/not-a-plan', `the name of the plan ${name.error.issues[0]?.message}`);
+  if (typeof written.render !== 'function')
+    throw new PlanError('plan/not-a-plan', `plan ${name.data} has no render function`);
+  return Object.freeze({
+    name: name.data,
+    input: written.input ?? (NO_INPUT as unknown as Input),
+    state: written.state ?? (NO_STATE as unknown as z.ZodObject<State>),
+    render: written.render,
+  });
+}
+
+export function isPlan(value: unknown): value is AnyPlan {
+  const plan = value as Partial<AnyPlan> | null;
+  return (
+    typeof plan === 'object' &&
+    plan !== null &&
+    typeof plan.name === 'string' &&
+    plan.input instanceof z.ZodType &&
+    plan.state instanceof z.ZodObject &&
+    typeof plan.render === 'function'
+  );
+}
+
+/** The values that a run of the plan starts with. */
+export function initialState(plan: AnyPlan): ReadonlyMap<string, Json> {
+  return new Map(
+    Object.entries(plan.state.shape).flatMap(([key, schema]) => {
+      const value = (schema as z.ZodType).safeParse(undefined);
+      return value.success && value.data !== undefined ? [[key, value.data as Json] as const] : [];
+    }),
+  );
+}

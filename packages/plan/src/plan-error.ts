@@ -1,0 +1,144 @@
+import { type ErrorCode, type ErrorEnvelope, failure, type Json } from '@signalbox/model';
+
+/** Where the author wrote it. Lines and columns count from 1. */
+export interface SourcePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export type PlanErrorCode = Extract<ErrorCode, `plan/${string}`>;
+
+/** What the engine knows about the moment of an error. */
+export interface ErrorContext {
+  readonly run?: string;
+  readonly node?: string;
+  readonly frame?: number;
+  /** The last three state changes before the error, oldest first. */
+  readonly lastChanges?: readonly StateChange[];
+}
+
+export interface StateChange {
+  readonly key: string;
+  readonly frame: number;
+  readonly trigger: string;
+}
+
+/**
+ * What is wrong with a plan, or with what its code did. JSX is an expression, so it is thrown at the author's line; the
+ * engine turns it into a failed run and an envelope, once.
+ */
+export class PlanError extends Error {
+  override readonly name: string = 'PlanError';
+  readonly code: PlanErrorCode;
+  readonly source: SourcePosition | undefined;
+  readonly context: ErrorContext;
+
+  constructor(
+    code: PlanErrorCode,
+    what: string,
+    options: {
+      readonly source?: SourcePosition | undefined;
+      readonly context?: ErrorContext;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(`${what}${positionText(options.source)}${contextText(options.context)}`, { cause: options.cause });
+    this.code = code;
+    this.source = options.source;
+    this.context = options.context ?? {};
+  }
+}
+
+/** A handler prop where nothing observable is. */
+export class EventValidationError extends PlanError {
+  override readonly name = 'EventValidationError';
+}
+
+/** A write while the plan renders. */
+export class RenderPhaseWriteError extends PlanError {
+  override readonly name = 'RenderPhaseWriteError';
+}
+
+/** Work started while the plan renders. */
+export class RenderPhaseTaskError extends PlanError {
+  override readonly name = 'RenderPhaseTaskError';
+}
+
+/** An effect that keeps running with the same dependencies. */
+export class EffectLoopError extends PlanError {
+  override readonly name = 'EffectLoopError';
+}
+
+const suggestions: Record<PlanErrorCode, string> = {
+  'plan/invalid-props': 'Correct the props at that position.',
+  'plan/handler-refused': 'Move the handler to the agent, task, human or sub-plan node whose end it waits for.',
+  'plan/key-missing': 'Give every item of the list a key that stays the same when the list changes.',
+  'plan/duplicate-id': 'Give each of the two nodes an id of its own.',
+  'plan/render-failed': 'Correct the component; a render may only read and compute.',
+  'plan/render-write': 'Write in an Effect or a handler; use ctx.state.init for a first value.',
+  'plan/render-task': 'Start work in a Task or an Effect.',
+  'plan/phase-order': 'Report this: the engine left the order of its phases.',
+  'plan/handler-failed': 'Correct the handler, then retry the node.',
+  'plan/effect-failed': 'Correct the effect.',
+  'plan/effect-loop': 'Take what the effect itself writes out of its dependencies.',
+  'plan/state-invalid': 'Write a value that the state schema of the plan accepts.',
+  'plan/input-invalid': 'Start the run with an input that the schema of the plan accepts.',
+  'plan/task-failed': 'Look at the error of the task, then retry the node.',
+  'plan/storm': 'Look at the frames that repeat; a plan must not change its own state without end.',
+  'plan/load-failed': 'Correct the file at that position.',
+  'plan/not-a-plan': 'Export the plan as default: export default definePlan({ … }).',
+};
+
+/** The envelope of an error that a plan caused; what is not a `PlanError` is told as a failed render. */
+export function planFailure(
+  error: unknown,
+  fallback: PlanErrorCode = 'plan/render-failed',
+): ErrorEnvelope<PlanErrorCode> {
+  const known = asPlanError(error, fallback);
+  return failure(known.code, {
+    message: known.message,
+    suggestion: suggestions[known.code],
+    ...(Object.keys(known.context).length > 0 ? { details: known.context as Json } : {}),
+  });
+}
+
+/** A foreign throw, converted once; its text and its cause are kept. */
+export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorContext = {}): PlanError {
+  if (error instanceof PlanError) {
+    if (Object.keys(error.context).length > 0 || Object.keys(context).length === 0) return error;
+    const named = Object.create(Object.getPrototypeOf(error)) as PlanError;
+    return Object.assign(named, error, {
+      message: `${error.message}${contextText(context)}`,
+      context,
+      stack: error.stack,
+    });
+  }
+  return new PlanError(code, error instanceof Error ? `${error.name}: ${error.message}` : String(error), {
+    context,
+    cause: error,
+  });
+}
+
+export function positionOf(source: SourcePosition | undefined): string {
+  return source === undefined ? 'an unknown position' : `${source.file}:${source.line}:${source.column}`;
+}
+
+function positionText(source: SourcePosition | undefined): string {
+  return source === undefined ? '' : ` at ${positionOf(source)}`;
+}
+
+function contextText(context: ErrorContext | undefined): string {
+  if (context === undefined) return '';
+  const parts = [
+    context.run === undefined ? [] : [`run ${context.run}`],
+    context.node === undefined ? [] : [`node ${context.node}`],
+    context.frame === undefined ? [] : [`frame ${context.frame}`],
+    (context.lastChanges?.length ?? 0) === 0
+      ? []
+      : [
+          `last changes ${context.lastChanges?.map(change => `${change.key} (frame ${change.frame}, ${change.trigger})`).join(', ')}`,
+        ],
+  ].flat();
+  return parts.length === 0 ? '' : ` [${parts.join('; ')}]`;
+}

@@ -1,0 +1,81 @@
+import type { PlanContext } from '../context.ts';
+import { slotsOf } from '../jsx/create-element.ts';
+import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
+import type { PlanNode } from '../nodes/plan-node.ts';
+import type { AnyPlan } from '../plan-definition.ts';
+import { asPlanError, PlanError, positionOf } from '../plan-error.ts';
+import { createMounts, type Mounts, type Parent, type SlotMount } from './mounts.ts';
+import { type Tracked, track } from './tracked.ts';
+
+/**
+ * Renders a plan, and renders again what changed.
+ *
+ * 1. A component is called again only when its props changed or something it read did.
+ * 2. A part of the tree that did not change is the same object in the next tree.
+ * 3. Nothing but calling the author's code happens: no write, no task.
+ */
+export interface Renderer {
+  render(): PlanNode;
+  /** Every key that the render as it stands has read, with the name of its space before it. */
+  readonly reads: ReadonlySet<string>;
+  close(): void;
+}
+
+export interface RendererOptions {
+  readonly plan: AnyPlan;
+  readonly context: PlanContext<unknown, object>;
+  /** The iteration of a loop, as a tracked read: which body is being rendered. */
+  iterationOf(loop: string): number;
+}
+
+export function createRenderer({ plan, context, iterationOf }: RendererOptions): Renderer {
+  const id = nodeIdOf(ROOT_PATH);
+  const root: Parent = { parent: undefined, stale: false };
+  const mounts: Mounts = createMounts(iterationOf);
+  let body: Tracked<ReturnType<typeof slotsOf>> | undefined;
+  let bodyStale = true;
+  let children: readonly SlotMount[] = [];
+  let tree: PlanNode | undefined;
+
+  const evaluate = () => {
+    if (body !== undefined) mounts.forget(body);
+    try {
+      body = track(
+        () => slotsOf(plan.render(context as never), false, plan.name, undefined),
+        () => {
+          bodyStale = true;
+          root.stale = true;
+        },
+      );
+    } catch (error) {
+      throw asPlanError(error, 'plan/render-failed');
+    }
+    mounts.remember(body);
+    bodyStale = false;
+    return body.value;
+  };
+
+  return {
+    reads: mounts.reads,
+    render() {
+      if (tree !== undefined && !root.stale) return tree;
+      const slots = bodyStale ? evaluate() : (body?.value ?? []);
+      children = mounts.updateSlots(children, slots, { path: ROOT_PATH, parent: root, skipped: false, tag: plan.name });
+      const [twice] = mounts.conflicts();
+      if (twice !== undefined) {
+        const [first, second] = twice.positions;
+        throw new PlanError(
+          'plan/duplicate-id',
+          `two nodes have the id '${twice.id}': at ${positionOf(first)} and at ${positionOf(second)}`,
+        );
+      }
+      root.stale = false;
+      tree = { kind: 'plan', id, data: { name: plan.name }, children: children.flatMap(mount => mount?.nodes ?? []) };
+      return tree;
+    },
+    close() {
+      mounts.unmount(children);
+      if (body !== undefined) mounts.forget(body);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { batch, effect, type Signal, signal } from '@preact/signals-core';
+import type { Json } from '@signalbox/model';
+
+/** A piece of a render, with what it read. It is evaluated once; when something it read changes, it is told so. */
+export interface Tracked<T> {
+  readonly value: T;
+  readonly reads: ReadonlySet<string>;
+  dispose(): void;
+}
+
+let reading: Set<string> | undefined;
+
+/** Evaluates at once. `onStale` comes at most once, after a change of something that was read. */
+export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
+  const reads = new Set<string>();
+  let outcome: { readonly value: T } | { readonly thrown: unknown } | undefined;
+  const dispose = effect(() => {
+    if (outcome !== undefined) {
+      onStale();
+      return;
+    }
+    const outer = reading;
+    reading = reads;
+    try {
+      outcome = { value: evaluate() };
+    } catch (thrown) {
+      outcome = { thrown };
+    } finally {
+      reading = outer;
+    }
+  });
+  if (outcome === undefined || 'thrown' in outcome) {
+    dispose();
+    throw outcome?.thrown;
+  }
+  return { value: outcome.value, reads, dispose };
+}
+
+/** Values that renders read. A read inside `track` subscribes to the key, also while the key is absent. */
+export interface Readable {
+  read(key: string): Json | undefined;
+  /** What is there now, without subscribing. */
+  peek(key: string): Json | undefined;
+  /** All at once: whoever read one of the keys is told once. */
+  write(changes: ReadonlyMap<string, Json | undefined>): void;
+  entries(): ReadonlyMap<string, Json>;
+}
+
+/** `space` goes before the key where reads are recorded, so that different stores can be told apart. */
+export function createReadable(space: string, initial: ReadonlyMap<string, Json>): Readable {
+  const values = new Map(initial);
+  const signals = new Map<string, Signal<Json | undefined>>();
+  const signalOf = (key: string) => {
+    let known = signals.get(key);
+    if (known === undefined) {
+      known = signal(values.get(key));
+      signals.set(key, known);
+    }
+    return known;
+  };
+  return {
+    read(key) {
+      reading?.add(`${space}${key}`);
+      return reading === undefined ? values.get(key) : signalOf(key).value;
+    },
+    peek: key => values.get(key),
+    write(changes) {
+      batch(() => {
+        for (const [key, value] of changes) {
+          if (value === undefined) values.delete(key);
+          else values.set(key, value);
+          const known = signals.get(key);
+          if (known !== undefined) known.value = value;
+        }
+      });
+    },
+    entries: () => values,
+  };
+}
+
+/** True while a component, a condition or a body is being evaluated. */
+export function isRendering(): boolean {
+  return reading !== undefined;
+}
