@@ -10,6 +10,16 @@ export {
   type WriteSet,
   writeSet,
 } from './commit.ts';
+export { checkCommit } from './commit-check.ts';
+export {
+  type CommitPlan,
+  type CommitView,
+  type IntervalRow,
+  type LastValue,
+  planCommit,
+  refused,
+  type TransitionRow,
+} from './commit-plan.ts';
 export {
   type Decision,
   type DecisionKind,
@@ -19,6 +29,7 @@ export {
   type Resolution,
   resolution,
 } from './decisions/decision.ts';
+export { changeDecision, type DecisionError } from './decisions/decision-change.ts';
 export {
   INTERNAL_EVENT_VERSION,
   type InternalEvent,
@@ -26,10 +37,12 @@ export {
   internalEvent,
 } from './events/internal-event.ts';
 export { type AnyEvent, anyEvent, type EventDraft, placeEvents, type StoredEvent } from './events/stored-event.ts';
+export { createFeed } from './feed.ts';
 export { type Change, change, type Maybe, type PatchStep } from './frames/change.ts';
 export { type Frame, type FrameTrigger, frame } from './frames/frame.ts';
 export { type IntervalSpace, type IntervalWrite, intervalSpace, intervalWrite } from './frames/interval.ts';
 export { type Transition, transition } from './frames/transition.ts';
+export { applyChange, changeBetween } from './frames/value-change.ts';
 export {
   contractNodeId,
   decisionIdOf,
@@ -41,6 +54,17 @@ export {
   taskId,
   taskIdOf,
 } from './ids.ts';
+export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
+export {
+  type Admission,
+  admitCall,
+  closeWindow,
+  DEFAULT_MAX_CONCURRENT,
+  type ModelName,
+  openRateLimits,
+  type RateLimits,
+  releaseCall,
+} from './rate-limits/rate-limits.ts';
 export type {
   ArtifactFilter,
   CommitNotice,
@@ -56,6 +80,8 @@ export type {
   TransitionPlace,
   TransitionView,
 } from './reader.ts';
+export { DEFAULT_PAGE } from './reader.ts';
+export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {
   type NewRun,
   newRun,
@@ -66,7 +92,26 @@ export {
   runChange,
   runRecord,
 } from './run/run-record.ts';
+export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
+export { type OrphanAction, type OrphanPolicy, recoverOrphan } from './tasks/orphan-policy.ts';
+export {
+  DEFAULT_BACKOFF_MS,
+  DEFAULT_MAX_RETRIES,
+  decideRetry,
+  MAX_BACKOFF_MS,
+  type RetryDecision,
+  retryWaitMs,
+} from './tasks/retry.ts';
 export { type Task, task } from './tasks/task.ts';
 export { type ErrorClass, errorClass, type TaskError, taskError } from './tasks/task-error.ts';
+export { cancelTask, failTask, finishTask, isTaskUnderWay, mayTaskFollow, startTask } from './tasks/task-lifecycle.ts';
+export {
+  addUsage,
+  type Budgeted,
+  checkStop,
+  NO_USAGE,
+  type StopCondition,
+  type StopVerdict,
+} from './usage/stop-check.ts';
 export { type StopConditions, stopConditions } from './usage/stop-conditions.ts';
 export { type UsageRecord, type UsageTotal, usageRecord } from './usage/usage.ts';

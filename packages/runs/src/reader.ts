@@ -40,7 +40,7 @@ export interface RunReader {
   /** Oldest first. */
   decisions(filter?: DecisionFilter): Promise<readonly DecisionOfRun[]>;
   artifacts(run: RunId, filter?: ArtifactFilter): Promise<readonly ArtifactRecord[]>;
-  /** What a run and all its descendants spent. */
+  /** What a run and all the sub-plans below it spent; a fork is a tree of its own. */
   usageOfTree(run: RunId): Promise<UsageTotal>;
 }
 
@@ -100,6 +100,9 @@ export interface ArtifactFilter {
   readonly node?: NodeKey;
   readonly key?: string;
 }
+
+/** Items on a page unless the caller asks for another number. */
+export const DEFAULT_PAGE = 100;
 
 /** Told after a commit, in the order of commits. */
 export interface RunFeed {

@@ -1,0 +1,23 @@
+import { err, failure, ok, type Result } from '@signalbox/model';
+import * as z from 'zod';
+import { type CommitError, type Guard, guard as guardSchema, type WriteSet, writeSet } from './commit.ts';
+
+/** A commit as its schemas allow it: what comes out is plain data of its own, whatever becomes of what was given. */
+export function checkCommit(
+  writes: WriteSet,
+  guard: Guard,
+): Result<{ readonly writes: WriteSet; readonly guard: Guard }, CommitError> {
+  const parsed = commitSchema.safeParse({ writes, guard });
+  if (parsed.success) return ok(parsed.data);
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined ? '' : z.core.toDotPath(issue.path);
+  return err(
+    failure('VALIDATION_ERROR', {
+      message: `The commit is not valid at ${place}: ${issue?.message ?? 'unknown'}.`,
+      suggestion: 'Send plain data that the schemas of write sets allow.',
+      details: { place },
+    }),
+  );
+}
+
+const commitSchema = z.strictObject({ writes: writeSet, guard: guardSchema });

@@ -1,0 +1,101 @@
+import type { Json, RunId } from '@signalbox/model';
+import { DEFAULT_PAGE, type RunReader } from '../reader.ts';
+import { isTaskUnderWay } from '../tasks/task-lifecycle.ts';
+import { addUsage, NO_USAGE } from '../usage/stop-check.ts';
+import type { UsageTotal } from '../usage/usage.ts';
+import { type KeptRun, valueKey } from './kept-run.ts';
+
+export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
+  const newestFirst = () => [...runs.values()].sort((a, b) => (a.record.id < b.record.id ? 1 : -1));
+
+  function treeUsage(run: RunId): UsageTotal {
+    const own = [...(runs.get(run)?.usage.values() ?? [])].reduce(addUsage, NO_USAGE);
+    return [...runs.values()]
+      .filter(({ record }) => record.origin?.kind === 'sub-plan' && record.origin.run === run)
+      .map(child => treeUsage(child.record.id))
+      .reduce(addUsage, own);
+  }
+
+  return {
+    run: async run => runs.get(run)?.record,
+    async runs({ status, name, tag, correlationId, after, limit = DEFAULT_PAGE } = {}) {
+      const found = newestFirst()
+        .map(({ record }) => record)
+        .filter(
+          record =>
+            (status === undefined || status.includes(record.status)) &&
+            (name === undefined || record.name === name) &&
+            (tag === undefined || record.tags.includes(tag)) &&
+            (correlationId === undefined || record.correlationId === correlationId) &&
+            (after === undefined || record.id < after),
+        );
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return found.length > items.length && last !== undefined ? { items, next: last.id } : { items };
+    },
+    children: async run =>
+      newestFirst()
+        .map(({ record }) => record)
+        .filter(record => record.origin?.run === run)
+        .reverse(),
+
+    frame: async (run, index) => runs.get(run)?.frames[index],
+    frames: async (run, from, limit) => runs.get(run)?.frames.slice(from, from + limit) ?? [],
+    async at(run, space, frame) {
+      const found = new Map<string, Json>();
+      for (const [place, rows] of runs.get(run)?.values ?? []) {
+        const [ofSpace, key = ''] = JSON.parse(place) as [string, string];
+        const value = rows.findLast(row => row.fromFrame <= frame)?.value;
+        if (ofSpace === space && value !== undefined) found.set(key, value);
+      }
+      return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+    },
+    valueAt: async (run, space, key, frame) =>
+      runs
+        .get(run)
+        ?.values.get(valueKey(space, key))
+        ?.findLast(row => row.fromFrame <= frame)?.value,
+    async transitions(run, { key, from = { frame: 0, index: 0 }, limit = DEFAULT_PAGE } = {}) {
+      const found = (runs.get(run)?.transitions ?? [])
+        .filter(transition => key === undefined || transition.key === key)
+        .filter(({ frame, index }) => frame > from.frame || (frame === from.frame && index >= from.index))
+        .sort((a, b) => a.frame - b.frame || a.index - b.index);
+      const next = found[limit];
+      const items = found.slice(0, limit);
+      return next === undefined ? { items } : { items, next: { frame: next.frame, index: next.index } };
+    },
+
+    events: async (run, from, limit) => runs.get(run)?.events.slice(from, from + limit) ?? [],
+
+    task: async (run, task) => runs.get(run)?.tasks.get(task),
+    tasks: async (run, { status, node } = {}) =>
+      [...(runs.get(run)?.tasks.values() ?? [])].filter(
+        task => (status === undefined || status.includes(task.status)) && (node === undefined || task.node === node),
+      ),
+    orphans: async alive =>
+      [...runs.values()].flatMap(({ record, tasks }) =>
+        [...tasks.values()]
+          .filter(({ status, leaseOwner }) => isTaskUnderWay(status) && !alive.some(owner => owner === leaseOwner))
+          .map(task => ({ run: record.id, task })),
+      ),
+
+    async decision(id) {
+      for (const { record, decisions } of runs.values()) {
+        const decision = decisions.get(id);
+        if (decision !== undefined) return { run: record.id, decision };
+      }
+      return undefined;
+    },
+    decisions: async ({ run, status } = {}) =>
+      [...runs.values()]
+        .filter(({ record }) => run === undefined || record.id === run)
+        .flatMap(({ record, decisions }) => [...decisions.values()].map(decision => ({ run: record.id, decision })))
+        .filter(({ decision }) => status === undefined || status.includes(decision.status))
+        .sort((a, b) => (a.decision.askedAt < b.decision.askedAt ? -1 : 1)),
+    artifacts: async (run, { node, key } = {}) =>
+      [...(runs.get(run)?.artifacts.values() ?? [])].filter(
+        artifact => (node === undefined || artifact.node === node) && (key === undefined || artifact.key === key),
+      ),
+    usageOfTree: async run => treeUsage(run),
+  };
+}

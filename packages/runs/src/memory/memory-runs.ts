@@ -1,0 +1,134 @@
+import { type Digest, type EventId, err, failure, type Hasher, ok, type Result, type RunId } from '@signalbox/model';
+import type { Blobs } from '../blobs.ts';
+import type { Commit, CommitError, Committed, Guard, WriteSet } from '../commit.ts';
+import { checkCommit } from '../commit-check.ts';
+import { type CommitPlan, type CommitView, planCommit, refused } from '../commit-plan.ts';
+import { createFeed } from '../feed.ts';
+import type { RunFeed, RunReader } from '../reader.ts';
+import { emptyRun, type KeptRun, placeOf, valueKey } from './kept-run.ts';
+import { memoryReader } from './memory-reader.ts';
+
+export type MemoryRuns = Commit & RunReader & RunFeed & Blobs;
+
+/** The ports without a disk: for tests, and for plans that need not outlive their process. */
+export function memoryRuns(hasher: Hasher): MemoryRuns {
+  const runs = new Map<RunId, KeptRun>();
+  const eventIds = new Set<EventId>();
+  const blobs = new Map<Digest, Uint8Array>();
+  const feed = createFeed();
+
+  function commitNow(given: WriteSet, givenGuard: Guard): Result<Committed, CommitError> {
+    const checked = checkCommit(given, givenGuard);
+    if (!checked.ok) return checked;
+    const { writes, guard } = checked.value;
+    const kept = runs.get(guard.run);
+    const plan = planCommit(viewOf(kept), writes, guard, hasher);
+    if (!plan.ok) return plan;
+    const doubled = doubledRow(kept, plan.value, eventIds);
+    if (doubled !== undefined) return err(refused(guard.run, `${doubled} is there already`));
+    runs.set(guard.run, keep(kept, plan.value));
+    for (const { event } of plan.value.events) eventIds.add(event.id);
+    return ok(plan.value.committed);
+  }
+
+  return {
+    async commit(writes, guard) {
+      const seen = runs.get(guard.run)?.events.length ?? 0;
+      const committed = commitNow(writes, guard);
+      if (committed.ok) {
+        const { run, version } = committed.value;
+        feed.tell([{ run, version, events: runs.get(run)?.events.slice(seen) ?? [] }]);
+      }
+      return committed;
+    },
+    subscribe: feed.subscribe,
+    ...memoryReader(runs),
+    async put(contents) {
+      return ok(
+        contents.map(content => {
+          const name = hasher(content);
+          blobs.set(name, content);
+          return name;
+        }),
+      );
+    },
+    async get(name) {
+      const content = blobs.get(name);
+      if (content !== undefined) return ok(content);
+      return err(
+        failure('store/blob-missing', {
+          message: `There is no blob ${name}.`,
+          suggestion: 'Put it into the store first.',
+          details: { name },
+        }),
+      );
+    },
+  };
+}
+
+function viewOf(kept: KeptRun | undefined): CommitView {
+  return {
+    run: () => kept?.record,
+    task: id => kept?.tasks.get(id),
+    decision: id => kept?.decisions.get(id),
+    last(space, key) {
+      const last = kept?.values.get(valueKey(space, key))?.at(-1);
+      return last && { fromFrame: last.fromFrame, value: () => last.value };
+    },
+    lastTransition(key) {
+      const last = kept?.lastTransitions.get(key);
+      return last && { value: last.new };
+    },
+  };
+}
+
+/** What a database's unique keys would refuse. */
+function doubledRow(kept: KeptRun | undefined, plan: CommitPlan, eventIds: ReadonlySet<EventId>): string | undefined {
+  return (
+    doubled(
+      plan.events.map(({ event }) => event.id),
+      id => eventIds.has(id) && `event ${id}`,
+    ) ??
+    doubled(plan.transitions.map(placeOf), place => kept?.places.has(place) === true && `transition ${place}`) ??
+    doubled(
+      plan.artifacts.map(({ id }) => id),
+      id => kept?.artifacts.has(id) === true && `artifact ${id}`,
+    )
+  );
+}
+
+function doubled<Key extends string>(keys: readonly Key[], isKept: (key: Key) => string | false): string | undefined {
+  const seen = new Set<Key>();
+  for (const key of keys) {
+    const name = isKept(key);
+    if (name !== false) return name;
+    if (seen.has(key)) return key;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+function keep(kept: KeptRun | undefined, plan: CommitPlan): KeptRun {
+  const run = kept ?? emptyRun(plan.record);
+  run.record = plan.record;
+  if (plan.frame !== undefined) run.frames.push(plan.frame);
+  for (const { space, key, fromFrame, value } of plan.intervals) {
+    const place = valueKey(space, key);
+    const rows = run.values.get(place) ?? [];
+    if (rows.at(-1)?.fromFrame === fromFrame) rows.pop();
+    rows.push({ fromFrame, value });
+    run.values.set(place, rows);
+  }
+  for (const { change: _, value, ...transition } of plan.transitions) {
+    const view = { ...transition, old: run.lastTransitions.get(transition.key)?.new, new: value };
+    run.transitions.push(view);
+    run.lastTransitions.set(transition.key, view);
+    run.places.add(placeOf(view));
+  }
+  for (const task of plan.tasks) run.tasks.set(task.id, task);
+  for (const decision of plan.decisions) run.decisions.set(decision.id, decision);
+  for (const artifact of plan.artifacts) run.artifacts.set(artifact.id, artifact);
+  for (const usage of plan.usage) if (!run.usage.has(usage.call)) run.usage.set(usage.call, usage);
+  for (const { event, hash } of plan.events) run.events.push({ event, hash });
+  return run;
+}

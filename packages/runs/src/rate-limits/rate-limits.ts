@@ -1,0 +1,65 @@
+import type { Rng } from '@signalbox/model';
+import { fraction } from '../tasks/retry.ts';
+
+/**
+ * Who may call which model now: one window per provider and model, shared by every agent, so that one refusal holds all
+ * of them back (§7.6.2). Plain data; time and randomness are arguments.
+ */
+export interface RateLimits {
+  readonly maxConcurrent: number;
+  readonly running: number;
+  /** Until when nobody calls, by provider and model. */
+  readonly closedUntil: ReadonlyMap<string, number>;
+}
+
+export const DEFAULT_MAX_CONCURRENT = 10;
+
+export interface ModelName {
+  readonly provider: string;
+  readonly model: string;
+}
+
+export type Admission =
+  | { readonly kind: 'go'; readonly limits: RateLimits }
+  /** The window opens again at `until`. */
+  | { readonly kind: 'wait'; readonly until: number }
+  /** All places are taken; one is free after the next `releaseCall`. */
+  | { readonly kind: 'full' };
+
+export function openRateLimits(maxConcurrent = DEFAULT_MAX_CONCURRENT): RateLimits {
+  return { maxConcurrent, running: 0, closedUntil: new Map() };
+}
+
+export function admitCall(limits: RateLimits, name: ModelName, now: number): Admission {
+  const until = limits.closedUntil.get(keyOf(name)) ?? 0;
+  if (until > now) return { kind: 'wait', until };
+  if (limits.running >= limits.maxConcurrent) return { kind: 'full' };
+  return { kind: 'go', limits: { ...limits, running: limits.running + 1 } };
+}
+
+export function releaseCall(limits: RateLimits): RateLimits {
+  return { ...limits, running: Math.max(0, limits.running - 1) };
+}
+
+/**
+ * A provider refused a call. Its window closes for what it asked, and up to a tenth more so that not all come back in one
+ * moment. A window is never shortened by a later report.
+ */
+export function closeWindow(
+  limits: RateLimits,
+  name: ModelName,
+  refusal: { readonly retryAfterMs: number; readonly now: number },
+  rng: Rng,
+): RateLimits {
+  const { retryAfterMs, now } = refusal;
+  const until = now + Math.ceil(retryAfterMs * (1 + fraction(rng) / 10));
+  // Windows that are over are forgotten, so that the map stays as small as what is closed.
+  const closed = [...limits.closedUntil].filter(([, end]) => end > now);
+  const key = keyOf(name);
+  const longest = Math.max(until, limits.closedUntil.get(key) ?? 0);
+  return { ...limits, closedUntil: new Map([...closed, [key, longest]]) };
+}
+
+function keyOf({ provider, model }: ModelName): string {
+  return JSON.stringify([provider, model]);
+}

@@ -1,0 +1,47 @@
+import { type Digest, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
+import { hasRunEnded, mayRunFollow } from './run-lifecycle.ts';
+import type { NewRun, RunChange, RunRecord } from './run-record.ts';
+
+/** The record of a run that has no events and no frames yet. */
+export function createRun(id: RunId, epoch: number, run: NewRun, at: Timestamp, head: Digest): RunRecord {
+  return {
+    ...run,
+    id,
+    epoch,
+    version: 1,
+    frames: 0,
+    inputSeq: 0,
+    nextSeq: 0,
+    head,
+    createdAt: at,
+    updatedAt: at,
+    ...(run.status === 'running' ? { startedAt: at } : {}),
+  };
+}
+
+/** A run after a change, or why the change cannot follow. */
+export function changeRun(before: RunRecord, change: RunChange, at: Timestamp): Result<RunRecord, string> {
+  const { status = before.status, epoch = before.epoch, inputSeq = before.inputSeq } = change;
+  if (!mayRunFollow(before.status, status)) return err(`it cannot go from ${before.status} to ${status}`);
+  if (change.epoch !== undefined && epoch <= before.epoch) return err(`epoch ${epoch} does not follow ${before.epoch}`);
+  if (inputSeq < before.inputSeq) return err(`inputs before event ${before.inputSeq} were taken in already`);
+
+  const changed: RunRecord = { ...before, ...withoutNulls(change), status, epoch, inputSeq };
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null && (key === 'stopReason' || key === 'error' || key === 'owner')) delete changed[key];
+  }
+  if (status === 'running') {
+    changed.startedAt ??= at;
+    delete changed.endedAt;
+  } else if (hasRunEnded(status) && !hasRunEnded(before.status)) {
+    changed.endedAt = at;
+  }
+  return ok(changed);
+}
+
+/** `output` may be null as a value; every other null takes a field away. */
+function withoutNulls(change: RunChange): Partial<RunRecord> {
+  return Object.fromEntries(
+    Object.entries(change).filter(([key, value]) => value !== undefined && (value !== null || key === 'output')),
+  );
+}

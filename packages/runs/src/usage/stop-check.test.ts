@@ -1,0 +1,62 @@
+import type { RunId } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import { freshId } from '../../test/builders.ts';
+import { addUsage, type Budgeted, checkStop, NO_USAGE } from './stop-check.ts';
+
+const [child, parent] = [freshId<RunId>(), freshId<RunId>()];
+const budget = (fields: Partial<Budgeted>): Budgeted => ({
+  run: child,
+  limits: {},
+  spent: NO_USAGE,
+  elapsedMs: 0,
+  stopRequested: false,
+  ...fields,
+});
+const spent = { ...NO_USAGE, inputTokens: 60, outputTokens: 40, toolCalls: 5, costMicroUsd: 700 };
+
+describe('the stop conditions', () => {
+  it('[L10] let a call go while every limit on the way to the root has room', () => {
+    const limits = { maxTotalTokens: 101, maxToolCalls: 6, maxCostMicroUsd: 701, maxWallClockMs: 9 };
+    expect(checkStop([budget({ limits, spent, elapsedMs: 8 }), budget({ run: parent })])).toEqual({ kind: 'go' });
+  });
+
+  it.each([
+    ['tokens', { limits: { maxTotalTokens: 100 }, spent }],
+    ['tool_calls', { limits: { maxToolCalls: 5 }, spent }],
+    ['cost', { limits: { maxCostMicroUsd: 700 }, spent }],
+    ['wall_clock', { limits: { maxWallClockMs: 9 }, elapsedMs: 9 }],
+    ['stop_requested', { stopRequested: true }],
+  ] as const)('[L10] stop at a limit that is reached: %s', (condition, fields) => {
+    expect(checkStop([budget(fields)])).toMatchObject({ kind: 'stop', run: child, condition });
+  });
+
+  it('[L10] of a run above stop a call below it', () => {
+    const above = budget({ run: parent, limits: { maxTotalTokens: 100 }, spent });
+    expect(checkStop([budget({ limits: { maxTotalTokens: 1_000 } }), above])).toMatchObject({
+      kind: 'stop',
+      run: parent,
+      reason: `Run ${parent} used 100 of its 100 tokens.`,
+    });
+  });
+
+  it('[L10] fail closed: what nobody can count stops', () => {
+    expect(checkStop([budget({ limits: { maxTotalTokens: 100 }, spent: undefined })]).kind).toBe('stop');
+    expect(checkStop([budget({ limits: { maxWallClockMs: 100 }, elapsedMs: undefined })]).kind).toBe('stop');
+    expect(
+      checkStop([budget({ limits: { maxCostMicroUsd: 100 }, spent: { ...NO_USAGE, costMicroUsd: Number.NaN } })]).kind,
+    ).toBe('stop');
+    expect(checkStop([budget({ spent: undefined, elapsedMs: undefined })]).kind).toBe('go');
+  });
+
+  it('[L10] count what is spent by adding it up', () => {
+    expect(addUsage({ ...spent, calls: 2 }, { ...spent, calls: 1 })).toEqual({
+      calls: 3,
+      inputTokens: 120,
+      outputTokens: 80,
+      cachedTokens: 0,
+      toolCalls: 10,
+      costMicroUsd: 1_400,
+      wallMs: 0,
+    });
+  });
+});
