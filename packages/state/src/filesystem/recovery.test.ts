@@ -1,0 +1,140 @@
+import * as fs from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import {
+  createTestRunner,
+  createTestState,
+  must,
+  openTestFilesystem,
+  temporaryDirectory,
+  treeOf,
+} from '../../test/builders.ts';
+import { defineTool, fail, succeed } from '../tools/tool.ts';
+import { createMemoryContentStore } from './content-store.ts';
+import { nodeHostFiles } from './host-files.ts';
+import { createPathLocks } from './path-locks.ts';
+import { recoverPending } from './recovery.ts';
+import { loadTree } from './tree-codec.ts';
+import { createMemoryUndoLog, openHostUndoLog } from './undo-log.ts';
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let root: string;
+beforeEach(() => {
+  directory = temporaryDirectory();
+  root = `${fs.realpathSync(directory.path)}/root`;
+  fs.mkdirSync(root);
+});
+afterEach(() => directory.remove());
+
+const full = () => {
+  throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+};
+
+function createWorld() {
+  const disk = { isFull: false };
+  const files = {
+    ...nodeHostFiles,
+    create: (path: string, mode: number) => (disk.isFull ? full() : nodeHostFiles.create(path, mode)),
+  };
+  const store = createMemoryContentStore();
+  const undoLog = createMemoryUndoLog();
+  const open = (at: string) => ({ ok: true as const, value: openTestFilesystem(at, { store, undoLog, files }) });
+  const recover = () => recoverPending({ undoLog, locks: createPathLocks(), open, files });
+  return { disk, store, undoLog, recover, filesystem: open(root).value };
+}
+
+describe('recovery', () => {
+  it('[S28] a call that was cut short is named and undone, and what was found is kept', async () => {
+    const { store, recover, filesystem } = createWorld();
+    must(await filesystem.write('a', 'before'));
+    const before = must(await filesystem.snapshot());
+    must(await filesystem.begin({ id: 'call 1', tool: 'breaker', before, startedAt: 0 }));
+    fs.writeFileSync(`${root}/a`, 'half');
+    fs.writeFileSync(`${root}/b`, 'done');
+    const [recovery, ...others] = await recover();
+    expect(recovery).toMatchObject({ id: 'call 1', tool: 'breaker', outcome: { kind: 'rolled-back', lost: [] } });
+    expect([others, treeOf(root)]).toEqual([[], { './a': 'file 644 before' }]);
+    const saved = recovery?.outcome.kind === 'rolled-back' ? recovery.outcome.saved : null;
+    if (saved === null) throw new Error('what was found is kept');
+    expect([...must(await loadTree(store, saved)).entries.keys()].sort()).toEqual(['a', 'b']);
+    expect(await recover()).toEqual([]);
+  });
+
+  it('[S28] [S22] of a call that declared its paths only those are undone', async () => {
+    const { recover, filesystem } = createWorld();
+    must(await filesystem.write('a', 'before'));
+    const before = must(await filesystem.snapshot({ paths: ['a'] }));
+    must(await filesystem.begin({ id: 'call', tool: 'write', before, startedAt: 0, paths: ['a'] }));
+    fs.writeFileSync(`${root}/a`, 'half');
+    fs.writeFileSync(`${root}/theirs`, 'made by someone else since');
+    await recover();
+    expect(treeOf(root)).toEqual({ './a': 'file 644 before', './theirs': 'file 644 made by someone else since' });
+  });
+
+  it('[S47] an external call whose process died is told as unknown', async () => {
+    const { undoLog, recover } = createWorld();
+    await undoLog.put({ version: 1, id: 'mail', tool: 'send', startedAt: 0, work: { kind: 'external' } });
+    expect(await recover()).toEqual([{ id: 'mail', tool: 'send', outcome: { kind: 'outcome-unknown' } }]);
+    expect(await undoLog.pending()).toEqual([]);
+  });
+
+  it('[S28] what cannot be finished stays recorded and is tried again', async () => {
+    const { disk, recover, filesystem } = createWorld();
+    must(await filesystem.write('a', 'before'));
+    const before = must(await filesystem.snapshot());
+    must(await filesystem.begin({ id: 'call', tool: 'breaker', before, startedAt: 0 }));
+    fs.writeFileSync(`${root}/a`, 'half');
+    disk.isFull = true;
+    expect(await recover()).toMatchObject([{ outcome: { kind: 'failed', error: { code: 'state/restore-failed' } } }]);
+    disk.isFull = false;
+    expect(await recover()).toMatchObject([{ outcome: { kind: 'rolled-back' } }]);
+    expect(treeOf(root)).toEqual({ './a': 'file 644 before' });
+  });
+
+  it('[S50] [S29] a root whose restore failed refuses calls with file effects until it is recovered', async () => {
+    const { disk, undoLog, recover, filesystem } = createWorld();
+    const { state } = createTestState({ files: filesystem });
+    must(await filesystem.write('a', 'before'));
+    const write = defineTool({
+      name: 'write',
+      description: 'a test',
+      input: z.boolean(),
+      output: z.null(),
+      risk: 'low',
+      effects: { kind: 'files' },
+      async handler(works, { files }) {
+        must(await files.write('a', 'after'));
+        if (!works) disk.isFull = true;
+        return works ? succeed(null) : fail('as told');
+      },
+    });
+    const look = defineTool({ ...write, name: 'look', effects: { kind: 'none' }, handler: () => succeed(null) });
+    const runner = createTestRunner(state, { tools: [write, look], undoLog });
+    expect(must(await runner.execute({ id: '1', name: 'write', input: false }))).toMatchObject({
+      status: 'failed',
+      rollback: { kind: 'failed', error: { code: 'state/restore-failed', onDisk: { state: 'unchanged' } } },
+    });
+    expect(treeOf(root)).toEqual({ './a': 'file 644 after' });
+    disk.isFull = false;
+    expect(must(await runner.execute({ id: '2', name: 'write', input: true }))).toMatchObject({
+      status: 'failed',
+      error: { code: 'state/recovery-needed', message: expect.stringContaining('call 1') },
+    });
+    expect(must(await runner.execute({ id: '3', name: 'look', input: true }))).toMatchObject({ status: 'succeeded' });
+    expect(await recover()).toMatchObject([{ id: '1', outcome: { kind: 'rolled-back' } }]);
+    expect(treeOf(root)).toEqual({ './a': 'file 644 before' });
+    expect(must(await runner.execute({ id: '4', name: 'write', input: true }))).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('[S28] a record that was torn while it was first written says nothing, one torn later keeps what it said', async () => {
+    const undoLog = openHostUndoLog(`${directory.path}/undo`);
+    const record = { version: 1 as const, id: 'x', tool: 't', startedAt: 1, work: { kind: 'external' as const } };
+    await undoLog.put(record);
+    const [name] = fs.readdirSync(`${directory.path}/undo`);
+    fs.appendFileSync(`${directory.path}/undo/${name}`, '{"version":1,"id":"x","to');
+    fs.writeFileSync(`${directory.path}/undo/other.jsonl`, '{"version"');
+    expect(await undoLog.pending()).toEqual([record]);
+    await undoLog.remove('x');
+    expect(await undoLog.pending()).toEqual([]);
+  });
+});
