@@ -1,0 +1,246 @@
+import type { ArtifactId, RunId } from '@signalbox/model';
+import { type ArtifactRecord, type CommitNotice, NO_USAGE, type UsageRecord } from '@signalbox/runs';
+import { describe, expect, it } from 'vitest';
+import {
+  approval,
+  asked,
+  at,
+  frame,
+  freshId,
+  hashOf,
+  key,
+  newRun,
+  owner,
+  rejection,
+  signal,
+  startRun,
+  task,
+} from '../builders.ts';
+
+import type { RunStore } from './run-store.ts';
+import { artifactOf } from './sample-artifact.ts';
+
+export function describeRows(name: string, open: () => RunStore): void {
+  describe(`tasks, decisions, artifacts and usage in ${name}`, () => {
+    it('[L22] keep whole task rows, whose status may follow', async () => {
+      const store = open();
+      const writer = await startRun(store);
+      const pending = task(writer.run);
+      const full = task(writer.run, {
+        node: key('test'),
+        status: 'running',
+        effects: 'external',
+        leaseOwner: owner('me'),
+        leaseExpiresAt: at(30),
+        heartbeatAt: at(1),
+        retryCount: 1,
+        nextRetryAt: at(2),
+        lastError: { class: 'retryable', code: '429', message: 'busy', retryAfterMs: 5 },
+        blockReason: 'rate_limit',
+        result: { partial: true },
+        handledFrame: 3,
+        startedAt: at(1),
+        endedAt: at(2),
+      });
+      await writer.write({ at: at(), tasks: [pending, full] });
+      expect(await store.task(writer.run, full.id)).toEqual(full);
+      expect(await store.tasks(writer.run)).toEqual([pending, full]);
+      expect(await store.tasks(writer.run, { node: key('test') })).toEqual([full]);
+      expect(await store.tasks(writer.run, { status: ['pending', 'done'] })).toEqual([pending]);
+
+      const done = task(writer.run, { status: 'done', result: 1 });
+      expect((await writer.refused({ at: at(), tasks: [done] })).code).toBe('run/writes-refused');
+      await writer.write({ at: at(), tasks: [{ ...pending, status: 'running' }] });
+      await writer.write({ at: at(), tasks: [done] });
+      expect(await store.tasks(writer.run)).toEqual([done, full]);
+    });
+
+    it('[L22] know at once which tasks have lost their owner', async () => {
+      const store = open();
+      const [one, other] = [await startRun(store), await startRun(store)];
+      const mine = task(one.run, { status: 'running', leaseOwner: owner('me') });
+      const lost = task(other.run, { status: 'running', leaseOwner: owner('dead') });
+      const losing = task(other.run, { node: key('x'), status: 'canceling', leaseOwner: owner('dead') });
+      await one.write({ at: at(), tasks: [mine, task(one.run, { node: key('waits') })] });
+      await other.write({ at: at(), tasks: [lost, losing, task(other.run, { node: key('y'), status: 'done' })] });
+      expect(await store.orphans([owner('me')])).toEqual([
+        { run: other.run, task: lost },
+        { run: other.run, task: losing },
+      ]);
+      expect((await store.orphans([])).length).toBe(3);
+    });
+
+    it('[L23] answer a decision once, also from outside the driver, and keep it until it is delivered', async () => {
+      const store = open();
+      const writer = await startRun(store);
+      const { run } = writer;
+      const question = asked(run);
+      const later = asked(run, { call: 'call-2', askedAt: at(9) });
+      await writer.write({
+        at: at(),
+        decisions: [
+          { kind: 'ask', decision: later },
+          { kind: 'ask', decision: question },
+        ],
+      });
+      expect(await store.decisions({ status: ['open'] })).toEqual([
+        { run, decision: { ...question, status: 'open' } },
+        { run, decision: { ...later, status: 'open' } },
+      ]);
+
+      const any = { run, version: 'any' } as const;
+      const answer = (resolution: typeof approval, by: string, proposalHash = question.proposalHash) =>
+        store.commit(
+          { at: at(5), decisions: [{ kind: 'answer', id: question.id, proposalHash, resolution, by, at: at(5) }] },
+          any,
+        );
+      expect(await answer(rejection, 'eve', hashOf('something else'))).toMatchObject({
+        error: { code: 'decision/stale-proposal' },
+      });
+      const outcomes = await Promise.all([answer(approval, 'anna'), answer(rejection, 'ben')]);
+      expect(outcomes).toMatchObject([
+        { ok: true },
+        { ok: false, error: { code: 'decision/answered', details: { resolution: approval } } },
+      ]);
+      await writer.write({ at: at(), decisions: [{ kind: 'deliver', id: question.id, at: at(6) }] });
+      expect(await store.decision(question.id)).toEqual({
+        run,
+        decision: {
+          ...question,
+          status: 'answered',
+          resolution: approval,
+          answeredBy: 'anna',
+          closedAt: at(5),
+          deliveredAt: at(6),
+        },
+      });
+      expect(await store.decisions({ run, status: ['open'] })).toEqual([
+        { run, decision: { ...later, status: 'open' } },
+      ]);
+      expect(await store.decisions({ run: freshId<RunId>() })).toEqual([]);
+      expect(await store.decision(freshId())).toBe(undefined);
+    });
+
+    it('[L23] find no decision of another run', async () => {
+      const store = open();
+      const [one, other] = [await startRun(store), await startRun(store)];
+      const question = asked(one.run);
+      await one.write({ at: at(), decisions: [{ kind: 'ask', decision: question }] });
+      const error = await other.refused({ at: at(), decisions: [{ kind: 'withdraw', id: question.id, at: at() }] });
+      expect(error.code).toBe('decision/unknown');
+    });
+
+    it('[L24] keep artifacts with all that is known of them', async () => {
+      const store = open();
+      const writer = await startRun(store);
+      const plain = artifactOf(freshId<ArtifactId>());
+      const rich: ArtifactRecord = {
+        ...artifactOf(freshId<ArtifactId>()),
+        node: key('build'),
+        task: task(writer.run).id,
+        kind: 'diff',
+        key: 'patch',
+        version: 2,
+        workstream: 'core',
+        status: 'draft',
+        provenance: { from: ['a'] },
+        diff: { filesChanged: ['a.ts'], summary: 'one file' },
+      };
+      await writer.write({ at: at(), artifacts: [plain, rich] });
+      expect(await store.artifacts(writer.run)).toEqual([plain, rich]);
+      expect(await store.artifacts(writer.run, { node: key('build') })).toEqual([rich]);
+      expect(await store.artifacts(writer.run, { key: 'patch' })).toEqual([rich]);
+    });
+
+    it('[L24] add up what a run and the sub-plans below it spent, each call once', async () => {
+      const store = open();
+      const root = await startRun(store);
+      const origin = (run: RunId) => ({ kind: 'sub-plan', run, node: key('sub'), iteration: 0 }) as const;
+      const child = await startRun(store, newRun({ origin: origin(root.run) }));
+      const grandchild = await startRun(store, newRun({ origin: origin(child.run) }));
+      const head = (await store.run(root.run))?.head ?? hashOf(0);
+      const fork = await startRun(store, newRun({ origin: { kind: 'fork', run: root.run, frame: 0, head } }));
+      const usage = (call: string, inputTokens: number): UsageRecord => ({
+        call,
+        inputTokens,
+        outputTokens: 1,
+        cachedTokens: 2,
+        toolCalls: 3,
+        costMicroUsd: 4,
+        wallMs: 5,
+        at: at(),
+      });
+      await root.write({ at: at(), usage: [usage('1', 10), usage('2', 20)] });
+      await root.write({ at: at(), usage: [usage('2', 999)] });
+      await child.write({ at: at(), usage: [usage('1', 100)] });
+      await grandchild.write({ at: at(), usage: [usage('1', 1_000)] });
+      await fork.write({ at: at(), usage: [usage('1', 10_000)] });
+      expect(await store.usageOfTree(root.run)).toEqual({
+        calls: 4,
+        inputTokens: 1_130,
+        outputTokens: 4,
+        cachedTokens: 8,
+        toolCalls: 12,
+        costMicroUsd: 16,
+        wallMs: 20,
+      });
+      expect((await store.usageOfTree(child.run)).inputTokens).toBe(1_100);
+      expect(await store.usageOfTree(freshId<RunId>())).toEqual(NO_USAGE);
+      expect((await store.children(root.run)).map(({ id }) => id)).toEqual([child.run, fork.run]);
+    });
+  });
+
+  describe(`the list of runs and the feed in ${name}`, () => {
+    it('[L25] is filtered, newest first, page by page', async () => {
+      const store = open();
+      const ids: RunId[] = [];
+      for (const [index, fields] of [
+        { name: 'one', tags: ['x', 'y'] },
+        { name: 'two', correlationId: 'c-1' },
+        { name: 'two', tags: ['y'] },
+        { name: 'three', status: 'queued' as const },
+      ].entries()) {
+        const writer = await startRun(store, newRun(fields));
+        ids[index] = writer.run;
+      }
+      const [one, two, third, queued] = ids;
+      const found = async (filter: Parameters<typeof store.runs>[0]) =>
+        (await store.runs(filter)).items.map(({ id }) => id);
+      expect(await found({})).toEqual([queued, third, two, one]);
+      expect(await found({ name: 'two' })).toEqual([third, two]);
+      expect(await found({ tag: 'y' })).toEqual([third, one]);
+      expect(await found({ correlationId: 'c-1' })).toEqual([two]);
+      expect(await found({ status: ['queued'] })).toEqual([queued]);
+      expect(await found({ status: ['running'], name: 'two', tag: 'y' })).toEqual([third]);
+      const first = await store.runs({ limit: 3 });
+      expect([first.items.map(({ id }) => id), first.next]).toEqual([[queued, third, two], two]);
+      const rest = await store.runs({ limit: 3, ...(first.next && { after: first.next }) });
+      expect([rest.items.map(({ id }) => id), rest.next]).toEqual([[one], undefined]);
+    });
+
+    it('[L26] tell subscribers of each commit after it, in order, of one run or of all', async () => {
+      const store = open();
+      const [one, other] = [await startRun(store), await startRun(store)];
+      const ofOne: CommitNotice[] = [];
+      const ofAll: CommitNotice[] = [];
+      const end = store.subscribe(one.run, notice => ofOne.push(notice));
+      store.subscribe('all', notice => ofAll.push(notice));
+      await one.write({ at: at(), events: [signal('a')] });
+      await Promise.all([
+        one.write({ at: at(), events: [signal('b'), signal('c')] }),
+        other.write({ at: at(), events: [signal('d')] }),
+      ]);
+      await one.refused({ at: at(), events: [signal('never')], frame: frame(9) });
+      end();
+      await one.write({ at: at(), events: [signal('e')] });
+
+      const seqs = (notices: readonly CommitNotice[], run: RunId) =>
+        notices.filter(notice => notice.run === run).map(({ events }) => events.map(({ event }) => event.seq));
+      expect(seqs(ofOne, one.run)).toEqual([[1], [2, 3]]);
+      expect(ofOne.every(({ run }) => run === one.run)).toBe(true);
+      expect(seqs(ofAll, one.run)).toEqual([[1], [2, 3], [4]]);
+      expect(seqs(ofAll, other.run)).toEqual([[1]]);
+      expect(ofOne[1]?.events).toEqual(await store.events(one.run, 2, 2));
+    });
+  });
+}

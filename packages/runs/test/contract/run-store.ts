@@ -1,0 +1,13 @@
+import type { Commit, RunFeed, RunReader } from '@signalbox/runs';
+import { describeCommits } from './commits.ts';
+import { describeFrames } from './frames.ts';
+import { describeRows } from './rows.ts';
+
+export type RunStore = Commit & RunReader & RunFeed;
+
+/** What every store of runs does. `open` gives an empty one, which the test's end closes. */
+export function describeRunStore(name: string, open: () => RunStore): void {
+  describeCommits(name, open);
+  describeFrames(name, open);
+  describeRows(name, open);
+}
