@@ -1,0 +1,120 @@
+import { canonicalJson, type Json } from '@signalbox/model';
+import type { PlanNode } from '../nodes/plan-node.ts';
+import type { SourcePosition } from '../plan-error.ts';
+
+/** What the step from one tree to the next means, by id. */
+export interface Reconciled {
+  /** In the order of the new tree. */
+  readonly mounted: readonly PlanNode[];
+  /** In the order of the old tree. */
+  readonly unmounted: readonly PlanNode[];
+  /** Tasks under way whose node is still there: they go on. */
+  readonly stillRunning: readonly string[];
+  /** Tasks under way whose node is gone: they are canceled. */
+  readonly toCancel: readonly string[];
+  /** Tasks that ended after their node had gone: kept, without handlers. */
+  readonly staleResults: readonly string[];
+  /** Rows that are new or different. */
+  readonly rows: ReadonlyMap<string, NodeRow>;
+}
+
+/** A node without its children: where it hangs and what is on it. */
+export interface NodeRow {
+  readonly kind: string;
+  /** Absent for the root. */
+  readonly parent?: string;
+  readonly index: number;
+  readonly key?: string;
+  readonly source?: SourcePosition;
+  readonly data: Json;
+}
+
+export interface TaskOfNode {
+  readonly task: string;
+  readonly node: string;
+  readonly ended: boolean;
+}
+
+/** Compares two trees. What is the same object in both is not looked into. */
+export function reconcile(
+  before: PlanNode | undefined,
+  after: PlanNode,
+  tasks: readonly TaskOfNode[] = [],
+): Reconciled {
+  const came = new Map<string, PlanNode>();
+  const gone = new Map<string, PlanNode>();
+  const rows = new Map<string, NodeRow>();
+  const add = (node: PlanNode, parent: string | undefined, index: number) => {
+    came.set(node.id, node);
+    rows.set(node.id, rowOf(node, parent, index));
+    node.children.forEach((child, position) => {
+      add(child, node.id, position);
+    });
+  };
+  const drop = (node: PlanNode) => {
+    gone.set(node.id, node);
+    node.children.forEach(drop);
+  };
+  const compare = (old: PlanNode, now: PlanNode, parent: string | undefined, index: number, moved: boolean) => {
+    if (moved || (old !== now && !sameRow(old, now))) rows.set(now.id, rowOf(now, parent, index));
+    if (old !== now) compareChildren(old, now);
+  };
+  const compareChildren = (old: PlanNode, now: PlanNode) => {
+    const former = new Map<string, number>();
+    old.children.forEach((child, position) => {
+      if (child !== now.children[position]) former.set(child.id, position);
+    });
+    now.children.forEach((child, position) => {
+      if (child === old.children[position]) return;
+      const at = former.get(child.id);
+      const match = at === undefined ? undefined : old.children[at];
+      if (match === undefined || match.kind !== child.kind) {
+        add(child, now.id, position);
+        return;
+      }
+      former.delete(child.id);
+      compare(match, child, now.id, position, at !== position);
+    });
+    for (const position of former.values()) {
+      const child = old.children[position];
+      if (child !== undefined) drop(child);
+    }
+  };
+
+  if (before === undefined) add(after, undefined, 0);
+  else compare(before, after, undefined, 0, false);
+
+  const isMove = (id: string) => came.has(id) && came.get(id)?.kind === gone.get(id)?.kind;
+  const unmounted = [...gone.values()].filter(node => !isMove(node.id));
+  const left = new Set(unmounted.map(node => node.id));
+  const live = tasks.filter(task => !task.ended);
+  return {
+    mounted: [...came.values()].filter(node => !isMove(node.id)),
+    unmounted,
+    stillRunning: live.filter(task => !left.has(task.node)).map(task => task.task),
+    toCancel: live.filter(task => left.has(task.node)).map(task => task.task),
+    staleResults: tasks.filter(task => task.ended && left.has(task.node)).map(task => task.task),
+    rows,
+  };
+}
+
+export function rowOf(node: PlanNode, parent: string | undefined, index: number): NodeRow {
+  return {
+    kind: node.kind,
+    ...(parent === undefined ? {} : { parent }),
+    index,
+    ...(node.key === undefined ? {} : { key: node.key }),
+    ...(node.source === undefined ? {} : { source: node.source }),
+    data: node.data as Json,
+  };
+}
+
+function sameRow(a: PlanNode, b: PlanNode): boolean {
+  return (
+    a.key === b.key &&
+    a.source?.line === b.source?.line &&
+    a.source?.column === b.source?.column &&
+    a.source?.file === b.source?.file &&
+    (a.data === b.data || canonicalJson(a.data) === canonicalJson(b.data))
+  );
+}

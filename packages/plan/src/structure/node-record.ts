@@ -1,0 +1,41 @@
+import { type NodeStatus, nodeStatus } from '@signalbox/model';
+import * as z from 'zod';
+
+/** What is remembered of a node, apart from how it looks: its status row. */
+export const nodeRecord = z.strictObject({
+  status: nodeStatus,
+  /** Which body of the innermost loop around it this is about, over the whole run; 0 outside loops. */
+  iteration: z.int().nonnegative(),
+  /** Of the work that was started. */
+  signature: z.string().optional(),
+  /** How often an operator had it run anew. */
+  restart: z.int().positive().optional(),
+  /** Why it is blocked. */
+  reason: z.string().optional(),
+  /** Bodies that the loop began over the whole run, and how many of them before its present time round. */
+  loop: z.strictObject({ total: z.int().nonnegative(), base: z.int().nonnegative() }).optional(),
+});
+export type NodeRecord = z.infer<typeof nodeRecord>;
+
+/** The iteration that people see: counted from 0 each time the loop is reached. */
+export function iterationOf(record: NodeRecord | undefined): number {
+  return record?.loop === undefined ? 0 : record.loop.total - record.loop.base;
+}
+
+export type Standing = 'idle' | 'live' | 'blocked' | 'done' | 'failed';
+
+const standings: Record<NodeStatus, Standing> = {
+  idle: 'idle',
+  scheduled: 'live',
+  running: 'live',
+  blocked: 'blocked',
+  succeeded: 'done',
+  skipped: 'done',
+  failed: 'failed',
+  canceled: 'failed',
+  abandoned: 'failed',
+};
+
+export function standingOf(status: NodeStatus): Standing {
+  return standings[status];
+}

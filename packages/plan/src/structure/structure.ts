@@ -1,0 +1,249 @@
+import type { NodeStatus } from '@signalbox/model';
+import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
+import type { EffectNode, LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
+import {
+  type Cell,
+  cellOf,
+  groupOf,
+  isBodyDone,
+  isDone,
+  liftSum,
+  loopNode,
+  ownStanding,
+  type Sequence,
+  sumOf,
+} from './cell.ts';
+import { executionSignature } from './execution-signature.ts';
+import { iterationOf, type NodeRecord } from './node-record.ts';
+
+/**
+ * What the structure of a plan means: which nodes may run, given the tree and what is remembered of its nodes.
+ *
+ * 1. Siblings run together. Phases among siblings run in order, and so do Steps; what only chooses or repeats nodes
+ *    (If, Switch, Each) is looked through.
+ * 2. Inside a Step and inside a Parallel everything is free. A Parallel with a limit has at most so many children under way.
+ * 3. A loop runs its body, and runs it again while its condition holds and its maximum is not reached. Once left, it
+ *    stays left.
+ * 4. What succeeded does not run again, unless its signature or the iteration around it changed.
+ */
+export interface Structure {
+  setTree(tree: PlanNode): void;
+  /** The record of a node changed. */
+  touch(id: string): void;
+  activity(): Activity;
+  statusOf(id: string): NodeStatus;
+  /** Every node whose status may differ from the last time this was asked. */
+  takeTouched(): ReadonlySet<string>;
+  scopeOf(id: string): number;
+  signatureOf(id: string): string | undefined;
+  nodeOf(id: string): PlanNode | undefined;
+}
+
+/** What goes on and what may go on. */
+export interface Activity {
+  /** May start now; in the order of the tree. */
+  readonly ready: readonly RunnableNode[];
+  /** Effects whose place was reached. */
+  readonly effects: readonly EffectNode[];
+  readonly turns: readonly LoopTurn[];
+  readonly ending: PlanNode | undefined;
+  readonly live: number;
+  readonly blocked: number;
+  readonly failed: number;
+  /** Nothing is left to do. */
+  readonly done: boolean;
+}
+
+/** A loop that is reached and stands at the beginning or the end of a body. */
+export interface LoopTurn {
+  readonly loop: LoopNode;
+  readonly turn: 'enter' | 'advance' | 'leave';
+}
+
+export interface StructureOptions {
+  recordOf(id: string): NodeRecord | undefined;
+  /** What results depend on beyond the plan: another fingerprint is other work. */
+  readonly environment?: string;
+}
+
+export function createStructure({ recordOf, environment = '' }: StructureOptions): Structure {
+  let root: Cell | undefined;
+  const cells = new Map<string, Cell>();
+  let touched = new Set<string>();
+  const source = {
+    recordOf,
+    totalOf: (loop: string | undefined) => (loop === undefined ? 0 : (recordOf(loop)?.loop?.total ?? 0)),
+    signatureOf: (node: RunnableNode) => executionSignature(node, environment),
+  };
+
+  const index = (cell: Cell) => {
+    if (cells.get(cell.node.id) === cell) return;
+    cells.set(cell.node.id, cell);
+    touched.add(cell.node.id);
+    for (const child of cell.children) index(child);
+  };
+
+  const remove = (cell: Cell) => {
+    if (cells.get(cell.node.id) === cell) cells.delete(cell.node.id);
+    for (const child of cell.children) remove(child);
+  };
+
+  const refresh = (cell: Cell) => {
+    for (const child of cell.children) refresh(child);
+    cell.own = ownStanding(cell, source);
+    cell.sum = sumOf(cell);
+    cell.group = undefined;
+    touched.add(cell.node.id);
+  };
+
+  return {
+    setTree(tree) {
+      if (root?.node === tree) return;
+      const before = root;
+      root = cellOf(tree, before, { parent: undefined, skipped: false, scope: undefined, ordered: true }, source);
+      if (before !== undefined) removeReplaced(before, root, remove);
+      index(root);
+    },
+    touch(id) {
+      const cell = cells.get(id);
+      if (cell === undefined) return;
+      const before = { ...cell.sum };
+      if (isLoopKind(cell.node.kind)) refresh(cell);
+      else {
+        cell.own = ownStanding(cell, source);
+        cell.sum = sumOf(cell);
+      }
+      liftSum(cell, before);
+      for (let at: Cell | undefined = cell; at !== undefined; at = at.parent) touched.add(at.node.id);
+    },
+    activity() {
+      if (root === undefined) throw new Error('there is no tree yet');
+      const found: Found = { ready: [], effects: [], turns: [], ending: undefined };
+      visit(root, found, recordOf);
+      const { live, blocked, failed } = root.sum;
+      return { ...found, live, blocked, failed, done: isDone(root) };
+    },
+    statusOf(id) {
+      const cell = cells.get(id);
+      return cell === undefined ? 'idle' : statusOf(cell, recordOf(id));
+    },
+    takeTouched() {
+      const taken = touched;
+      touched = new Set();
+      return taken;
+    },
+    scopeOf: id => source.totalOf(cells.get(id)?.scope),
+    signatureOf(id) {
+      const cell = cells.get(id);
+      if (cell === undefined || !isRunnableKind(cell.node.kind)) return undefined;
+      cell.signature ??= source.signatureOf(cell.node as RunnableNode);
+      return cell.signature;
+    },
+    nodeOf: id => cells.get(id)?.node,
+  };
+}
+
+interface Found {
+  readonly ready: RunnableNode[];
+  readonly effects: EffectNode[];
+  readonly turns: LoopTurn[];
+  ending: PlanNode | undefined;
+}
+
+/** Goes to everything that is reached and not done, and to effects. True if something is or may be under way there. */
+function visit(cell: Cell, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
+  if (cell.skipped || (isDone(cell) && cell.sum.effects === 0)) return false;
+  const { node } = cell;
+  if (node.kind === 'effect') {
+    found.effects.push(node);
+    return false;
+  }
+  if (node.kind === 'stop' || node.kind === 'end') {
+    found.ending ??= node;
+    return true;
+  }
+  if (isRunnableKind(node.kind)) {
+    if (cell.own === 'idle') found.ready.push(node as RunnableNode);
+    return cell.own !== 'failed';
+  }
+  if (isLoopKind(node.kind) && visitLoop(cell, found, recordOf)) return true;
+  if (node.kind === 'parallel' && node.data.limit !== undefined)
+    return visitSome(cell, node.data.limit, found, recordOf);
+  const group = groupOf(cell);
+  let busy = false;
+  for (const child of group.together) busy = visit(child, found, recordOf) || busy;
+  busy = visitInOrder(group.phases, cell.sum.effects > 0, found, recordOf) || busy;
+  return visitInOrder(group.steps, cell.sum.effects > 0, found, recordOf) || busy;
+}
+
+/** True if the loop is at a turn, so that its body does not count now. */
+function visitLoop(cell: Cell, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
+  const loop = loopNode(cell);
+  const { goesOn, maxIterations } = loop.data;
+  if (cell.own === 'idle') {
+    found.turns.push({ loop, turn: goesOn ? 'enter' : 'leave' });
+    return true;
+  }
+  if (cell.own !== 'live' || !isBodyDone(cell)) return false;
+  const goes = goesOn && iterationOf(recordOf(loop.id)) + 1 < maxIterations;
+  found.turns.push({ loop, turn: goes ? 'advance' : 'leave' });
+  return true;
+}
+
+function visitInOrder(
+  sequence: Sequence,
+  effects: boolean,
+  found: Found,
+  recordOf: (id: string) => NodeRecord | undefined,
+): boolean {
+  const { cells } = sequence;
+  for (let cell = cells[sequence.next]; cell !== undefined && isDone(cell); cell = cells[sequence.next])
+    sequence.next += 1;
+  if (effects) for (const cell of cells.slice(0, sequence.next)) visit(cell, found, recordOf);
+  const next = cells[sequence.next];
+  return next !== undefined && visit(next, found, recordOf);
+}
+
+/** Children that have begun keep their place; others take what is left of the limit, in order. */
+function visitSome(cell: Cell, limit: number, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
+  const items = groupOf(cell).together;
+  let busy = 0;
+  for (const item of items) if (hasBegun(item) && visit(item, found, recordOf)) busy += 1;
+  for (const item of items) {
+    if (busy >= limit) break;
+    if (!hasBegun(item) && visit(item, found, recordOf)) busy += 1;
+  }
+  return busy > 0;
+}
+
+function hasBegun(cell: Cell): boolean {
+  const { live, blocked, done, failed } = cell.sum;
+  return live + blocked + done + failed > 0 || (isLoopKind(cell.node.kind) && cell.own === 'live');
+}
+
+function statusOf(cell: Cell, record: NodeRecord | undefined): NodeStatus {
+  if (cell.skipped) return 'skipped';
+  const { kind } = cell.node;
+  if (isRunnableKind(kind)) return cell.own === 'idle' || record === undefined ? 'idle' : record.status;
+  if (kind === 'effect' || kind === 'stop' || kind === 'end') return record?.status ?? 'idle';
+  const { leaves, live, blocked, done, failed } = cell.sum;
+  if (leaves > 0 && done === leaves) return 'succeeded';
+  if (live > 0) return 'running';
+  if (blocked > 0) return 'blocked';
+  if (failed > 0) return 'failed';
+  return done > 0 || cell.own === 'live' ? 'running' : 'idle';
+}
+
+/** Cells of the old tree that the new one did not keep. */
+function removeReplaced(before: Cell, after: Cell, remove: (cell: Cell) => void): void {
+  if (before === after) return;
+  let kept: Map<string, Cell> | undefined;
+  for (const [position, child] of before.children.entries()) {
+    const same = after.children[position];
+    if (same === child) continue;
+    kept ??= new Map(after.children.map(cell => [cell.node.id, cell]));
+    const now = kept.get(child.node.id);
+    if (now === undefined) remove(child);
+    else removeReplaced(child, now, remove);
+  }
+}
