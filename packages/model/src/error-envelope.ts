@@ -63,6 +63,7 @@ export const errorCodes = {
     'state/checkpoint-unreadable',
     'state/fork-failed',
     'state/lock-canceled',
+    'state/lock-failed',
   ],
   tool: [
     'tool/unknown',

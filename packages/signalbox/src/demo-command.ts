@@ -12,10 +12,11 @@ export const addDemoCommand: AddCommand = (program, { terminal, calledAs, self, 
   program
     .command('demo')
     .helpGroup('See it work:')
-    .summary('watch a journal survive a crash and be lied to, in a few seconds')
+    .summary('watch a log survive a crash and be lied to, and a tool call be undone')
     .description(
       'Writes the journal of an invented run, kills a real process in the middle of an append, recovers, changes a byte, ' +
-        'rewrites history, and shows after each step what the verifier says. Needs no keys and no network.',
+        'rewrites history, and shows after each step what the verifier says; then a failing tool breaks a directory, and it is ' +
+        'whole again. Needs no keys and no network.',
     )
     .option('--dir <dir>', 'play in this new or empty directory and keep it; by default a temporary one')
     .option('--json', 'print one JSON object per step')

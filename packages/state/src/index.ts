@@ -47,7 +47,13 @@ export {
   openHostFilesystem,
 } from './filesystem/host-filesystem.ts';
 export { createMemoryFilesystem } from './filesystem/memory-filesystem.ts';
-export { createPathLocks, type LockMode, type PathLocks, type Release } from './filesystem/path-locks.ts';
+export {
+  createPathLocks,
+  type LockError,
+  type LockMode,
+  type PathLocks,
+  type Release,
+} from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
 export { openJsonlBackend } from './session/jsonl-backend.ts';

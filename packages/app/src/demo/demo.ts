@@ -5,6 +5,7 @@ import { openDemoDirectory } from './demo-directory.ts';
 import { type DemoStep, playScene } from './scene.ts';
 import { openStage } from './stage.ts';
 import { rewriteScene, tamperScene } from './tamper-scenes.ts';
+import { undoScene } from './undo-scene.ts';
 
 export interface DemoOptions {
   /** Kept, where given; must be new or empty. */
@@ -19,7 +20,7 @@ export interface DemoOutcome {
   readonly head: string;
 }
 
-/** Plays what a journal is for: a crash, a recovery, two ways to lie. Each step is checked; the first that fails ends it. */
+/** Plays what Signalbox stands on: a crash, a recovery, two ways to lie, a tool call undone. Each step is checked; the first that fails ends it. */
 export async function playDemo({
   directory,
   program,
@@ -30,7 +31,14 @@ export async function playDemo({
   const home = opened.value;
   try {
     const stage = openStage(home.path);
-    const scenes = [writeScene, crashScene(home.path, program), recoverScene, tamperScene, rewriteScene];
+    const scenes = [
+      writeScene,
+      crashScene(home.path, program),
+      recoverScene,
+      tamperScene,
+      rewriteScene,
+      undoScene(home.path),
+    ];
     for (const [index, scene] of scenes.entries()) {
       const step = await playScene(index + 1, scene, stage);
       onStep(step);

@@ -43,6 +43,8 @@ export async function forkAt(options: {
   const apart = await hasOwnDirectory(state.resources, into.resources);
   if (!apart.ok) return apart;
 
+  const fits = state.session.stage(snapshot.session);
+  if (!fits.ok) return fits;
   const parts = [...into.resources.snapshotable()].map(([name, part]) => async () => {
     const original = state.resources.snapshotable().get(name);
     const data = await original?.encode(snapshot.resources.get(name));

@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, timestampOf } from '@signalbox/model';
 import { filesystem } from '../filesystem/filesystem.ts';
-import type { LockCanceledError, PathLocks } from '../filesystem/path-locks.ts';
+import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { conflict, type StateError } from '../snapshots/snapshot-error.ts';
@@ -29,7 +29,7 @@ export async function rollbackToTool(options: {
   readonly toolCallId: string;
   readonly phase?: ToolPhase;
   readonly signal?: AbortSignal;
-}): Promise<Result<RollbackReport, StateError | CheckpointUnknownError | LockCanceledError>> {
+}): Promise<Result<RollbackReport, StateError | CheckpointUnknownError | LockError>> {
   const { state, locks, toolCallId, phase = 'pre' } = options;
   const lockPath = state.resources.get(filesystem)?.lockPath ?? '/memory:no-files';
   const lock = await locks.acquire(lockPath, 'exclusive', options.signal);

@@ -2,14 +2,14 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 
 export type Release = () => void;
 export type LockMode = 'shared' | 'exclusive';
-export type LockCanceledError = ErrorEnvelope<'state/lock-canceled'>;
+export type LockError = ErrorEnvelope<'state/lock-canceled' | 'state/lock-failed'>;
 
 /**
  * Keeps work on equal or nested directories apart. `exclusive` excludes everything on the same path, above it and below
  * it; `shared` excludes only what is exclusive there. Paths are real and absolute.
  */
 export interface PathLocks {
-  acquire(path: string, mode: LockMode, signal?: AbortSignal): Promise<Result<Release, LockCanceledError>>;
+  acquire(path: string, mode: LockMode, signal?: AbortSignal): Promise<Result<Release, LockError>>;
 }
 
 /**
@@ -75,7 +75,7 @@ export function isWithin(path: string, ancestor: string): boolean {
   return path === ancestor || ancestor === '/' || path.startsWith(`${ancestor}/`);
 }
 
-function canceled(path: string): LockCanceledError {
+function canceled(path: string): LockError {
   return failure('state/lock-canceled', {
     message: `waiting for the directory ${path} was canceled`,
     suggestion: 'Nothing was run. Call again.',

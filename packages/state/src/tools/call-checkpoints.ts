@@ -80,7 +80,8 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
   };
 }
 
-function warned(verdict: Verdict, warning: string): Verdict {
+/** A call that succeeded stays so, whatever went wrong after it. */
+export function warned(verdict: Verdict, warning: string): Verdict {
   if (verdict.outcome.status !== 'succeeded') return verdict;
   return { ...verdict, outcome: { ...verdict.outcome, warnings: [...verdict.outcome.warnings, warning] } };
 }

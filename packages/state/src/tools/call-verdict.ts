@@ -20,6 +20,10 @@ export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, r
       return judgedReply(call, tool, end.reply, rollback);
     case 'threw':
       return judgedThrow(call, tool, end.cause, rollback);
+    case 'not-begun': {
+      const error = toolFailure('tool/canceled', call, 'it was canceled before it began');
+      return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
+    }
     case 'canceled':
     case 'deadline': {
       // An external tool that answered after all has said what happened.

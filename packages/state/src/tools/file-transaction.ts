@@ -31,17 +31,18 @@ export async function beginFileTransaction(
   const files = state.resources.get(filesystem);
   // The filesystem put this snapshot in itself.
   const before = pre.value.resources.get(filesystem.name) as FilesystemSnapshot;
-  const fileCall = { id, tool, before, startedAt: state.clock.now(), ...scope };
-  const begun = await attempt(() => files?.begin(fileCall) ?? Promise.resolve(ok(undefined)));
+  const begun = await attempt(async () => files?.begin({ id, tool, before, ...scope }) ?? ok({ startedAt: 0 }));
   if (!begun.ok) return begun;
+
+  const commit = () =>
+    attempt(async () => {
+      await files?.end(id);
+      return ok(undefined);
+    });
 
   return ok({
     pre: pre.value,
-    commit: () =>
-      attempt(async () => {
-        await files?.end(id);
-        return ok(undefined);
-      }),
+    commit,
     async rollback() {
       const parts = [...state.resources.snapshotable()].map(
         ([name, part]) =>
@@ -50,12 +51,12 @@ export async function beginFileTransaction(
       );
       const restored = await attempt(() => restoreAll(parts));
       if (restored.ok) {
-        const opaqueChanged = (await files?.changedOpaque(fileCall)) ?? [];
+        const opaqueChanged = (await files?.changedOpaque(before, begun.value.startedAt)) ?? [];
         return { kind: 'restored', opaqueChanged, lost: restored.value.lost };
       }
       if (restored.error.code !== 'state/conflict') return { kind: 'failed', error: restored.error };
-      await files?.end(id);
-      return { kind: 'conflict', error: restored.error };
+      const ended = await commit();
+      return { kind: ended.ok ? 'conflict' : 'failed', error: restored.error };
     },
   });
 }

@@ -5,6 +5,8 @@ import type { AnyTool, ToolContext, ToolReply } from './tool.ts';
 export type HandlerEnd =
   | { readonly kind: 'replied'; readonly reply: ToolReply<unknown> }
   | { readonly kind: 'threw'; readonly cause: unknown }
+  /** Canceled before it began. */
+  | { readonly kind: 'not-begun' }
   | { readonly kind: 'canceled' | 'deadline'; readonly late: HandlerEnd | null };
 
 /** How long a handler whose signal was aborted is waited for before the rollback begins. */
@@ -20,6 +22,7 @@ export async function runHandler(
   context: (signal: AbortSignal) => ToolContext,
   limits: { readonly signal?: AbortSignal; readonly deadline?: Deadline; readonly timers: Timers },
 ): Promise<HandlerEnd> {
+  if (limits.signal?.aborted) return { kind: 'not-begun' };
   const aborter = new AbortController();
   const running = settle(tool, input, context(aborter.signal));
   let stop: (kind: 'canceled' | 'deadline') => void = () => {};
@@ -27,6 +30,7 @@ export async function runHandler(
     stop = resolve;
   });
   const cancel = () => stop('canceled');
+  // The handler may have run a while already, and what cancels it with it.
   if (limits.signal?.aborted) cancel();
   limits.signal?.addEventListener('abort', cancel, { once: true });
   const disarm = limits.deadline && limits.timers.after(limits.deadline.remainingMs(), () => stop('deadline'));

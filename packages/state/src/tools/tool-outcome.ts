@@ -24,7 +24,7 @@ export type ToolFailure = ErrorEnvelope<
   | 'tool/deadline'
   | 'state/recovery-needed'
   | 'state/snapshot-failed'
-  | 'state/lock-canceled'
+  | 'state/lock-failed'
 >;
 
 /** What became of the changes of a failed call. */

@@ -3,12 +3,13 @@ import { budget } from '../budget/budget-tracker.ts';
 import { deadline, machineTimers, type Timers } from '../budget/deadline.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
-import type { PathLocks } from '../filesystem/path-locks.ts';
+import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import type { SessionTransaction } from '../session/session-transaction.ts';
 import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
-import { type CallCheckpoints, createCallCheckpoints } from './call-checkpoints.ts';
+import { snapshotFailed } from '../snapshots/snapshot-error.ts';
+import { type CallCheckpoints, createCallCheckpoints, warned } from './call-checkpoints.ts';
 import { judged, type Verdict } from './call-verdict.ts';
 import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
 import { guardedFiles, type WriteScope } from './guarded-files.ts';
@@ -105,9 +106,18 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
 
   async function runExternal(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
     const record = { version: 1 as const, id: call.id, tool: tool.name, startedAt: state.clock.now() };
-    await options.undoLog?.put({ ...record, work: { kind: 'external' } });
+    try {
+      await options.undoLog?.put({ ...record, work: { kind: 'external' } });
+    } catch (cause) {
+      return notRun(notBegun(call, snapshotFailed(reasonOf(cause))));
+    }
     const verdict = await runPlain(call, tool, input, signal);
-    await options.undoLog?.remove(call.id);
+    try {
+      await options.undoLog?.remove(call.id);
+    } catch (cause) {
+      // The answer is known; only the next start will still call it unknown.
+      return warned(verdict, `the call will be reported as unknown at the next start: ${reasonOf(cause)}`);
+    }
     return verdict;
   }
 
@@ -120,11 +130,10 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   ): Promise<Verdict> {
     const paths = declared && locatedPaths(files ?? noFiles, declared);
     const lock = await locks.acquire((files ?? noFiles).lockPath, 'exclusive', signal);
-    if (!lock.ok) return { outcome: refused(canceled(call)), succeeded: false, deadline: false };
+    if (!lock.ok) return { outcome: refused(notLocked(call, lock.error)), succeeded: false, deadline: false };
     try {
       const transaction = await beginFileTransaction(state, { id: call.id, tool: tool.name, paths });
-      if (!transaction.ok)
-        return { outcome: refused(notBegun(call, transaction.error)), succeeded: false, deadline: false };
+      if (!transaction.ok) return notRun(notBegun(call, transaction.error));
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
       let verdict = judged(call, tool, end, NOTHING);
@@ -184,6 +193,14 @@ function committed(session: SessionTransaction, verdict: Verdict): Verdict {
   return { outcome: { status: 'failed', error, rollback: NOTHING }, succeeded: false, deadline: false };
 }
 
+function notRun(error: ToolFailure): Verdict {
+  return { outcome: refused(error), succeeded: false, deadline: false };
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 function refused(error: ToolFailure): ToolOutcome {
   return { status: 'failed', error, rollback: NOTHING };
 }
@@ -210,7 +227,8 @@ function invalidInput(
   });
 }
 
-function canceled(call: ProviderToolCall): ToolFailure {
+function notLocked(call: ProviderToolCall, error: LockError): ToolFailure {
+  if (error.code === 'state/lock-failed') return notBegun(call, error);
   return failure('tool/canceled', {
     message: `call ${call.id} of ${call.name} was canceled before it began`,
     suggestion: 'Nothing was run. Call again if it is still wanted.',
@@ -218,8 +236,8 @@ function canceled(call: ProviderToolCall): ToolFailure {
 }
 
 function notBegun(call: ProviderToolCall, error: ErrorEnvelope): ToolFailure {
-  const code = error.code === 'state/recovery-needed' ? error.code : 'state/snapshot-failed';
-  return failure(code, {
+  const isOwn = error.code === 'state/recovery-needed' || error.code === 'state/lock-failed';
+  return failure(isOwn ? error.code : 'state/snapshot-failed', {
     message: `call ${call.id} of ${call.name} did not begin: ${error.message}`,
     suggestion: error.suggestion,
     retry: error.retry,
