@@ -1,0 +1,75 @@
+import type { Action, QueuedAction } from './action.ts';
+
+/** Where actions wait. Those of a handler or an effect wait in its transaction until it has returned. */
+export interface ActionQueue {
+  push(action: Action, trigger?: string): void;
+  /** Runs code of a node; what it queues counts only if it returns. Transactions do not nest. */
+  transact<T>(origin: TransactionOrigin, code: () => T): T;
+  /** Empties the queue. */
+  take(): readonly QueuedAction[];
+  readonly size: number;
+}
+
+export interface TransactionOrigin {
+  readonly node: string;
+  readonly handler?: string;
+  /** What the log says unless the author says more. */
+  readonly trigger: string;
+  /** Identifies the transaction in the flush. */
+  readonly transaction: number;
+}
+
+/** `frameNow` is the frame that is being worked on; `onQueued` is told of writes that no transaction surrounds. */
+export function createActionQueue(frameNow: () => number, onQueued: () => void): ActionQueue {
+  let queued: QueuedAction[] = [];
+  let open: { readonly origin: TransactionOrigin; readonly actions: QueuedAction[] } | undefined;
+  let alone = -1;
+  const counters = new Map<string, number>();
+
+  const nextIndex = (node: string): number => {
+    const key = `${frameNow()} ${node}`;
+    const index = counters.get(key) ?? 0;
+    counters.set(key, index + 1);
+    return index;
+  };
+
+  return {
+    push(action, trigger) {
+      const node = open?.origin.node ?? '';
+      const placed: QueuedAction = {
+        ...action,
+        frame: frameNow(),
+        node,
+        index: nextIndex(node),
+        transaction: open === undefined ? alone-- : open.origin.transaction,
+        trigger: trigger ?? open?.origin.trigger ?? 'code',
+        ...(open?.origin.handler === undefined ? {} : { handler: open.origin.handler }),
+      };
+      if (open !== undefined) open.actions.push(placed);
+      else {
+        queued.push(placed);
+        onQueued();
+      }
+    },
+    transact(origin, code) {
+      if (open !== undefined) throw new Error('a handler is running already');
+      open = { origin, actions: [] };
+      try {
+        const value = code();
+        queued.push(...open.actions);
+        return value;
+      } finally {
+        open = undefined;
+      }
+    },
+    take() {
+      const taken = queued;
+      queued = [];
+      counters.clear();
+      return taken;
+    },
+    get size() {
+      return queued.length;
+    },
+  };
+}

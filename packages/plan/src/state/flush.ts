@@ -1,0 +1,120 @@
+import type { Json } from '@signalbox/model';
+import { type Change, changeBetween } from '@signalbox/runs';
+import { PlanError } from '../plan-error.ts';
+import { type ActionOrigin, inOrder, type QueuedAction } from './action.ts';
+import { frozen } from './frozen.ts';
+
+/** What a flush comes to. */
+export interface Flushed {
+  /** Keys whose value is another one now; undefined where the key is gone. */
+  readonly changes: ReadonlyMap<string, Json | undefined>;
+  /** Every action that changed something, in the order it was applied. */
+  readonly applied: readonly AppliedAction[];
+  /** Transactions of which nothing was applied, because a reducer threw or its result does not fit. */
+  readonly failed: ReadonlyMap<number, PlanError>;
+}
+
+export interface AppliedAction extends ActionOrigin {
+  readonly key: string;
+  readonly old: Json | undefined;
+  readonly new: Json | undefined;
+  /** From the one to the other. */
+  readonly change: Change;
+}
+
+/**
+ * Applies actions as one step, in order: the last `set` wins, `update` sees the latest value, `init` counts only where
+ * the key is absent. A transaction that fails leaves no trace, also not in what later reducers see.
+ */
+export function flush(
+  actions: readonly QueuedAction[],
+  read: (key: string) => Json | undefined,
+  check: (key: string, value: Json) => PlanError | undefined,
+): Flushed {
+  const ordered = inOrder(actions);
+  const failed = new Map<number, PlanError>();
+  for (;;) {
+    const attempt = applyAll(ordered, failed, read, check);
+    if (attempt.kind === 'applied') return { changes: attempt.changes, applied: attempt.applied, failed };
+    failed.set(attempt.transaction, attempt.error);
+  }
+}
+
+type Attempt =
+  | {
+      readonly kind: 'applied';
+      readonly changes: Map<string, Json | undefined>;
+      readonly applied: readonly AppliedAction[];
+    }
+  | { readonly kind: 'failed'; readonly transaction: number; readonly error: PlanError };
+
+function applyAll(
+  actions: readonly QueuedAction[],
+  without: ReadonlyMap<number, unknown>,
+  read: (key: string) => Json | undefined,
+  check: (key: string, value: Json) => PlanError | undefined,
+): Attempt {
+  const now = new Map<string, Json | undefined>();
+  const applied: AppliedAction[] = [];
+  for (const action of actions) {
+    if (without.has(action.transaction)) continue;
+    const { key } = action;
+    const old = now.has(key) ? now.get(key) : read(key);
+    const next = nextValue(action, old, check);
+    if (next instanceof PlanError) return { kind: 'failed', transaction: action.transaction, error: next };
+    const change = changeBetween(old, next);
+    if (change === undefined) continue;
+    now.set(key, next);
+    const { frame, node, index, transaction, trigger, handler } = action;
+    applied.push({
+      frame,
+      node,
+      index,
+      transaction,
+      trigger,
+      ...(handler === undefined ? {} : { handler }),
+      key,
+      old,
+      new: next,
+      change,
+    });
+  }
+  for (const [key, value] of now) if (changeBetween(read(key), value) === undefined) now.delete(key);
+  return { kind: 'applied', changes: now, applied };
+}
+
+function nextValue(
+  action: QueuedAction,
+  old: Json | undefined,
+  check: (key: string, value: Json) => PlanError | undefined,
+): Json | undefined | PlanError {
+  switch (action.kind) {
+    case 'set':
+      return action.value;
+    case 'init':
+      return old === undefined ? action.value : old;
+    case 'delete':
+      return undefined;
+    case 'update':
+      return reduced(action.key, action.reduce, old, check);
+  }
+}
+
+function reduced(
+  key: string,
+  reduce: (value: Json | undefined) => unknown,
+  old: Json | undefined,
+  check: (key: string, value: Json) => PlanError | undefined,
+): Json | undefined | PlanError {
+  let made: unknown;
+  try {
+    made = reduce(old);
+  } catch (cause) {
+    return new PlanError('plan/handler-failed', `the reducer of '${key}' threw ${String(cause)}`, { cause });
+  }
+  if (made === undefined) return undefined;
+  const plain = frozen(made);
+  if (!plain.ok)
+    return new PlanError('plan/state-invalid', `the reducer of '${key}' did not return plain data: ${plain.error}`);
+  return check(key, plain.value) ?? plain.value;
+}
