@@ -165,7 +165,7 @@ async function begin(
   id: string,
   paths?: readonly string[],
 ): Promise<void> {
-  const begun = await files.begin({ id, tool: 'bench', before, startedAt: Date.now(), ...(paths && { paths }) });
+  const begun = await files.begin({ id, tool: 'bench', before, ...(paths && { paths }) });
   if (!begun.ok) throw new Error(begun.error.message);
 }
 

@@ -40,18 +40,17 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   /** Where a path leads, links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
   /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */
-  begin(call: FileCall): Promise<Result<void, StateError>>;
+  begin(call: FileCall): Promise<Result<{ readonly startedAt: number }, StateError>>;
   /** The call has ended and what it did stays. */
   end(id: string): Promise<void>;
-  /** Opaque directories that were changed since the call began, by name. */
-  changedOpaque(call: FileCall): Promise<readonly string[]>;
+  /** Opaque directories of a snapshot that were changed since an instant that `begin` answered, by name. */
+  changedOpaque(before: FilesystemSnapshot, since: number): Promise<readonly string[]>;
 }
 
 export interface FileCall {
   readonly id: string;
   readonly tool: string;
   readonly before: FilesystemSnapshot;
-  readonly startedAt: number;
   readonly paths?: readonly string[];
 }
 

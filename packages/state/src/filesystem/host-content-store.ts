@@ -15,12 +15,12 @@ import { type HostFiles, nodeHostFiles, syncAll } from './host-files.ts';
  * Contents in `<directory>/<aa>/<sha256>`.
  *
  * Invariant: a name under `<aa>/` is complete and synced. New contents wait in a directory of this opening until `sync`
- * has synced and renamed them, all that wait at once; what a crash leaves there is never read and goes away later.
+ * has synced and renamed them, all that wait at once; what a dead process left there is never read and goes away.
  */
 export function openHostContentStore(directory: string, files: HostFiles = nodeHostFiles): ContentStore {
-  const incoming = `${directory}/${INCOMING}${randomUUID()}`;
+  const incoming = `${directory}/${INCOMING}${process.pid}-${randomUUID()}`;
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  removeAbandoned(directory, files.now() - ABANDONED_AFTER_MS);
+  removeAbandoned(directory);
   const waiting = new Map<Digest, string>();
   let made = 0;
   let syncing: Promise<void> = Promise.resolve();
@@ -118,13 +118,19 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
 }
 
 const INCOMING = 'incoming-';
-const ABANDONED_AFTER_MS = 3_600_000;
 
-function removeAbandoned(directory: string, olderThan: number): void {
+/** Removes what processes that no longer live left behind. */
+function removeAbandoned(directory: string): void {
   for (const name of fs.readdirSync(directory)) {
-    if (!name.startsWith(INCOMING)) continue;
-    const stat = fs.lstatSync(`${directory}/${name}`, { throwIfNoEntry: false });
-    if (stat !== undefined && stat.mtimeMs < olderThan)
-      fs.rmSync(`${directory}/${name}`, { recursive: true, force: true });
+    if (!name.startsWith(INCOMING) || isAlive(Number.parseInt(name.slice(INCOMING.length), 10))) continue;
+    fs.rmSync(`${directory}/${name}`, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

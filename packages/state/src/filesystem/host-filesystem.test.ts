@@ -157,14 +157,13 @@ describe('opaque directories', () => {
     const startedAt = Date.now() + 60_000;
     const files = openTestFilesystem(root);
     const before = must(await files.snapshot());
-    const call = { id: 'call', tool: 'test', before, startedAt };
-    expect(await files.changedOpaque(call)).toEqual([]);
+    expect(await files.changedOpaque(before, startedAt)).toEqual([]);
     fs.writeFileSync(`${root}/pkg/node_modules/x/index.js`, '2');
-    expect(await files.changedOpaque({ ...call, startedAt: Date.now() - 1 })).toContain('pkg/node_modules');
+    expect(await files.changedOpaque(before, Date.now() - 1)).toContain('pkg/node_modules');
     must(await undo(files, before));
     expect(fs.readFileSync(`${root}/pkg/node_modules/x/index.js`, 'utf8')).toBe('2');
     fs.rmSync(`${root}/.git`, { recursive: true });
-    expect(await files.changedOpaque(call)).toEqual(['.git']);
+    expect(await files.changedOpaque(before, startedAt)).toEqual(['.git']);
     expect(must(await undo(files, before)).lost).toEqual(['.git']);
   });
 

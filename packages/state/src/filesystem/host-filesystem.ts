@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
 import type { StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
-import type { FileCall, Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
@@ -101,9 +101,17 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       declared === undefined
         ? await look(left === 'present' ? null : store, undefined)
         : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
-    if (!records.has(id)) await put(filesRecord(id, 'restore', root, await keep(snapshot.tree), files.now(), paths));
-    const record = records.get(id) as UndoRecord;
+    // A call's record may be one that a process before this one left.
+    const ofCall = records.get(id) ?? (await undoLog.pending()).find(record => record.id === id);
+    const record = ofCall ?? filesRecord(id, 'restore', root, null, files.now(), undefined);
     let committed = false;
+    const close = async () => {
+      // A record with steps that comes back is finished again, without effect; a call's would undo later calls.
+      await undoLog.remove(id, { durable: ofCall !== undefined && !committed });
+      records.delete(id);
+      stagings.delete(staging);
+      stagings.delete(`${staging}-done`);
+    };
     return stageHostRestore({
       files,
       store,
@@ -115,17 +123,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         target: snapshot.tree,
         now,
       },
+      begin: async () => (ofCall === undefined ? put(record) : undefined),
+      abandon: async () => (ofCall === undefined ? close() : undefined),
       async commit(steps) {
         await put(steps === null ? record : restoring(record, staging, steps));
         committed = steps !== null;
       },
       async done(tree) {
         known = tree;
-        // A record with steps that comes back is finished again, without effect; one without would undo later calls.
-        await undoLog.remove(id, { durable: !committed });
-        records.delete(id);
-        stagings.delete(staging);
-        stagings.delete(`${staging}-done`);
+        await close();
       },
     });
   };
@@ -162,8 +168,9 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       const pending = await undoLog.pending();
       const unfinished = pending.find(({ work }) => work.kind === 'files' && overlap(work.root, root));
       if (unfinished !== undefined) return err(recoveryNeeded(unfinished));
-      await put(filesRecord(call.id, call.tool, root, await keep(call.before.tree), call.startedAt, call.paths));
-      return ok(undefined);
+      const startedAt = files.now();
+      await put(filesRecord(call.id, call.tool, root, await keep(call.before.tree), startedAt, call.paths));
+      return ok({ startedAt });
     },
     locate(path) {
       const at = hostPath(limits, path, { followLast: true, change: false });
@@ -173,8 +180,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       await undoLog.remove(id);
       records.delete(id);
     },
-    changedOpaque: async (call: FileCall) =>
-      changedOpaque(root, call.before.tree, call.startedAt).filter(path => !isData(path)),
+    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since).filter(path => !isData(path)),
   });
 }
 
@@ -187,7 +193,7 @@ function filesRecord(
   id: string,
   tool: string,
   root: string,
-  before: Digest,
+  before: Digest | null,
   startedAt: number,
   paths: readonly string[] | undefined,
 ): UndoRecord {

@@ -28,6 +28,10 @@ export interface HostRestore {
   readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
   /** Writes down, durably, that these steps have begun; null: that they were taken back. */
   commit(steps: readonly RestoreStep[] | null): Promise<void>;
+  /** Called before anything is written into the staging directory. */
+  begin(): Promise<void>;
+  /** Called when the restore has ended without having changed anything. */
+  abandon(): Promise<void>;
   /** Called with the restored tree, after the last step. */
   done(tree: DirectoryNode): Promise<void>;
 }
@@ -40,10 +44,16 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
   const place: StepPlace = { files, root, staging: `${root}/${restore.staging}` };
   let performed = 0;
 
+  const abandon = async () => {
+    attemptCleanUp(place);
+    await restore.abandon();
+  };
+
   try {
+    await restore.begin();
     await stageContents(restore, place, plan);
   } catch (cause) {
-    attemptCleanUp(place);
+    await abandon();
     if (cause instanceof ContentFault) return err(cause.error);
     return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
   }
@@ -51,10 +61,11 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
   const takeBack = async (because: StateError): Promise<StateError> => {
     const undone = undoSteps(place, plan.steps, performed);
     performed = undone.left;
-    if (undone.left > 0)
+    if (undone.left > 0) {
       return restoreFailed(`${because.message}; ${reasonOf(undone.cause)}`, halfWay(restore, plan, undone.left));
+    }
     await restore.commit(null);
-    attemptCleanUp(place);
+    await abandon();
     return because;
   };
 
@@ -64,13 +75,13 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
       if (plan.steps.length === 0) return ok(undefined);
       const moved = await changedSince(restore, plan);
       if (moved.length > 0) {
-        attemptCleanUp(place);
+        await abandon();
         return err(conflict(moved));
       }
       try {
         await restore.commit(plan.steps);
       } catch (cause) {
-        attemptCleanUp(place);
+        await abandon();
         return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
       }
       const outcome = performSteps(place, plan.steps);
@@ -92,9 +103,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
       if (plan.steps.length > 0) await closeStaging(place, plan.steps);
       await restore.done(desired);
     },
-    async discard() {
-      attemptCleanUp(place);
-    },
+    discard: abandon,
   });
 }
 

@@ -11,6 +11,7 @@ import { type DirectoryNode, type FileNode, type Stamp, sameStamp, type TreeNode
  *    changed so shortly before it was seen that a later edit could carry the same times.
  * 2. A directory whose picture did not change is the same object as before.
  * 3. Whatever vanishes while it is looked at is not there.
+ * 4. Directories that we may not read, and mounts, are opaque; files that we may not read are special.
  */
 export interface ScanOptions {
   readonly root: string;
@@ -49,10 +50,13 @@ const READ_ATTEMPTS = 3;
 
 class Scan {
   private readonly options: ScanOptions;
+  private readonly device: number;
+  private readonly isRoot = process.geteuid?.() === 0;
   private looked = 0;
 
   constructor(options: ScanOptions) {
     this.options = options;
+    this.device = fs.lstatSync(options.root).dev;
   }
 
   async path(root: DirectoryNode, parts: readonly string[]): Promise<DirectoryNode> {
@@ -98,12 +102,16 @@ class Scan {
 
   async node(path: string, name: string, stat: fs.Stats, before: TreeNode | undefined): Promise<TreeNode | undefined> {
     if (stat.isDirectory()) {
-      if (!this.options.opaque(path, name)) return this.directory(path, stat, before);
+      const entered = !this.options.opaque(path, name) && stat.dev === this.device && this.canRead(path);
+      if (entered) return this.directory(path, stat, before);
       const identity = identityOf(stat);
       return before?.kind === 'opaque' && before.identity === identity ? before : { kind: 'opaque', identity };
     }
     const stamp = this.stamp(stat);
-    if (stat.isFile()) return this.file(path, stat, before?.kind === 'file' ? before : undefined);
+    if (stat.isFile() && (this.options.store === null || this.canRead(path))) {
+      return this.file(path, stat, before?.kind === 'file' ? before : undefined);
+    }
+    if (stat.isFile()) return { kind: 'special', stamp };
     if (!stat.isSymbolicLink()) return { kind: 'special', stamp };
     const target = unlessGone(() => nameFromBytes(fs.readlinkSync(this.osPath(path), { encoding: 'buffer' })));
     return target === undefined ? undefined : { kind: 'link', target, stamp };
@@ -152,6 +160,17 @@ class Scan {
     const running = streamDigest();
     for await (const chunk of fs.createReadStream(this.osPath(path))) running.update(chunk as Uint8Array);
     return running.digest();
+  }
+
+  /** What we may not read cannot be captured: it is noticed and left alone. Asked only of what changed. */
+  private canRead(path: string): boolean {
+    if (this.isRoot) return true;
+    try {
+      fs.accessSync(this.osPath(path), fs.constants.R_OK);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   private names(path: string): readonly string[] {

@@ -26,7 +26,14 @@ function isChanged(path: string, since: number): boolean {
   const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
   if (stat === undefined || stat.ctimeMs >= since) return true;
   if (!stat.isDirectory()) return false;
-  return fs
-    .readdirSync(osPath(path), { encoding: 'buffer' })
-    .some(name => isChanged(`${path}/${nameFromBytes(name)}`, since));
+  return namesIn(path).some(name => isChanged(`${path}/${nameFromBytes(name)}`, since));
+}
+
+/** What cannot be read could not be changed by us either. */
+function namesIn(path: string): readonly Uint8Array[] {
+  try {
+    return fs.readdirSync(osPath(path), { encoding: 'buffer' });
+  } catch {
+    return [];
+  }
 }

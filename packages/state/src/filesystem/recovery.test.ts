@@ -48,7 +48,7 @@ describe('recovery', () => {
     const { store, recover, filesystem } = createWorld();
     must(await filesystem.write('a', 'before'));
     const before = must(await filesystem.snapshot());
-    must(await filesystem.begin({ id: 'call 1', tool: 'breaker', before, startedAt: 0 }));
+    must(await filesystem.begin({ id: 'call 1', tool: 'breaker', before }));
     fs.writeFileSync(`${root}/a`, 'half');
     fs.writeFileSync(`${root}/b`, 'done');
     const [recovery, ...others] = await recover();
@@ -64,7 +64,7 @@ describe('recovery', () => {
     const { recover, filesystem } = createWorld();
     must(await filesystem.write('a', 'before'));
     const before = must(await filesystem.snapshot({ paths: ['a'] }));
-    must(await filesystem.begin({ id: 'call', tool: 'write', before, startedAt: 0, paths: ['a'] }));
+    must(await filesystem.begin({ id: 'call', tool: 'write', before, paths: ['a'] }));
     fs.writeFileSync(`${root}/a`, 'half');
     fs.writeFileSync(`${root}/theirs`, 'made by someone else since');
     await recover();
@@ -82,7 +82,7 @@ describe('recovery', () => {
     const { disk, recover, filesystem } = createWorld();
     must(await filesystem.write('a', 'before'));
     const before = must(await filesystem.snapshot());
-    must(await filesystem.begin({ id: 'call', tool: 'breaker', before, startedAt: 0 }));
+    must(await filesystem.begin({ id: 'call', tool: 'breaker', before }));
     fs.writeFileSync(`${root}/a`, 'half');
     disk.isFull = true;
     expect(await recover()).toMatchObject([{ outcome: { kind: 'failed', error: { code: 'state/restore-failed' } } }]);

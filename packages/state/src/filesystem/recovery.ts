@@ -16,6 +16,8 @@ export interface Recovery {
     | { readonly kind: 'rolled-back'; readonly saved: Digest | null; readonly lost: readonly string[] }
     /** A restore that had begun was finished. */
     | { readonly kind: 'restore-finished' }
+    /** A restore had not begun to change anything, and was dropped. */
+    | { readonly kind: 'restore-dropped' }
     /** The call cannot be undone, and nobody knows whether it happened. */
     | { readonly kind: 'outcome-unknown' }
     /** It could not be finished; the record stays, and the next recovery tries again. */
@@ -68,22 +70,32 @@ async function recoverFiles(
 ): Promise<Recovery['outcome']> {
   try {
     if (work.restoring !== undefined) return await finishRestore(work, work.restoring, files);
+    const { before } = work;
+    if (before === null) {
+      removeTree(files, `${work.root}/${stagingName(record.id)}`);
+      return { kind: 'restore-dropped' };
+    }
     const opened = open(work.root);
     if (!opened.ok) return { kind: 'failed', error: opened.error };
     removeTree(files, `${work.root}/${stagingName(record.id)}`);
-    return await rollBack(record, work, opened.value);
+    return await rollBack(record, before, work.paths, opened.value);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
   }
 }
 
-async function rollBack(record: UndoRecord, work: FilesWork, tree: HostFilesystem): Promise<Recovery['outcome']> {
-  const before = await tree.decode({ root: work.before });
+async function rollBack(
+  record: UndoRecord,
+  to: Digest,
+  paths: readonly string[] | undefined,
+  tree: HostFilesystem,
+): Promise<Recovery['outcome']> {
+  const before = await tree.decode({ root: to });
   if (!before.ok) return { kind: 'failed', error: before.error };
   const saved = await savedTree(tree);
   const restored = await restoreAll([
-    () => tree.stage(before.value, { id: record.id, left: 'present', ...(work.paths && { paths: work.paths }) }),
+    () => tree.stage(before.value, { id: record.id, left: 'present', ...(paths && { paths }) }),
   ]);
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
   return { kind: 'rolled-back', saved, lost: restored.value.lost };

@@ -62,6 +62,15 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
   const aside = (node: TreeNode, path: string) => {
     if ((node.kind === 'opaque' || node.kind === 'directory') && moved.has(node.identity ?? '')) return;
     expected.set(path, node);
+    // A directory that moves to another one must itself be writable.
+    if (node.kind === 'directory' && (node.mode & 0o200) === 0) {
+      opened.push({
+        op: 'attributes',
+        path,
+        set: { ...attributesOf(node), mode: node.mode | 0o700 },
+        was: attributesOf(node),
+      });
+    }
     asides.push({ op: 'aside', path, as: next++ });
   };
 

@@ -100,11 +100,22 @@ function undoStep({ files, root, staging }: StepPlace, step: RestoreStep): void 
   }
 }
 
-/** The owner first: changing it can drop bits of the mode. */
+/**
+ * The owner first: changing it can drop bits of the mode. Only root can give files away; where we may not, a file that
+ * comes back is ours.
+ */
 export function setAttributes(files: HostFiles, path: string, { mode, uid, gid }: Attributes): void {
   const stat = fs.lstatSync(osPath(path));
-  if (stat.uid !== uid || stat.gid !== gid) files.chown(path, uid, gid);
+  if (stat.uid !== uid || stat.gid !== gid) giveAway(files, path, uid, gid);
   files.chmod(path, mode);
+}
+
+function giveAway(files: HostFiles, path: string, uid: number, gid: number): void {
+  try {
+    files.chown(path, uid, gid);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EPERM') throw cause;
+  }
 }
 
 export function exists(path: string): boolean {

@@ -14,11 +14,14 @@ export const undoRecord = z.strictObject({
   work: z.discriminatedUnion('kind', [
     /** Cannot be undone: only that it began is known. */
     z.strictObject({ kind: z.literal('external') }),
-    /** The tree goes back to `before`; `paths`, if given, is all that the call may touch. */
+    /**
+     * The tree goes back to `before`; `paths`, if given, is all that the call may touch. Null for a restore on its own:
+     * until it is `restoring` it has changed nothing.
+     */
     z.strictObject({
       kind: z.literal('files'),
       root: z.string(),
-      before: digest,
+      before: digest.nullable(),
       paths: z.array(z.string()).optional(),
       /** Set from the moment a restore may have changed something. */
       restoring: z.strictObject({ staging: z.string(), steps: z.array(restoreStep) }).optional(),

@@ -486,11 +486,26 @@ describe('what a tool declares', () => {
       },
       { kind: 'external' },
     );
-    const silent = tool('silent', async () => new Promise(() => {}), { kind: 'external' });
+    const second = new AbortController();
+    let began = false;
+    const silent = tool(
+      'silent',
+      async () => {
+        began = true;
+        second.abort();
+        return new Promise(() => {});
+      },
+      { kind: 'external' },
+    );
     const timers = createTestTimers();
     const runner = createTestRunner(state, { tools: [late, silent], timers });
     expect(must(await runner.execute(call('late'), { signal: aborter.signal }))).toMatchObject({ status: 'succeeded' });
-    const running = runner.execute(call('silent'), { signal: aborter.signal });
+    expect(must(await runner.execute(call('silent'), { signal: aborter.signal }))).toMatchObject({
+      status: 'failed',
+      error: { code: 'tool/canceled' },
+    });
+    expect(began).toBe(false);
+    const running = runner.execute(call('silent'), { signal: second.signal });
     while (timers.waiting === 0) await new Promise(setImmediate);
     timers.fire();
     expect(must(await running)).toMatchObject({ status: 'unknown', error: { code: 'tool/outcome-unknown' } });

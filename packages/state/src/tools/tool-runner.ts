@@ -130,7 +130,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   ): Promise<Verdict> {
     const paths = declared && locatedPaths(files ?? noFiles, declared);
     const lock = await locks.acquire((files ?? noFiles).lockPath, 'exclusive', signal);
-    if (!lock.ok) return { outcome: refused(notLocked(call, lock.error)), succeeded: false, deadline: false };
+    if (!lock.ok) return notRun(notLocked(call, lock.error));
     try {
       const transaction = await beginFileTransaction(state, { id: call.id, tool: tool.name, paths });
       if (!transaction.ok) return notRun(notBegun(call, transaction.error));
