@@ -1,4 +1,4 @@
-export { type ArtifactRecord, artifactRecord } from './artifacts/artifact-record.ts';
+export { type ArtifactRecord, artifactRecord, INLINE_MAX_BYTES } from './artifacts/artifact-record.ts';
 export type { BlobError, Blobs } from './blobs.ts';
 export {
   type Commit,
@@ -38,7 +38,7 @@ export {
 } from './events/internal-event.ts';
 export { type AnyEvent, anyEvent, type EventDraft, placeEvents, type StoredEvent } from './events/stored-event.ts';
 export { createFeed } from './feed.ts';
-export { type Change, change, type Maybe, type PatchStep } from './frames/change.ts';
+export { type Change, change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';
 export { type Frame, type FrameTrigger, frame } from './frames/frame.ts';
 export { type IntervalSpace, type IntervalWrite, intervalSpace, intervalWrite } from './frames/interval.ts';
 export { type Transition, transition } from './frames/transition.ts';

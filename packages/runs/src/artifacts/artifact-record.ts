@@ -1,6 +1,9 @@
-import { artifactId, artifactKind, diffMetadata, digest, json, text, timestamp } from '@signalbox/model';
+import { artifactId, artifactKind, diffMetadata, digest, json, text, timestamp, utf8Length } from '@signalbox/model';
 import * as z from 'zod';
 import { nodeKey, taskId } from '../ids.ts';
+
+/** What is larger lives in a blob. */
+export const INLINE_MAX_BYTES = 65_536;
 
 /** A stored output. Its content is a text of the row while it is small, and a blob otherwise; `digest` names it either way. */
 export const artifactRecord = z.strictObject({
@@ -13,7 +16,12 @@ export const artifactRecord = z.strictObject({
   bytes: z.int().nonnegative(),
   mimeType: text.min(1),
   /** Present where the content is small; else it is the blob named by `digest`. */
-  content: text.optional(),
+  content: text
+    .refine(
+      content => utf8Length(content) <= INLINE_MAX_BYTES,
+      `more than ${INLINE_MAX_BYTES} bytes belong into a blob`,
+    )
+    .optional(),
   createdAt: timestamp,
   /** Artifacts with one key are versions of one thing. */
   key: text.min(1).optional(),

@@ -1,0 +1,123 @@
+import { type Disk, DiskError } from '@signalbox/journal';
+import {
+  type Digest,
+  digestHex,
+  type ErrorEnvelope,
+  err,
+  failure,
+  type Hasher,
+  ok,
+  type Result,
+} from '@signalbox/model';
+import type { BlobError } from '@signalbox/runs';
+
+/**
+ * Contents named by their sha256, one file each, under `blobs/<aa>/<sha256>`.
+ *
+ * B1  A name appears with its whole content or not at all, and what `put` answers is on disk.
+ * B2  A file that was there before may not be on disk yet: whoever wrote it may have stopped before it synced the directory.
+ */
+export interface BlobFiles {
+  put(content: Uint8Array): Result<Digest, ErrorEnvelope<'STORE_IO_FAILED'>>;
+  get(name: Digest): Result<Uint8Array, BlobError>;
+}
+
+export interface BlobFilesOptions {
+  readonly disk: Disk;
+  readonly hasher: Hasher;
+  /** The data directory, which exists. */
+  readonly home: string;
+  /** Tells this process's unfinished files from those of others. */
+  readonly writer: string;
+}
+
+/** How many names are remembered as being on disk. */
+const MAX_REMEMBERED = 10_000;
+
+export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions): BlobFiles {
+  const root = `${home}/blobs`;
+  const durable = new Set<Digest>();
+  const directories = new Set<string>();
+
+  const directoryOf = (name: Digest) => `${root}/${digestHex(name).slice(0, 2)}`;
+  const fileOf = (name: Digest) => `${directoryOf(name)}/${digestHex(name)}`;
+
+  function ensureDirectory(path: string, parent: string): void {
+    if (directories.has(path)) return;
+    disk.makeDirectory(path);
+    disk.syncDirectory(parent);
+    directories.add(path);
+  }
+
+  function write(name: Digest, content: Uint8Array): void {
+    const temporary = `${directoryOf(name)}/.${digestHex(name)}.${writer}.tmp`;
+    const file = disk.open(temporary, 'create');
+    try {
+      file.write(content);
+      file.sync();
+    } finally {
+      file.close();
+    }
+    disk.rename(temporary, fileOf(name));
+  }
+
+  function isIntact(name: Digest): boolean {
+    const bytes = disk.read(fileOf(name));
+    return typeof bytes === 'object' && hasher(bytes) === name;
+  }
+
+  return {
+    put(content) {
+      const name = hasher(content);
+      if (durable.has(name)) return ok(name);
+      try {
+        ensureDirectory(root, home);
+        ensureDirectory(directoryOf(name), root);
+        if (!isIntact(name)) write(name, content);
+        disk.syncDirectory(directoryOf(name));
+      } catch (cause) {
+        if (cause instanceof DiskError) return err(ioFailure(cause, `writing blob ${name}`));
+        throw cause;
+      }
+      if (durable.size >= MAX_REMEMBERED) durable.clear();
+      durable.add(name);
+      return ok(name);
+    },
+
+    get(name) {
+      try {
+        const bytes = disk.read(fileOf(name));
+        if (typeof bytes !== 'object') return err(missing(name));
+        return hasher(bytes) === name ? ok(bytes) : err(corrupt(name));
+      } catch (cause) {
+        if (cause instanceof DiskError) return err(ioFailure(cause, `reading blob ${name}`));
+        throw cause;
+      }
+    },
+  };
+}
+
+function ioFailure(cause: DiskError, doing: string): ErrorEnvelope<'STORE_IO_FAILED'> {
+  return failure('STORE_IO_FAILED', {
+    message: `The disk refused while ${doing}: ${cause.message}.`,
+    suggestion: 'See that the disk is mounted, writable and not full, then try again: nothing was changed.',
+    retry: { kind: 'retryable_immediate' },
+    details: { operation: cause.operation, systemCode: cause.code },
+  });
+}
+
+function missing(name: Digest): BlobError {
+  return failure('store/blob-missing', {
+    message: `Blob ${name} is not in the store.`,
+    suggestion: 'Restore it from a backup or an export of a run that refers to it.',
+    details: { name },
+  });
+}
+
+function corrupt(name: Digest): BlobError {
+  return failure('store/blob-corrupt', {
+    message: `Blob ${name} is not what its name says: its file was changed or damaged.`,
+    suggestion: 'Restore it from a backup or an export of a run that refers to it.',
+    details: { name },
+  });
+}

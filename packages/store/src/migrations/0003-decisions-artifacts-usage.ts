@@ -1,0 +1,65 @@
+import type { Migration } from './migrate.ts';
+
+/** What waits for people, what comes out, and what it cost. */
+export const decisionsArtifactsUsage: Migration = {
+  name: 'decisions, artifacts and usage',
+  sql: `
+    create table decisions (
+      n integer primary key,
+      run integer not null references runs (n),
+      id text not null unique,
+      node text not null,
+      iteration integer not null,
+      call text not null,
+      kind text not null,
+      proposal any not null,
+      proposal_hash text not null,
+      asked_at text not null,
+      status text not null,
+      resolution any,
+      answered_by text,
+      closed_at text,
+      delivered_at text,
+      unique (run, node, iteration, call)
+    ) strict;
+    create index decisions_by_status on decisions (status, asked_at);
+
+    create table artifacts (
+      n integer primary key,
+      run integer not null references runs (n),
+      id text not null unique,
+      node text,
+      task text,
+      kind text not null,
+      name text not null,
+      digest text not null,
+      bytes integer not null,
+      mime_type text not null,
+      content text,
+      created_at text not null,
+      key text,
+      version integer,
+      workstream text,
+      status text,
+      provenance any,
+      diff any
+    ) strict;
+    create index artifacts_by_run on artifacts (run, n);
+
+    create table usage (
+      run integer not null references runs (n),
+      call text not null,
+      node text,
+      task text,
+      provider text,
+      model text,
+      input_tokens integer not null,
+      output_tokens integer not null,
+      cached_tokens integer not null,
+      tool_calls integer not null,
+      cost_micro_usd integer not null,
+      wall_ms integer not null,
+      at text not null,
+      primary key (run, call)
+    ) strict, without rowid`,
+};

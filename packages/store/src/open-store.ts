@@ -1,0 +1,73 @@
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader } from '@signalbox/runs';
+import { openBlobFiles } from './blobs/blob-files.ts';
+import { migrate } from './migrations/migrate.ts';
+import { groupCommit } from './runs/group-commit.ts';
+import { applyMember, runTables } from './runs/member.ts';
+import { runReader } from './runs/run-reader.ts';
+import { valueCache } from './runs/value-cache.ts';
+import { openConnection } from './sqlite/connection.ts';
+import { jsonColumns } from './sqlite/json-column.ts';
+
+/** Everything that is kept of runs, in one SQLite file and the blobs beside it. */
+export type Store = Commit & RunReader & RunFeed & Blobs & { close(): void };
+
+export interface StoreOptions {
+  /** The database file, in the data directory; `blobs/` is beside it. */
+  readonly path: string;
+  /** Opens the file. Tests put a database here that fails as a disk does. */
+  readonly connect?: (path: string) => DatabaseSync;
+}
+
+export type StoreError = ErrorEnvelope<'store/unusable' | 'store/newer'>;
+
+/** Only the owner of the data directory opens its store: one process writes it. */
+export function openStore({ path: file, connect }: StoreOptions): Result<Store, StoreError> {
+  const connection = openConnection(file, connect);
+  if (!connection.ok) return connection;
+  const database = connection.value;
+  const migrated = migrate(database);
+  if (!migrated.ok) {
+    database.close();
+    return err(migrated.error);
+  }
+
+  const blobs = openBlobFiles({
+    disk: hostDisk,
+    hasher: nodeHasher,
+    home: path.dirname(file),
+    writer: String(process.pid),
+  });
+  const cache = valueCache();
+  const tables = runTables(database, jsonColumns(blobs), cache);
+  const feed = createFeed();
+  const group = groupCommit({
+    database,
+    apply: (writes, guard) => applyMember(tables, writes, guard, nodeHasher),
+    tell: feed.tell,
+    cache,
+  });
+
+  return ok({
+    commit: group.commit,
+    subscribe: feed.subscribe,
+    ...runReader(database, tables),
+    async put(contents) {
+      const names: Digest[] = [];
+      for (const content of contents) {
+        const name = blobs.put(content);
+        if (!name.ok) return name;
+        names.push(name.value);
+      }
+      return ok(names);
+    },
+    get: async name => blobs.get(name),
+    close() {
+      group.close();
+      database.close();
+    },
+  });
+}

@@ -1,0 +1,98 @@
+import { type Json, json as jsonSchema } from '@signalbox/model';
+import { applyChange, type Change, type Maybe, type PatchStep, patchStep } from '@signalbox/runs';
+import * as z from 'zod';
+import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
+import type { Cell, Row } from '../sqlite/row-codec.ts';
+
+/**
+ * How a change lies in its row, and how a value is put together from rows.
+ *
+ * V1  A row is a whole value, a patch of the row before it, or the end of the value.
+ * V2  A key's rows since its last whole value take at most eight times what the value itself takes, so reading a value costs
+ *     in proportion to it, whatever its history.
+ * V3  What only grows is never written as a whole again, so N steps that add the same take O(N) bytes (T4).
+ */
+export interface ChangeCells {
+  readonly kind: number;
+  readonly value: Cell;
+  readonly baseBytes: Cell;
+  readonly chainBytes: Cell;
+}
+
+const SET = 0;
+const PATCH = 1;
+const GONE = 2;
+
+/** The row that a new one follows. `isReplaced` where the new one takes its place. */
+export interface RowBefore {
+  readonly row: Row;
+  readonly isReplaced: boolean;
+}
+
+/** The cells of a change that leads to `value`. */
+export function cellsOf(json: JsonColumns, change: Change, value: Maybe, before: RowBefore | undefined): ChangeCells {
+  switch (change.kind) {
+    case 'gone':
+      return { kind: GONE, value: null, baseBytes: null, chainBytes: null };
+    case 'set':
+      return wholeCells(json, JSON.stringify(change.value));
+    case 'patch':
+      return patchCells(json, change.steps, value, before);
+  }
+}
+
+/** A value from its rows, newest first, as far back as its last whole value. Undefined where there is none. */
+export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string): Maybe {
+  const patches: (readonly PatchStep[])[] = [];
+  for (const row of rows) {
+    if (row.kind === PATCH) {
+      patches.push(json.read(steps, row.value, what));
+      continue;
+    }
+    let value: Maybe = row.kind === GONE ? undefined : json.read(jsonSchema, row.value, what);
+    for (const patch of patches.reverse()) {
+      const next = applyChange(value, { kind: 'patch', steps: patch });
+      if (!next.ok) throw new StoreDamage(`${what} is damaged: ${next.error}`);
+      value = next.value;
+    }
+    return value;
+  }
+  if (patches.length > 0) throw new StoreDamage(`${what} is damaged: its first value is missing`);
+  return undefined;
+}
+
+/** The change that one row holds. */
+export function changeOfRow(json: JsonColumns, row: Row, what: string): Change {
+  if (row.kind === GONE) return { kind: 'gone' };
+  if (row.kind === SET) return { kind: 'set', value: json.read(jsonSchema, row.value, what) };
+  return { kind: 'patch', steps: json.read(steps, row.value, what) };
+}
+
+const steps = z.array(patchStep);
+
+function wholeCells(json: JsonColumns, text: string): ChangeCells {
+  return { kind: SET, value: json.cellOf(text), baseBytes: text.length, chainBytes: 0 };
+}
+
+function patchCells(
+  json: JsonColumns,
+  patch: readonly PatchStep[],
+  value: Maybe,
+  before: RowBefore | undefined,
+): ChangeCells {
+  if (before === undefined) throw new StoreDamage('a patch has no row before it');
+  const { row, isReplaced } = before;
+  if (isReplaced && row.kind !== PATCH) return wholeCells(json, JSON.stringify(value));
+  const merged = isReplaced ? [...json.read(steps, row.value, 'a patch'), ...patch] : patch;
+  const text = JSON.stringify(merged);
+  const added = isReplaced ? JSON.stringify(patch).length : text.length;
+  const baseBytes = Number(row.base_bytes);
+  const chainBefore = Number(row.chain_bytes);
+  const chainBytes = chainBefore + added;
+  // Looked at only as often as the chain doubles: measuring a value takes as long as writing it.
+  if (Math.clz32(chainBytes) !== Math.clz32(chainBefore)) {
+    const whole = JSON.stringify(value as Json);
+    if (baseBytes + chainBytes > 4 * whole.length) return wholeCells(json, whole);
+  }
+  return { kind: PATCH, value: json.cellOf(text), baseBytes, chainBytes };
+}

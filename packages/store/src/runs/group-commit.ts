@@ -1,0 +1,206 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  type CommitError,
+  type CommitNotice,
+  type Committed,
+  checkCommit,
+  type Guard,
+  refused,
+  type WriteSet,
+} from '@signalbox/runs';
+import { SQLITE_CONSTRAINT, SQLITE_IOERR, sqliteCode } from '../sqlite/connection.ts';
+import { StoreFault } from '../sqlite/json-column.ts';
+import type { Applied } from './member.ts';
+
+/**
+ * Commits that wait at the same time share one transaction and one fsync.
+ *
+ * G1  Nobody is answered, and nobody told, before COMMIT. That holds for refusals too: one may rest on what another member
+ *     of the group wrote.
+ * G2  Each member is in a savepoint of its own: one that is refused or violates a constraint fails alone.
+ * G3  If COMMIT fails, or the transaction is gone (as SQLite does when the disk is full), nothing of the group counts: every
+ *     member is run again, alone.
+ * G4  Members are applied, answered and told in the order they came.
+ */
+export interface GroupCommit {
+  commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;
+  /** Commits what waits, and takes nothing more. */
+  close(): void;
+}
+
+export interface GroupCommitOptions {
+  readonly database: DatabaseSync;
+  readonly apply: (writes: WriteSet, guard: Guard) => Result<Applied, CommitError>;
+  readonly tell: (notices: readonly CommitNotice[]) => void;
+  /** Told before a transaction, and after one whose writes do not count. */
+  readonly cache: { begin(): void; rollback(): void };
+  /** Calls back when everything that waits now has come. */
+  readonly schedule?: (flush: () => void) => void;
+}
+
+type Outcome = Result<Applied, CommitError>;
+
+interface Member {
+  readonly writes: WriteSet;
+  readonly guard: Guard;
+  readonly answer: (outcome: Result<Committed, CommitError>) => void;
+}
+
+/** A group blocks its thread for as long as it takes: what comes later waits for the next one. */
+const MAX_GROUP = 256;
+
+export function groupCommit(options: GroupCommitOptions): GroupCommit {
+  const { database, apply, tell, cache, schedule = setImmediate } = options;
+  const waiting: Member[] = [];
+  let isScheduled = false;
+  let isClosed = false;
+  const statements = {
+    begin: database.prepare('begin immediate'),
+    commit: database.prepare('commit'),
+    rollback: database.prepare('rollback'),
+    savepoint: database.prepare('savepoint member'),
+    release: database.prepare('release member'),
+    undo: database.prepare('rollback to member'),
+  };
+
+  function flush(): void {
+    isScheduled = false;
+    const members = waiting.splice(0, MAX_GROUP);
+    if (waiting.length > 0) scheduleFlush();
+    if (members.length === 0) return;
+    const outcomes = (members.length > 1 ? tryTogether(members) : undefined) ?? members.map(runAlone);
+    for (const [index, member] of members.entries()) {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) member.answer(outcome.ok ? ok(outcome.value.committed) : outcome);
+    }
+    tell(outcomes.flatMap(outcome => (outcome.ok ? [outcome.value.notice] : [])));
+  }
+
+  /** The outcomes of all members, or undefined where none of it counts. */
+  function tryTogether(members: readonly Member[]): readonly Outcome[] | undefined {
+    cache.begin();
+    try {
+      statements.begin.run();
+      const outcomes = members.map(inSavepoint);
+      statements.commit.run();
+      return outcomes;
+    } catch (cause) {
+      abandon();
+      if (sqliteCode(cause) === undefined) throw cause;
+      return undefined;
+    }
+  }
+
+  function inSavepoint(member: Member): Outcome {
+    statements.savepoint.run();
+    const outcome = attempt(member);
+    if (!outcome.ok) {
+      statements.undo.run();
+      cache.rollback();
+    }
+    statements.release.run();
+    return outcome;
+  }
+
+  function runAlone(member: Member): Outcome {
+    cache.begin();
+    let isCommitting = false;
+    try {
+      statements.begin.run();
+      const outcome = attempt(member);
+      if (!outcome.ok) {
+        abandon();
+        return outcome;
+      }
+      isCommitting = true;
+      statements.commit.run();
+      return outcome;
+    } catch (cause) {
+      abandon();
+      return err(commitFailure(member.guard.run, cause, isCommitting));
+    }
+  }
+
+  /** What concerns this member only is its outcome; what concerns the transaction is thrown. */
+  function attempt({ writes, guard }: Member): Outcome {
+    try {
+      return apply(writes, guard);
+    } catch (cause) {
+      if (cause instanceof StoreFault) return err(faultOf(guard.run, cause));
+      if (sqliteCode(cause) !== SQLITE_CONSTRAINT || !database.isTransaction) throw cause;
+      return err(violation(guard.run, cause));
+    }
+  }
+
+  function abandon(): void {
+    cache.rollback();
+    if (database.isTransaction) statements.rollback.run();
+  }
+
+  function scheduleFlush(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    schedule(flush);
+  }
+
+  return {
+    async commit(writes, guard) {
+      const checked = checkCommit(writes, guard);
+      if (!checked.ok) return checked;
+      if (isClosed) return err(closed());
+      return await new Promise<Result<Committed, CommitError>>(answer => {
+        waiting.push({ ...checked.value, answer });
+        scheduleFlush();
+      });
+    },
+    close() {
+      isClosed = true;
+      while (waiting.length > 0) flush();
+    },
+  };
+}
+
+/** Why a member that ran alone did not commit. Only a COMMIT that the disk broke off leaves its outcome open. */
+function commitFailure(run: RunId, cause: unknown, isCommitting: boolean): CommitError {
+  const code = sqliteCode(cause);
+  if (code === undefined) throw cause;
+  if (code === SQLITE_CONSTRAINT) return violation(run, cause);
+  if (isCommitting && code === SQLITE_IOERR) {
+    return failure('store/outcome-unknown', {
+      message: `The disk failed while a commit of run ${run} was being written: it may or may not be there after a restart.`,
+      suggestion: 'See that the disk works, restart, and read the run: its version says whether the commit is there.',
+      details: { run, sqliteCode: code },
+    });
+  }
+  return failure('STORE_IO_FAILED', {
+    message: `Nothing was written to run ${run}: ${messageOf(cause)}.`,
+    suggestion: 'See that the disk is writable and not full, then commit again: it is safe to repeat.',
+    retry: { kind: 'retryable_immediate' },
+    details: { run, sqliteCode: code },
+  });
+}
+
+function violation(run: RunId, cause: unknown): CommitError {
+  return refused(run, messageOf(cause));
+}
+
+function faultOf(run: RunId, { envelope }: StoreFault): ErrorEnvelope<'STORE_IO_FAILED'> {
+  return failure('STORE_IO_FAILED', {
+    message: `Nothing was written to run ${run}. ${envelope.message}`,
+    suggestion: envelope.suggestion,
+    retry: envelope.retry,
+    details: { run, cause: envelope.code },
+  });
+}
+
+function closed(): CommitError {
+  return failure('STORE_IO_FAILED', {
+    message: 'The store was closed before the commit.',
+    suggestion: 'Open the store again.',
+  });
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Hasher, Result } from '@signalbox/model';
+import {
+  type CommitError,
+  type CommitNotice,
+  type Committed,
+  type CommitView,
+  type Guard,
+  planCommit,
+  type WriteSet,
+} from '@signalbox/runs';
+import type { JsonColumns } from '../sqlite/json-column.ts';
+import { type EventRows, eventRows } from './event-rows.ts';
+import { type IntervalRows, intervalRows } from './interval-rows.ts';
+import { type RecordRows, recordRows } from './record-rows.ts';
+import { type RunRows, runRows } from './run-rows.ts';
+import { type TransitionRows, transitionRows } from './transition-rows.ts';
+import type { ValueCache } from './value-cache.ts';
+
+/** Every statement on the tables of runs, prepared once. */
+export interface RunTables {
+  readonly runs: RunRows;
+  readonly events: EventRows;
+  readonly intervals: IntervalRows;
+  readonly transitions: TransitionRows;
+  readonly records: RecordRows;
+}
+
+export function runTables(database: DatabaseSync, json: JsonColumns, cache: ValueCache): RunTables {
+  return {
+    runs: runRows(database, json),
+    events: eventRows(database, json),
+    intervals: intervalRows(database, json, cache),
+    transitions: transitionRows(database, json, cache),
+    records: recordRows(database, json),
+  };
+}
+
+/** What a member of a group comes to, to be answered and told after COMMIT. */
+export interface Applied {
+  readonly committed: Committed;
+  readonly notice: CommitNotice;
+}
+
+/** Writes one commit into the open transaction, or says why it cannot be. */
+export function applyMember(
+  tables: RunTables,
+  writes: WriteSet,
+  guard: Guard,
+  hasher: Hasher,
+): Result<Applied, CommitError> {
+  const found = tables.runs.find(guard.run);
+  const n = found?.n ?? -1;
+  const view: CommitView = {
+    run: () => found?.record,
+    task: id => tables.records.task(n, id),
+    decision: id => tables.records.decision(n, id),
+    last: (space, key) => tables.intervals.last(n, space, key),
+    lastTransition: key => tables.transitions.last(n, key),
+  };
+  const planned = planCommit(view, writes, guard, hasher);
+  if (!planned.ok) return planned;
+  const plan = planned.value;
+
+  const run = found?.n ?? tables.runs.insert(plan.record);
+  if (found !== undefined) tables.runs.update(run, plan.record, writes.run !== undefined);
+  if (plan.frame !== undefined) tables.events.insertFrame(run, plan.frame);
+  for (const interval of plan.intervals) tables.intervals.put(run, interval);
+  for (const transition of plan.transitions) tables.transitions.insert(run, transition);
+  for (const task of plan.tasks) tables.records.putTask(run, task);
+  for (const decision of plan.decisions) tables.records.putDecision(run, decision);
+  for (const artifact of plan.artifacts) tables.records.insertArtifact(run, artifact);
+  for (const usage of plan.usage) tables.records.insertUsage(run, usage);
+  tables.events.insert(run, plan.events);
+
+  const events = plan.events.map(({ event, hash }) => ({ event, hash }));
+  const { run: id, version } = plan.committed;
+  return { ok: true, value: { committed: plan.committed, notice: { run: id, version, events } } };
+}

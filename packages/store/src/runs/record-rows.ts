@@ -1,0 +1,135 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { ApprovalId } from '@signalbox/model';
+import {
+  type ArtifactRecord,
+  artifactRecord,
+  type Decision,
+  decision,
+  type Task,
+  type TaskId,
+  task,
+  type UsageRecord,
+  usageRecord,
+} from '@signalbox/runs';
+import type { JsonColumns } from '../sqlite/json-column.ts';
+import { type RowCodec, rowCodec } from '../sqlite/row-codec.ts';
+
+/** Tasks, decisions, artifacts and usage: records whose fields are columns. */
+export interface RecordRows {
+  readonly codecs: {
+    readonly task: RowCodec<Task>;
+    readonly decision: RowCodec<Decision>;
+    readonly artifact: RowCodec<ArtifactRecord>;
+  };
+  task(run: number, id: TaskId): Task | undefined;
+  putTask(run: number, task: Task): void;
+  decision(run: number, id: ApprovalId): Decision | undefined;
+  putDecision(run: number, decision: Decision): void;
+  insertArtifact(run: number, artifact: ArtifactRecord): void;
+  /** A call that is there already is not counted again. */
+  insertUsage(run: number, usage: UsageRecord): void;
+}
+
+export function recordRows(database: DatabaseSync, json: JsonColumns): RecordRows {
+  const tasks = rowCodec(json, task, {
+    id: 'plain',
+    node: 'plain',
+    iteration: 'plain',
+    signature: 'plain',
+    status: 'plain',
+    effects: 'plain',
+    leaseOwner: 'plain',
+    leaseExpiresAt: 'plain',
+    heartbeatAt: 'plain',
+    retryCount: 'plain',
+    maxRetries: 'plain',
+    backoffMs: 'plain',
+    nextRetryAt: 'plain',
+    lastError: 'json',
+    blockReason: 'plain',
+    result: 'json',
+    handledFrame: 'plain',
+    createdAt: 'plain',
+    startedAt: 'plain',
+    endedAt: 'plain',
+  });
+  const decisions = rowCodec(json, decision, {
+    id: 'plain',
+    node: 'plain',
+    iteration: 'plain',
+    call: 'plain',
+    kind: 'plain',
+    proposal: 'json',
+    proposalHash: 'plain',
+    askedAt: 'plain',
+    status: 'plain',
+    resolution: 'json',
+    answeredBy: 'plain',
+    closedAt: 'plain',
+    deliveredAt: 'plain',
+  });
+  const artifacts = rowCodec(json, artifactRecord, {
+    id: 'plain',
+    node: 'plain',
+    task: 'plain',
+    kind: 'plain',
+    name: 'plain',
+    digest: 'plain',
+    bytes: 'plain',
+    mimeType: 'plain',
+    content: 'plain',
+    createdAt: 'plain',
+    key: 'plain',
+    version: 'plain',
+    workstream: 'plain',
+    status: 'plain',
+    provenance: 'json',
+    diff: 'json',
+  });
+  const usages = rowCodec(json, usageRecord, {
+    call: 'plain',
+    node: 'plain',
+    task: 'plain',
+    provider: 'plain',
+    model: 'plain',
+    inputTokens: 'plain',
+    outputTokens: 'plain',
+    cachedTokens: 'plain',
+    toolCalls: 'plain',
+    costMicroUsd: 'plain',
+    wallMs: 'plain',
+    at: 'plain',
+  });
+
+  const taskById = database.prepare('select * from tasks where run = ? and id = ?');
+  const putTask = database.prepare(insertInto('tasks', tasks.columns, 'run, id'));
+  const decisionById = database.prepare('select * from decisions where run = ? and id = ?');
+  const putDecision = database.prepare(insertInto('decisions', decisions.columns, 'id'));
+  const insertArtifact = database.prepare(insertInto('artifacts', artifacts.columns));
+  const insertUsage = database.prepare(`${insertInto('usage', usages.columns)} on conflict do nothing`);
+
+  return {
+    codecs: { task: tasks, decision: decisions, artifact: artifacts },
+    task(run, id) {
+      const row = taskById.get(run, id);
+      return row && tasks.fromRow(row);
+    },
+    putTask: (run, record) => void putTask.run({ run, ...tasks.toRow(record) }),
+    decision(run, id) {
+      const row = decisionById.get(run, id);
+      return row && decisions.fromRow(row);
+    },
+    putDecision: (run, record) => void putDecision.run({ run, ...decisions.toRow(record) }),
+    insertArtifact: (run, record) => void insertArtifact.run({ run, ...artifacts.toRow(record) }),
+    insertUsage: (run, record) => void insertUsage.run({ run, ...usages.toRow(record) }),
+  };
+}
+
+/** An insert of a run's row by named parameters; where `key` is there already, the row is replaced. */
+function insertInto(table: string, columns: readonly string[], key?: string): string {
+  const names = ['run', ...columns];
+  const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(name => `:${name}`).join(', ')})`;
+  if (key === undefined) return insert;
+  const updates = columns.filter(column => column !== 'id').map(column => `${column} = excluded.${column}`);
+  return `${insert} on conflict (${key}) do update set ${updates.join(', ')}`;
+}

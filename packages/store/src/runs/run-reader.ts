@@ -1,0 +1,126 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type RunId, runId } from '@signalbox/model';
+import { DEFAULT_PAGE, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
+import type { Row } from '../sqlite/row-codec.ts';
+import type { RunTables } from './member.ts';
+import { RUN_COLUMNS } from './run-rows.ts';
+
+/** Reads through the connection that writes: between two groups it sees exactly what is committed. */
+export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
+  const { runs, events, intervals, transitions, records } = tables;
+  const listed = database.prepare(listSql);
+  const children = database.prepare(
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ? order by id`,
+  );
+  const number = database.prepare('select n from runs where id = ?');
+  const tasksOfRun = database.prepare(`
+    select * from tasks where run = :run and (:status is null or status in (select value from json_each(:status)))
+      and (:node is null or node = :node) order by n`);
+  const underWay = database.prepare(`
+    select tasks.*, runs.id as run_id from tasks join runs on runs.n = tasks.run
+    where tasks.status in ('running', 'canceling')
+      and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by tasks.n`);
+  const decisionById = database.prepare(`
+    select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
+  const decisionList = database.prepare(`
+    select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run
+    where (:run is null or runs.id = :run)
+      and (:status is null or decisions.status in (select value from json_each(:status)))
+    order by asked_at, decisions.n`);
+  const artifacts = database.prepare(`
+    select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
+    order by n`);
+  const usage = database.prepare(usageSql);
+
+  /** -1 names no run. */
+  const numberOf = (run: RunId): number => Number(number.get(run)?.n ?? -1);
+  const runOf = (row: Row): RunId => runId.parse(row.run_id);
+
+  return {
+    run: async run => runs.find(run)?.record,
+    async runs(filter = {}) {
+      const limit = filter.limit ?? DEFAULT_PAGE;
+      const found = listed.all({ ...listParameters(filter), limit: limit + 1 }).map(row => runs.fromRow(row).record);
+      const items = found.slice(0, limit);
+      const last: RunRecord | undefined = items.at(-1);
+      return found.length > limit && last !== undefined ? { items, next: last.id } : { items };
+    },
+    children: async run => children.all(run).map(row => runs.fromRow(row).record),
+
+    frame: async (run, index) => events.frames(numberOf(run), index, 1).find(frame => frame.index === index),
+    frames: async (run, from, limit) => events.frames(numberOf(run), from, limit),
+    at: async (run, space, frame) => intervals.at(numberOf(run), space, frame),
+    valueAt: async (run, space, key, frame) => intervals.valueAt(numberOf(run), space, key, frame),
+    transitions: async (run, filter = {}) => transitions.page(numberOf(run), filter),
+
+    events: async (run, from, limit) => events.from(numberOf(run), from, limit),
+
+    task: async (run, task) => records.task(numberOf(run), task),
+    tasks: async (run, { status, node } = {}) =>
+      tasksOfRun
+        .all({ run: numberOf(run), status: listOrNull(status), node: node ?? null })
+        .map(row => records.codecs.task.fromRow(row)),
+    orphans: async alive =>
+      underWay.all(JSON.stringify(alive)).map(row => ({ run: runOf(row), task: records.codecs.task.fromRow(row) })),
+
+    async decision(id) {
+      const row = decisionById.get(id);
+      return row && { run: runOf(row), decision: records.codecs.decision.fromRow(row) };
+    },
+    decisions: async ({ run, status } = {}) =>
+      decisionList
+        .all({ run: run ?? null, status: listOrNull(status) })
+        .map(row => ({ run: runOf(row), decision: records.codecs.decision.fromRow(row) })),
+    artifacts: async (run, { node, key } = {}) =>
+      artifacts
+        .all({ run: numberOf(run), node: node ?? null, key: key ?? null })
+        .map(row => records.codecs.artifact.fromRow(row)),
+    async usageOfTree(run) {
+      const row: Row = usage.get(run) ?? {};
+      return {
+        calls: Number(row.calls),
+        inputTokens: Number(row.input_tokens),
+        outputTokens: Number(row.output_tokens),
+        cachedTokens: Number(row.cached_tokens),
+        toolCalls: Number(row.tool_calls),
+        costMicroUsd: Number(row.cost_micro_usd),
+        wallMs: Number(row.wall_ms),
+      };
+    },
+  };
+}
+
+const listSql = `
+  select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
+  where (:status is null or status in (select value from json_each(:status)))
+    and (:name is null or name = :name)
+    and (:correlation_id is null or correlation_id = :correlation_id)
+    and (:tag is null or exists (select 1 from run_tags where run_tags.run = runs.n and tag = :tag))
+    and (:after is null or id < :after)
+  order by id desc limit :limit`;
+
+const usageSql = `
+  with recursive tree (n, id) as (
+    select n, id from runs where id = ?
+    union
+    select runs.n, runs.id from runs join tree on runs.origin_run = tree.id where runs.origin_kind = 'sub-plan'
+  )
+  select count(*) as calls, coalesce(sum(input_tokens), 0) as input_tokens,
+    coalesce(sum(output_tokens), 0) as output_tokens, coalesce(sum(cached_tokens), 0) as cached_tokens,
+    coalesce(sum(tool_calls), 0) as tool_calls, coalesce(sum(cost_micro_usd), 0) as cost_micro_usd,
+    coalesce(sum(wall_ms), 0) as wall_ms
+  from usage join tree on usage.run = tree.n`;
+
+function listParameters({ status, name, tag, correlationId, after }: RunFilter) {
+  return {
+    status: listOrNull(status),
+    name: name ?? null,
+    tag: tag ?? null,
+    correlation_id: correlationId ?? null,
+    after: after ?? null,
+  };
+}
+
+function listOrNull(values: readonly string[] | undefined): string | null {
+  return values === undefined ? null : JSON.stringify(values);
+}

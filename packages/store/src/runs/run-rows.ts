@@ -1,0 +1,127 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { RunId } from '@signalbox/model';
+import { type RunRecord, runRecord } from '@signalbox/runs';
+import * as z from 'zod';
+import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
+import type { Cell, Row } from '../sqlite/row-codec.ts';
+
+/** A run's record, and its short number. */
+export interface NumberedRun {
+  readonly n: number;
+  readonly record: RunRecord;
+}
+
+export interface RunRows {
+  find(id: RunId): NumberedRun | undefined;
+  fromRow(row: Row): NumberedRun;
+  insert(record: RunRecord): number;
+  /** `withDetails` also writes what seldom changes. */
+  update(n: number, record: RunRecord, withDetails: boolean): void;
+}
+
+/** The columns that a reader of runs selects, with `run_details` joined. */
+export const RUN_COLUMNS = 'runs.*, run_details.details';
+
+export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
+  const byId = database.prepare(
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where runs.id = ?`,
+  );
+  const insertRun = database.prepare(`
+    insert into runs (id, status, phase, name, correlation_id, origin_kind, origin_run, epoch, version, frames,
+      input_seq, next_seq, head, created_at, updated_at, started_at, ended_at)
+    values (:id, :status, :phase, :name, :correlation_id, :origin_kind, :origin_run, :epoch, :version, :frames,
+      :input_seq, :next_seq, :head, :created_at, :updated_at, :started_at, :ended_at)`);
+  const updateHot = database.prepare(`
+    update runs set epoch = ?, version = ?, frames = ?, input_seq = ?, next_seq = ?, head = ?, updated_at = ?
+    where n = ?`);
+  const updateAll = database.prepare(`
+    update runs set status = ?, phase = ?, name = ?, started_at = ?, ended_at = ? where n = ?`);
+  const putDetails = database.prepare(`
+    insert into run_details (run, details) values (?, ?) on conflict (run) do update set details = excluded.details`);
+  const dropTags = database.prepare('delete from run_tags where run = ?');
+  const addTag = database.prepare('insert into run_tags (run, tag) values (?, ?) on conflict do nothing');
+
+  function putRest(n: number, record: RunRecord): void {
+    putDetails.run(n, json.cellOf(JSON.stringify(detailsOf(record))));
+    dropTags.run(n);
+    for (const tag of record.tags) addTag.run(n, tag);
+  }
+
+  function fromRow(row: Row): NumberedRun {
+    const parsed = runRecord.safeParse({ ...hotOf(row), ...json.read(details, row.details, `run ${row.id}`) });
+    if (!parsed.success) throw new StoreDamage(`run ${row.id} is damaged at ${parsed.error.issues[0]?.path.join('.')}`);
+    return { n: Number(row.n), record: parsed.data };
+  }
+
+  return {
+    find(id) {
+      const row = byId.get(id);
+      return row === undefined ? undefined : fromRow(row);
+    },
+    fromRow,
+    insert(record) {
+      const n = Number(insertRun.run(rowOf(record)).lastInsertRowid);
+      putRest(n, record);
+      return n;
+    },
+    update(n, record, withDetails) {
+      const { epoch, version, frames, inputSeq, nextSeq, head, updatedAt } = record;
+      updateHot.run(epoch, version, frames, inputSeq, nextSeq, head, updatedAt, n);
+      if (!withDetails) return;
+      const { status, phase, name, startedAt, endedAt } = record;
+      updateAll.run(status, phase, name, startedAt ?? null, endedAt ?? null, n);
+      putRest(n, record);
+    },
+  };
+}
+
+/** What is kept as one JSON text. */
+const details = z.looseObject({});
+
+function detailsOf(record: RunRecord): Partial<RunRecord> {
+  const { driver, tags, origin, source, mode, globalMode, input, limits, seed, owner, stopReason, error, output } =
+    record;
+  return { driver, tags, origin, source, mode, globalMode, input, limits, seed, owner, stopReason, error, output };
+}
+
+function rowOf(record: RunRecord): Record<string, Cell> {
+  return {
+    id: record.id,
+    status: record.status,
+    phase: record.phase,
+    name: record.name,
+    correlation_id: record.correlationId ?? null,
+    origin_kind: record.origin?.kind ?? null,
+    origin_run: record.origin?.run ?? null,
+    epoch: record.epoch,
+    version: record.version,
+    frames: record.frames,
+    input_seq: record.inputSeq,
+    next_seq: record.nextSeq,
+    head: record.head,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    started_at: record.startedAt ?? null,
+    ended_at: record.endedAt ?? null,
+  };
+}
+
+function hotOf(row: Row): Record<string, unknown> {
+  return {
+    id: row.id,
+    status: row.status,
+    phase: row.phase,
+    name: row.name,
+    ...(row.correlation_id === null ? {} : { correlationId: row.correlation_id }),
+    epoch: row.epoch,
+    version: row.version,
+    frames: row.frames,
+    inputSeq: row.input_seq,
+    nextSeq: row.next_seq,
+    head: row.head,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...(row.started_at === null ? {} : { startedAt: row.started_at }),
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+  };
+}

@@ -1,0 +1,82 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+
+/** The oldest SQLite whose write-ahead log is sound. */
+export const MIN_SQLITE = '3.51.3';
+
+/** Marks a file as ours: `SBox`. */
+const APPLICATION_ID = 0x53_42_6f_78;
+
+export type UnusableStore = ErrorEnvelope<'store/unusable'>;
+
+/** Opens the database file as every connection of ours must be: durable at COMMIT, and never waiting for a lock. */
+export function openConnection(
+  path: string,
+  connect: (path: string) => DatabaseSync = connectTo,
+): Result<DatabaseSync, UnusableStore> {
+  let database: DatabaseSync | undefined;
+  try {
+    database = connect(path);
+    const fault = configure(database);
+    if (fault === undefined) return ok(database);
+    database.close();
+    return err(unusable(fault));
+  } catch (cause) {
+    database?.close();
+    return err(unusable(cause instanceof Error ? cause.message : String(cause)));
+  }
+}
+
+/** SQLite's result code of a failure, or undefined where it is none of SQLite's. Extended codes are cut to their class. */
+export function sqliteCode(cause: unknown): number | undefined {
+  if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
+  return cause.errcode & 0xff;
+}
+
+export const SQLITE_IOERR = 10;
+export const SQLITE_FULL = 13;
+export const SQLITE_CONSTRAINT = 19;
+
+export function isAtLeast(version: string, least: string): boolean {
+  const [have, want] = [version, least].map(text => text.split('.').map(Number));
+  for (const [index, part] of (want ?? []).entries()) {
+    const given = have?.[index] ?? 0;
+    if (given !== part) return given > part;
+  }
+  return true;
+}
+
+function connectTo(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: 0 });
+}
+
+function configure(database: DatabaseSync): string | undefined {
+  const version = String(pragma(database, 'select sqlite_version()'));
+  if (!isAtLeast(version, MIN_SQLITE)) return `SQLite is ${version}; ${MIN_SQLITE} or newer is needed`;
+  const application = pragma(database, 'pragma application_id');
+  if (application !== 0 && application !== APPLICATION_ID) return 'the file is a database of another program';
+  if (application === 0 && pragma(database, 'select count(*) from sqlite_schema') !== 0) {
+    return 'the file is a database of another program';
+  }
+  if (pragma(database, 'pragma journal_mode = wal') !== 'wal') return 'the file cannot have a write-ahead log';
+  database.exec(`
+    pragma application_id = ${APPLICATION_ID};
+    pragma synchronous = full;
+    pragma foreign_keys = on;
+    pragma fullfsync = on;
+    pragma checkpoint_fullfsync = on;
+    pragma temp_store = memory;
+  `);
+  return undefined;
+}
+
+function pragma(database: DatabaseSync, sql: string): unknown {
+  return Object.values(database.prepare(sql).get() ?? {})[0];
+}
+
+function unusable(why: string): UnusableStore {
+  return failure('store/unusable', {
+    message: `The database cannot be used: ${why}.`,
+    suggestion: 'See that the data directory is writable and that its db.sqlite was made by Signalbox.',
+  });
+}

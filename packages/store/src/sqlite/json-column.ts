@@ -1,0 +1,67 @@
+import type { Digest, ErrorEnvelope, Json } from '@signalbox/model';
+import { INLINE_MAX_BYTES } from '@signalbox/runs';
+import type * as z from 'zod';
+import type { BlobFiles } from '../blobs/blob-files.ts';
+
+/** What a JSON column holds: its text or, where that is large, the 32 bytes that name its blob. */
+export type JsonCell = string | Uint8Array;
+
+/** Writes and reads JSON columns. What is read is checked: a row that is not what was written is damage, never data. */
+export interface JsonColumns {
+  /** Throws `StoreFault` where a large text cannot be put on disk. */
+  cellOf(text: string): JsonCell;
+  textOf(cell: unknown): string;
+  read<T>(schema: z.ZodType<T>, cell: unknown, what: string): T;
+}
+
+/** A failure below a statement, thrown to where the transaction is. */
+export class StoreFault extends Error {
+  override readonly name = 'StoreFault';
+  readonly envelope: ErrorEnvelope;
+
+  constructor(envelope: ErrorEnvelope) {
+    super(envelope.message);
+    this.envelope = envelope;
+  }
+}
+
+/** Something in the database is not what was written there. */
+export class StoreDamage extends Error {
+  override readonly name = 'StoreDamage';
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function jsonColumns(blobs: BlobFiles): JsonColumns {
+  function textOf(cell: unknown): string {
+    if (typeof cell === 'string') return cell;
+    if (!(cell instanceof Uint8Array)) throw new StoreDamage(`a JSON column holds ${typeof cell}`);
+    const content = blobs.get(`sha256:${Buffer.from(cell).toString('hex')}` as Digest);
+    if (!content.ok) throw new StoreFault(content.error);
+    return utf8.decode(content.value);
+  }
+
+  return {
+    cellOf(text) {
+      // No UTF-16 unit takes more than three bytes: short texts need no counting.
+      if (text.length * 3 <= INLINE_MAX_BYTES || Buffer.byteLength(text) <= INLINE_MAX_BYTES) return text;
+      const name = blobs.put(Buffer.from(text));
+      if (!name.ok) throw new StoreFault(name.error);
+      return Buffer.from(name.value.slice('sha256:'.length), 'hex');
+    },
+    textOf,
+    read(schema, cell, what) {
+      const parsed = schema.safeParse(parseJson(textOf(cell), what));
+      if (parsed.success) return parsed.data;
+      throw new StoreDamage(`${what} is damaged: ${parsed.error.issues[0]?.message ?? 'not what was written'}`);
+    },
+  };
+}
+
+function parseJson(text: string, what: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new StoreDamage(`${what} is damaged: not JSON`, { cause });
+  }
+}
