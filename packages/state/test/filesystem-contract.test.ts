@@ -47,6 +47,7 @@ describe.each(implementations)('%s filesystem', (_name, create) => {
     expect(await files.read('dir')).toMatchObject(failed('it is not a file'));
     expect(await files.write('dir', '')).toMatchObject(failed('it is not a file'));
     expect(await files.list('file')).toMatchObject(failed('it is not a directory'));
+    expect(await files.write('file/below', '')).toMatchObject(failed('a part of it is not a directory'));
     expect(await files.mkdir('file')).toMatchObject(failed('it is there already'));
     expect(await files.symlink('x', 'dir')).toMatchObject(failed('it is there already'));
     expect(await files.rename('dir', 'file')).toMatchObject(failed('it is there already'));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { nameFromBytes } from '../src/filesystem/path-name.ts';
 import {
   createCheckpointStore,
   createPathLocks,
@@ -14,7 +15,7 @@ import { createTestRunner, createTestState, must, openTestFilesystem, temporaryD
 import { type Model, modelAfter, type Operation, operation, perform, treeOfModel } from './host-model.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const SCRIPTS = SOAK ? 2000 : 60;
+const SCRIPTS = SOAK ? 2000 : 120;
 const STEPS = { minLength: 20, maxLength: 26 };
 
 const ending = fc.constantFrom('succeed', 'succeed', 'fail', 'throw', 'bad output', 'expand', 'cancel');
@@ -27,6 +28,7 @@ interface Call {
 }
 type Step =
   | Call
+  | { readonly kind: 'declared'; readonly operation: Operation; readonly ending: Ending }
   | { readonly kind: 'outside'; readonly operation: Operation }
   | { readonly kind: 'rollback'; readonly to: number };
 
@@ -35,11 +37,19 @@ const call: fc.Arbitrary<Call> = fc.record({
   operations: fc.array(operation, { minLength: 1, maxLength: 6 }),
   ending,
 });
+/** A call that declares the one path that it changes. */
+const declared: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant('declared' as const),
+  operation: operation.filter(one => one.op !== 'rename'),
+  ending,
+});
 const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: declared },
   { weight: 6, arbitrary: call },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('outside' as const), operation }) },
 );
 const ownStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: declared },
   { weight: 6, arbitrary: call },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('rollback' as const), to: fc.nat() }) },
 );
@@ -69,7 +79,15 @@ async function runScript(script: readonly Step[]): Promise<void> {
         return ending === 'fail' ? fail('as told') : succeed(null);
       },
     });
-    const runner = createTestRunner(state, { tools: [tool], locks });
+    const declaring = defineTool({
+      ...tool,
+      name: 'declaring',
+      effects: {
+        kind: 'files',
+        paths: input => (input as Call).operations.map(one => nameFromBytes(Buffer.from(one.path, 'latin1'))),
+      },
+    });
+    const runner = createTestRunner(state, { tools: [tool, declaring], locks });
     let model: Model = new Map();
     const before = new Map<string, Model>();
     for (const [index, one] of script.entries()) {
@@ -85,11 +103,16 @@ async function runScript(script: readonly Step[]): Promise<void> {
         before.set(undone.checkpointId, model);
         model = before.get(chosen.toolCallId) ?? model;
       } else {
+        const name = one.kind === 'call' ? 'script' : 'declaring';
+        const operations = one.kind === 'call' ? one.operations : [one.operation];
         before.set(String(index), model);
         aborter = new AbortController();
-        const ran = runner.execute({ id: String(index), name: 'script', input: one }, { signal: aborter.signal });
+        const ran = runner.execute(
+          { id: String(index), name, input: { operations, ending: one.ending } },
+          { signal: aborter.signal },
+        );
         await ran.catch(thrown => expect(thrown).toBeInstanceOf(VisibilityExpansionRequired));
-        if (one.ending === 'succeed') model = one.operations.reduce(modelAfter, model);
+        if (one.ending === 'succeed') model = operations.reduce(modelAfter, model);
       }
       expect(treeOf(directory.path)).toEqual(treeOfModel(model));
     }

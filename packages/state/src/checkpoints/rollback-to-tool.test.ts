@@ -111,6 +111,7 @@ describe('rollback to a tool', () => {
       error: { code: 'state/conflict', details: { paths: ['./a'] } },
     });
     expect([treeOf(root), state.session.slice(plan).latest()?.objective]).toEqual([tree, 'b=1']);
+    expect(await run('c', 'c', '1')).toMatchObject({ status: 'succeeded' });
   });
 
   it('[S54] what someone else changed between two calls is not overwritten either, though later calls have seen it', async () => {

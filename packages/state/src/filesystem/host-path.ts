@@ -33,8 +33,9 @@ export function hostPath(
   let at = limits.root;
   for (const [index, part] of parts.value.entries()) {
     const next = `${at}/${part}`;
-    const stat = fs.lstatSync(osPath(next), { throwIfNoEntry: false });
-    if (stat?.isSymbolicLink() && (how.followLast || index < parts.value.length - 1)) {
+    const looked = lookAt(path, next);
+    if (!looked.ok) return looked;
+    if (looked.value?.isSymbolicLink() && (how.followLast || index < parts.value.length - 1)) {
       const real = realPath(next);
       if (real === undefined) return err(fileFailed(path, 'a link on the way leads nowhere'));
       at = real;
@@ -48,6 +49,15 @@ export function hostPath(
   const opaque = how.change ? within.find(part => limits.opaque.has(part)) : undefined;
   if (opaque !== undefined) return err(pathRefused(path, `changes inside ${opaque} could not be undone`));
   return ok({ path: at, parts: within });
+}
+
+function lookAt(path: string, at: string): Result<fs.Stats | undefined, FileError> {
+  try {
+    return ok(fs.lstatSync(osPath(at), { throwIfNoEntry: false }));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    return err(fileFailed(path, code === 'ENOTDIR' ? 'a part of it is not a directory' : (code ?? String(cause))));
+  }
 }
 
 function realPath(path: string): string | undefined {

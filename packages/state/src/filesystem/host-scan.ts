@@ -108,7 +108,8 @@ class Scan {
       return before?.kind === 'opaque' && before.identity === identity ? before : { kind: 'opaque', identity };
     }
     const stamp = this.stamp(stat);
-    if (stat.isFile() && (this.options.store === null || this.canRead(path))) {
+    const unreadBefore = this.options.store === null && before?.kind !== 'special';
+    if (stat.isFile() && (unreadBefore || this.canRead(path))) {
       return this.file(path, stat, before?.kind === 'file' ? before : undefined);
     }
     if (stat.isFile()) return { kind: 'special', stamp };

@@ -71,6 +71,17 @@ describe('recovery', () => {
     expect(treeOf(root)).toEqual({ './a': 'file 644 before', './theirs': 'file 644 made by someone else since' });
   });
 
+  it('[S28] [S25] a restore that had only been staged is dropped, and what others changed meanwhile stays', async () => {
+    const { recover, filesystem } = createWorld();
+    must(await filesystem.write('a', 'before'));
+    const before = must(await filesystem.snapshot());
+    must(await filesystem.write('a', 'after'));
+    must(await filesystem.stage(before, { id: 'restore', left: 'known' }));
+    fs.writeFileSync(`${root}/theirs`, 'x');
+    expect(await recover()).toEqual([{ id: 'restore', tool: 'restore', outcome: { kind: 'restore-dropped' } }]);
+    expect(treeOf(root)).toEqual({ './a': 'file 644 after', './theirs': 'file 644 x' });
+  });
+
   it('[S47] an external call whose process died is told as unknown', async () => {
     const { undoLog, recover } = createWorld();
     await undoLog.put({ version: 1, id: 'mail', tool: 'send', startedAt: 0, work: { kind: 'external' } });

@@ -61,12 +61,13 @@ export async function beginFileTransaction(
   });
 }
 
-/** Where the paths that a tool declares really lead. One that leads nowhere allowed is kept: changing it will be refused. */
+/** The paths that a tool declares, and where they really lead: a link on the way, or the link itself, may be meant. */
 export function locatedPaths(files: Filesystem, paths: readonly string[]): readonly string[] {
-  return paths.map(path => {
+  const located = paths.flatMap(path => {
     const at = files.locate(path);
-    return at.ok ? at.value : path;
+    return at.ok ? [path, at.value] : [path];
   });
+  return [...new Set(located)];
 }
 
 /** Errors of the disk, at the edge where they are met. */
