@@ -53,6 +53,22 @@ describe('the user’s repository', () => {
     expect(treeOf(directory.path)).toEqual(before.all);
   });
 
+  it('[S24] a command that succeeded can be undone later, and what someone else changed after it cannot', async () => {
+    const files = openTestFilesystem(directory.path);
+    const { state } = createTestState({ files });
+    const runner = createTestRunner(state, { tools: [runCommand] });
+    fs.writeFileSync(`${directory.path}/a`, 'one');
+    const before = must(await state.snapshot());
+    const input = { command: ['sh', '-c', 'echo two > a; echo new > b'] };
+    must(await runner.execute({ id: '1', name: 'run_command', input }));
+    must(await state.restore(before));
+    expect(treeOf(directory.path)).toEqual({ './a': 'file 644 one' });
+    must(await runner.execute({ id: '2', name: 'run_command', input }));
+    fs.writeFileSync(`${directory.path}/b`, 'by someone else');
+    expect(await state.restore(before)).toMatchObject({ ok: false, error: { code: 'state/conflict' } });
+    expect(fs.readFileSync(`${directory.path}/a`, 'utf8')).toBe('two\n');
+  });
+
   it('[S23] a failing command that commits is told that .git was changed, and its files are undone', async () => {
     git('init', '-q', '-b', 'main');
     fs.writeFileSync(`${directory.path}/a`, 'one');

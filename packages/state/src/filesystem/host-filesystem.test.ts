@@ -240,7 +240,19 @@ describe('conflicts', () => {
       ok: false,
       error: { code: 'state/conflict', details: { paths: ['./a'], total: 1 } },
     });
+    expect(await undoLater(files, snapshot)).toMatchObject({ ok: false, error: { code: 'state/conflict' } });
     expect(treeOf(root)).toEqual(before);
+  });
+
+  it('[S22] what was written without a call is part of the next snapshot, also of one that looks at other paths', async () => {
+    fs.writeFileSync(`${root}/b`, 'x');
+    const files = openTestFilesystem(root);
+    must(await files.snapshot());
+    must(await files.write('a', 'by the program'));
+    const snapshot = must(await files.decode(await files.encode(must(await files.snapshot({ paths: ['b'] })))));
+    fs.rmSync(`${root}/a`);
+    must(await undo(files, snapshot));
+    expect(treeOf(root)).toEqual({ './a': 'file 644 by the program', './b': 'file 644 x' });
   });
 
   it('[S24] a file that appears in a directory which the undo would remove is a conflict', async () => {

@@ -53,7 +53,10 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const records = new Map<string, UndoRecord>();
   const stagings = new Set<string>();
   const isData = (path: string) => data !== undefined && `${root}/${path}` === data;
+  /** What was last seen, by a snapshot or after a restore: every file in it was read. */
   let known: DirectoryNode | undefined;
+  /** What was changed through this object since. */
+  const dirty = new Set<string>();
 
   const scanOptions = (contents: ContentStore | null): ScanOptions => ({
     root,
@@ -64,13 +67,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     store: contents,
   });
 
-  /** Looks at the disk: at the paths alone where the rest is known, else at everything. */
-  const look = async (contents: ContentStore | null, paths: readonly string[] | undefined): Promise<DirectoryNode> => {
-    const scan = scanOptions(contents);
+  /** Looks at the disk, at the paths alone where the rest is known, and remembers what it saw. */
+  const look = async (paths: readonly string[] | undefined): Promise<DirectoryNode> => {
+    const scan = scanOptions(store);
+    const touched = [...dirty];
     known =
       paths === undefined || known === undefined
         ? await scanTree(scan, known)
-        : await scanPaths(scan, known, paths.map(partsOf));
+        : await scanPaths(scan, known, [...paths, ...touched].map(partsOf));
+    for (const path of touched) dirty.delete(path);
     return known;
   };
 
@@ -87,19 +92,19 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
 
   const limits = { root, forbidden: data === undefined ? [] : [data], opaque };
   const access = createHostFileAccess(limits, async parts => {
-    if (known !== undefined) known = await scanPaths(scanOptions(null), known, [parts]);
+    dirty.add(parts.join('/'));
   });
 
   const stage = async (snapshot: FilesystemSnapshot, { id, left, paths }: StageOptions<FilesystemSnapshot>) => {
     const staging = stagingName(id);
     stagings.add(staging);
     stagings.add(`${staging}-done`);
-    const settled = known ?? snapshot.tree;
+    const settled = left === 'known' ? (known === undefined ? snapshot.tree : await look([])) : snapshot.tree;
     // Only the paths that a call declared are its doing; everywhere else the target is taken to be there already.
     const declared = left === 'present' ? paths : undefined;
     const now =
       declared === undefined
-        ? await look(left === 'present' ? null : store, undefined)
+        ? await scanTree(scanOptions(left === 'present' ? null : store), known)
         : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
     // A call's record may be one that a process before this one left.
     const ofCall = records.get(id) ?? (await undoLog.pending()).find(record => record.id === id);
@@ -142,7 +147,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     lockPath: root,
     async snapshot(how = {}) {
       try {
-        return ok({ tree: await look(store, how.paths) });
+        return ok({ tree: await look(how.paths) });
       } catch (cause) {
         known = undefined;
         return err(snapshotFailed(reasonOf(cause)));

@@ -1,4 +1,4 @@
-import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { Bug, type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import type { ContentError, ContentStore } from './content-store.ts';
 import { nameFromJson, nameToJson } from './path-name.ts';
@@ -33,7 +33,7 @@ export async function keepTree(
     const name = nameToJson(raw);
     switch (node.kind) {
       case 'file': {
-        if (node.digest === null) break;
+        if (node.digest === null) throw new Bug(`the content of ${name} was never read`);
         const { mode, uid, gid, size } = node;
         entries.push({ name, kind: 'file', mode, uid, gid, size, digest: node.digest });
         break;

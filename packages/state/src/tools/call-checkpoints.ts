@@ -1,4 +1,5 @@
 import { timestampOf, truncateUtf8 } from '@signalbox/model';
+import { filesystem } from '../filesystem/filesystem.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import type { Verdict } from './call-verdict.ts';
@@ -27,7 +28,7 @@ const SUMMARY_BYTES = 300;
 
 export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
   const store = state.checkpoints;
-  if (store === null) return { before: async () => null, after: async (_call, _tool, _pre, verdict) => verdict };
+  if (store === null) return withoutStore(state);
   const metadata = (call: ProviderToolCall, tool: AnyTool, phase: 'pre_tool' | 'post_tool') => ({
     tag: `${phase === 'pre_tool' ? 'pre' : 'post'}:${call.id}`,
     metadata: { toolCallId: call.id, toolName: tool.name, phase },
@@ -76,6 +77,19 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
           `the checkpoint will not survive a restart: ${cause instanceof Error ? cause.message : cause}`,
         );
       }
+    },
+  };
+}
+
+/** Nothing is recorded; but what a call left is looked at, since a later restore compares with it. */
+function withoutStore(state: ExecutionState): CallCheckpoints {
+  return {
+    before: async () => null,
+    async after(_call, tool, _pre, verdict, { paths }) {
+      if (verdict.succeeded && tool.effects.kind === 'files') {
+        await state.resources.get(filesystem)?.snapshot(paths === undefined ? {} : { paths });
+      }
+      return verdict;
     },
   };
 }
