@@ -129,7 +129,8 @@ async function stageContents(restore: HostRestore, place: StepPlace, plan: Resto
   if (plan.steps.length === 0) return;
   removeTree(place.files, place.staging);
   place.files.mkdir(place.staging, 0o700);
-  const written: string[] = [place.staging];
+  // The root too: a staging directory that is gone counts as one that was closed.
+  const written: string[] = [place.root, place.staging];
   for (const [number, node] of plan.staged) {
     const path = `${place.staging}/${number}`;
     await stageNode(restore, path, node);

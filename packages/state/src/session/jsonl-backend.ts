@@ -49,6 +49,7 @@ function writeChange(file: string, { operation }: SliceChange, undo: (() => void
     case 'append':
     case 'extend': {
       const items = operation.kind === 'append' ? [operation.item] : operation.items;
+      const isNew = !fs.existsSync(file);
       const fd = fs.openSync(file, 'a', 0o600);
       try {
         const { size } = fs.fstatSync(fd);
@@ -58,6 +59,7 @@ function writeChange(file: string, { operation }: SliceChange, undo: (() => void
       } finally {
         fs.closeSync(fd);
       }
+      if (isNew) syncDirectory(path.dirname(file));
       return;
     }
     case 'replace':
@@ -79,6 +81,16 @@ function rewrite(file: string, text: string): void {
     fs.closeSync(fd);
   }
   fs.renameSync(`${file}.tmp`, file);
+  syncDirectory(path.dirname(file));
+}
+
+function syncDirectory(directory: string): void {
+  const fd = fs.openSync(directory, 'r');
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
 }
 
 function linesOf(items: readonly Json[]): string {

@@ -1,4 +1,5 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { shownPath } from '../filesystem/path-name.ts';
 
 export type SnapshotMismatchError = ErrorEnvelope<'state/snapshot-mismatch'>;
 export type UnregisteredSliceError = ErrorEnvelope<'state/slice-unregistered'>;
@@ -89,11 +90,11 @@ export function conflict(paths: readonly string[]): ConflictError {
 const SHOWN = 20;
 
 function some(paths: readonly string[]): readonly string[] {
-  return paths.slice(0, SHOWN).map(path => `./${path}`);
+  return paths.slice(0, SHOWN).map(path => `./${shownPath(path)}`);
 }
 
 function count(paths: readonly string[]): string {
-  const names = paths.slice(0, 3).map(path => `./${path}`);
+  const names = paths.slice(0, 3).map(path => `./${shownPath(path)}`);
   return paths.length === 0
     ? 'nothing'
     : `${names.join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}`;

@@ -56,6 +56,10 @@ describe('file tools', () => {
       lines: 1,
       truncated: true,
     });
+    fs.truncateSync(`${root}/long`, 33 << 20);
+    expect(await run('read_file', { path: 'long' })).toMatchObject({
+      error: { message: expect.stringContaining('34603008 bytes') },
+    });
     fs.writeFileSync(`${root}/binary`, Buffer.from([0xff, 0]));
     expect(await run('read_file', { path: 'binary' })).toMatchObject({
       error: { message: expect.stringContaining('not UTF-8') },
