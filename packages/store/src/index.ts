@@ -1,2 +1,10 @@
 export { openStore, type Store, type StoreError, type StoreOptions } from './open-store.ts';
+export {
+  acquireOwner,
+  type Owner,
+  type OwnerError,
+  type OwnerOptions,
+  type OwnerRecord,
+  readOwner,
+} from './owner/owner-lock.ts';
 export { StoreDamage } from './sqlite/json-column.ts';

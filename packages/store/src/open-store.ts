@@ -9,7 +9,7 @@ import { groupCommit } from './runs/group-commit.ts';
 import { applyMember, runTables } from './runs/member.ts';
 import { runReader } from './runs/run-reader.ts';
 import { valueCache } from './runs/value-cache.ts';
-import { openConnection } from './sqlite/connection.ts';
+import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 
 /** Everything that is kept of runs, in one SQLite file and the blobs beside it. */
@@ -29,10 +29,10 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
   const connection = openConnection(file, connect);
   if (!connection.ok) return connection;
   const database = connection.value;
-  const migrated = migrate(database);
-  if (!migrated.ok) {
+  const fault = migrationFault(database);
+  if (fault !== undefined) {
     database.close();
-    return err(migrated.error);
+    return err(fault);
   }
 
   const blobs = openBlobFiles({
@@ -67,7 +67,17 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     get: async name => blobs.get(name),
     close() {
       group.close();
-      database.close();
+      if (database.isOpen) database.close();
     },
   });
+}
+
+function migrationFault(database: DatabaseSync): StoreError | undefined {
+  try {
+    const migrated = migrate(database);
+    return migrated.ok ? undefined : migrated.error;
+  } catch (cause) {
+    if (sqliteCode(cause) === undefined || !(cause instanceof Error)) throw cause;
+    return unusable(cause.message);
+  }
 }

@@ -13,7 +13,7 @@ export interface Migration {
 /** In order: the schema of version n is what the first n steps made. */
 export const migrations: readonly Migration[] = [runsAndEvents, framesAndTasks, decisionsArtifactsUsage];
 
-/** Brings a database to the newest version, step by step, each in a transaction of its own. */
+/** Brings a database to the newest version, step by step, each in a transaction of its own. Throws what SQLite throws. */
 export function migrate(
   database: DatabaseSync,
   steps: readonly Migration[] = migrations,
@@ -21,7 +21,12 @@ export function migrate(
   const from = schemaVersion(database);
   if (from > steps.length) return err(newer(from, steps.length));
   for (let version = from; version < steps.length; version++) {
-    database.exec(`begin immediate; ${steps[version]?.sql}; pragma user_version = ${version + 1}; commit`);
+    try {
+      database.exec(`begin immediate; ${steps[version]?.sql}; pragma user_version = ${version + 1}; commit`);
+    } catch (cause) {
+      if (database.isTransaction) database.exec('rollback');
+      throw cause;
+    }
   }
   return ok({ from, to: steps.length });
 }

@@ -74,7 +74,7 @@ function pragma(database: DatabaseSync, sql: string): unknown {
   return Object.values(database.prepare(sql).get() ?? {})[0];
 }
 
-function unusable(why: string): UnusableStore {
+export function unusable(why: string): UnusableStore {
   return failure('store/unusable', {
     message: `The database cannot be used: ${why}.`,
     suggestion: 'See that the data directory is writable and that its db.sqlite was made by Signalbox.',

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Bug } from '@signalbox/model';
 import { openStore, type Store, type StoreOptions } from '@signalbox/store';
 import { onTestFinished } from 'vitest';
+import { databaseOf } from './database-file.ts';
 
 /** A directory of its own for a test, gone when the test is over. */
 export function temporaryHome(): string {
@@ -11,8 +12,6 @@ export function temporaryHome(): string {
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   return home;
 }
-
-export const databaseOf = (home: string): string => path.join(home, 'db.sqlite');
 
 /** A store that must open. The caller closes it. */
 export function opened(home: string, options: Omit<StoreOptions, 'path'> = {}): Store {

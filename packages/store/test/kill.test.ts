@@ -1,0 +1,57 @@
+import { EMPTY_HEAD, portableHasher, type RunId } from '@signalbox/model';
+import { placeEvents } from '@signalbox/runs';
+import { seededRng } from '@signalbox/testkit';
+import { describe, expect, it } from 'vitest';
+import { startChild } from './support/processes.ts';
+import { opened, temporaryHome } from './support/stores.ts';
+
+describe('a process that is killed in a loop of commits', () => {
+  const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 12;
+
+  it(`[D6] loses no acknowledged commit and doubles none in ${kills} kills, and the chain of hashes holds`, async () => {
+    const home = temporaryHome();
+    const rng = seededRng(20_261_115);
+    const acknowledged: string[] = [];
+    for (let round = 0; round < kills; round++) {
+      const child = startChild('committing', home);
+      const limit = 1 + rng.below(200);
+      let lines = 0;
+      child.process.stdout?.on('data', (chunk: string) => {
+        lines += chunk.split('\n').length - 1;
+        if (lines >= limit) child.kill();
+      });
+      const { signal, stdout } = await child.ended;
+      expect(signal).toBe('SIGKILL');
+      acknowledged.push(...stdout.split('\n').slice(0, -1));
+    }
+
+    const store = opened(home);
+    const kept: string[] = [];
+    for (const { id } of (await store.runs()).items) {
+      const events = await store.events(id, 0, 1_000_000);
+      const record = await store.run(id);
+      kept.push(...events.map(({ event }) => ('payload' in event ? `${event.payload} ${event.name}` : event.type)));
+      expect(events).toEqual(chained(id, events));
+      expect([record?.nextSeq, record?.head]).toEqual([events.length, events.at(-1)?.hash ?? EMPTY_HEAD]);
+      expect(events.map(({ event }) => 'name' in event && event.name)).toEqual(
+        events.map((_, index) => String(index + 1)),
+      );
+    }
+    store.close();
+    expect([...new Set(acknowledged).difference(new Set(kept))]).toEqual([]);
+    expect(new Set(kept).size).toBe(kept.length);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(kills);
+  });
+});
+
+/** The events as their chain must be. */
+function chained(run: RunId, events: readonly { readonly event: object }[]) {
+  const drafts = events.map(({ event }) => {
+    const { runId: _, seq: __, ...draft } = event as Record<string, unknown>;
+    return draft;
+  });
+  return placeEvents(portableHasher, { run, nextSeq: 0, head: EMPTY_HEAD }, drafts as never).map(({ event, hash }) => ({
+    event,
+    hash,
+  }));
+}

@@ -1,0 +1,140 @@
+import { writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from '@signalbox/store';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { at, frame, signal, startRun } from '../../runs/test/builders.ts';
+import { type Migration, migrate, migrations, schemaVersion } from '../src/migrations/migrate.ts';
+import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
+import { databaseOf } from './support/database-file.ts';
+import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
+import { watchedDatabase } from './support/watched-database.ts';
+
+function openedDatabase(home: string): DatabaseSync {
+  const connection = openConnection(databaseOf(home));
+  if (!connection.ok) throw new Error(connection.error.message);
+  onTestFinished(() => {
+    if (connection.value.isOpen) connection.value.close();
+  });
+  return connection.value;
+}
+
+describe('opening a store', () => {
+  it('[D1] makes every COMMIT durable, checks foreign keys, and waits for no lock', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const pragma = (name: string) => Object.values(watched.database().prepare(`pragma ${name}`).get() ?? {})[0];
+    expect(
+      Object.fromEntries(
+        ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout', 'fullfsync', 'checkpoint_fullfsync'].map(
+          name => [name, pragma(name)],
+        ),
+      ),
+    ).toEqual({
+      journal_mode: 'wal',
+      synchronous: 2,
+      foreign_keys: 1,
+      busy_timeout: 0,
+      fullfsync: 1,
+      checkpoint_fullfsync: 1,
+    });
+  });
+
+  it('[D1] refuses an SQLite whose log is not sound', () => {
+    const versions = ['3.51.2', '3.51.3', '3.51.10', '3.52.0', '4.0.0', '3.9.0', '2.99.99'];
+    expect(versions.map(version => isAtLeast(version, '3.51.3'))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const old = openConnection(databaseOf(temporaryHome()), path => {
+      const database = new DatabaseSync(path);
+      database.function('sqlite_version', () => '3.45.1');
+      return database;
+    });
+    expect(old).toMatchObject({ error: { code: 'store/unusable', message: expect.stringContaining('3.45.1') } });
+  });
+
+  it('[D1] refuses a file that is not ours, and leaves it as it is', () => {
+    const home = temporaryHome();
+    const foreign = new DatabaseSync(databaseOf(home));
+    foreign.exec('create table bookmarks (url text)');
+    foreign.close();
+    expect(openStore({ path: databaseOf(home) })).toMatchObject({ error: { code: 'store/unusable' } });
+    const still = new DatabaseSync(databaseOf(home));
+    expect(still.prepare('select name from sqlite_schema').all()).toEqual([{ name: 'bookmarks' }]);
+    still.close();
+
+    const other = temporaryHome();
+    writeFileSync(databaseOf(other), 'not a database, whatever its name says'.repeat(200));
+    expect(openStore({ path: databaseOf(other) })).toMatchObject({ error: { code: 'store/unusable' } });
+    expect(openStore({ path: databaseOf(`${other}/missing`) })).toMatchObject({ error: { code: 'store/unusable' } });
+  });
+});
+
+describe('the schema', () => {
+  it('[D2] of an old database is brought to the newest step by step, and its data stays', async () => {
+    for (let version = 0; version < migrations.length; version++) {
+      const home = temporaryHome();
+      const database = openedDatabase(home);
+      migrate(database, migrations.slice(0, version));
+      expect(schemaVersion(database)).toBe(version);
+      if (version >= 1) {
+        database.exec(`
+          insert into runs (id, status, phase, name, epoch, version, frames, input_seq, next_seq, head, created_at, updated_at)
+          values ('01890000-0000-7000-8000-00000000abcd', 'running', 'BOOT', 'old', 0, 1, 0, 0, 0,
+            'sha256:${'0'.repeat(64)}', '${at()}', '${at()}');
+          insert into run_details (run, details) values (1,
+            '{"driver":"plan","tags":[],"mode":"AUTO","globalMode":"IMPLEMENTATION","input":null,"limits":{},"seed":1}')`);
+      }
+      database.close();
+      const store = opened(home);
+      expect((await store.runs()).items.map(({ name }) => name)).toEqual(version >= 1 ? ['old'] : []);
+      const writer = await startRun(store);
+      await writer.write({ at: at(), frame: frame(0), events: [signal('works')] });
+      store.close();
+      expect(schemaVersion(openedDatabase(home))).toBe(migrations.length);
+    }
+  });
+
+  it('[D2] that a newer program made is refused, and not touched', () => {
+    const home = temporaryHome();
+    opened(home).close();
+    const database = openedDatabase(home);
+    database.exec(`pragma user_version = ${migrations.length + 1}`);
+    database.close();
+    expect(openStore({ path: databaseOf(home) })).toMatchObject({
+      error: { code: 'store/newer', details: { found: migrations.length + 1, known: migrations.length } },
+    });
+    expect(schemaVersion(openedDatabase(home))).toBe(migrations.length + 1);
+  });
+
+  it('[D2] keeps the last good version when a step fails', () => {
+    const database = openedDatabase(temporaryHome());
+    const good: Migration = { name: 'good', sql: 'create table good (a integer)' };
+    const bad: Migration = { name: 'bad', sql: 'create table bad (a integer); insert into nowhere values (1)' };
+    expect(() => migrate(database, [good, bad])).toThrow('nowhere');
+    expect(schemaVersion(database)).toBe(1);
+    expect(database.prepare('select name from sqlite_schema').all()).toEqual([{ name: 'good' }]);
+  });
+
+  it('[D11] lets a run be collected by range deletes: every table finds the rows of a run by an index', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const database = watched.database();
+    const tables = database
+      .prepare(
+        `select m.name from sqlite_schema m join pragma_table_info(m.name) c on c.name = 'run' where m.type = 'table'`,
+      )
+      .all()
+      .map(row => String(row.name));
+    expect(tables.length).toBe(10);
+    for (const table of tables) {
+      const plan = database.prepare(`explain query plan delete from ${table} where run = 1`).all();
+      expect(`${table}: ${plan.map(step => step.detail)}`).toContain(`${table}: SEARCH`);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+/** A process for tests to kill. Its first argument says what it does, the second is the data directory. */
+import { writeSync } from 'node:fs';
+import { Bug, createIdSource, type EventId, type RunId } from '@signalbox/model';
+import type { OwnerId } from '@signalbox/runs';
+import { acquireOwner, openStore, type Store } from '@signalbox/store';
+import { at, created, newRun } from '../../../runs/test/builders.ts';
+import { databaseOf } from './database-file.ts';
+
+const [role, home = ''] = process.argv.slice(2);
+const clock = { now: () => Date.now() };
+const ids = createIdSource(clock, { bytes: length => crypto.getRandomValues(new Uint8Array(length)) });
+
+const roles: Record<string, () => Promise<void>> = {
+  /** Four writers commit numbered signals to a run each, at the same time; one line on stdout for each acknowledged. */
+  async committing() {
+    const opened = openStore({ path: databaseOf(home) });
+    if (!opened.ok) throw new Bug(opened.error.message);
+    const store = opened.value;
+    await Promise.all([0, 1, 2, 3].map(writer => goOn(store, writer)));
+  },
+
+  /** Owns the data directory, says so, and keeps it. */
+  async owning() {
+    const owner = acquireOwner(home, { id: `child-${process.pid}` as OwnerId, clock });
+    if (!owner.ok) throw new Bug(owner.error.message);
+    owner.value.announce('http://127.0.0.1:4280');
+    writeSync(1, 'owned\n');
+    setInterval(() => {}, 1_000);
+  },
+};
+
+async function goOn(store: Store, writer: number): Promise<never> {
+  const run = `01890000-0000-7000-8000-00000000000${writer}` as RunId;
+  const before = await store.run(run);
+  let guard = { run, epoch: before?.epoch ?? 0, version: before?.version ?? 0 };
+  for (;;) {
+    const number = guard.version;
+    const id = ids.mint<EventId>();
+    const committed = await store.commit(
+      guard.version === 0
+        ? { ...created(newRun()), events: [] }
+        : {
+            at: at(),
+            events: [{ v: 1, id, ts: at(), type: 'signal.received', name: `${number}`, payload: writer, by: 'child' }],
+          },
+      guard,
+    );
+    if (!committed.ok) throw new Bug(committed.error.message);
+    if (number > 0) writeSync(1, `${writer} ${number}\n`);
+    guard = { run, epoch: committed.value.epoch, version: committed.value.version };
+  }
+}
+
+await roles[role ?? '']?.();
