@@ -8,6 +8,7 @@ import {
   ok,
   type Result,
   type RunId,
+  type TaskStatus,
 } from '@signalbox/model';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { CommitError, Committed, Guard, WriteSet } from './commit.ts';
@@ -29,7 +30,7 @@ import type { UsageRecord } from './usage/usage.ts';
 /** What is committed of one run, as far as a commit needs to know it. */
 export interface CommitView {
   run(): RunRecord | undefined;
-  task(id: TaskId): Task | undefined;
+  taskStatus(id: TaskId): TaskStatus | undefined;
   decision(id: ApprovalId): Decision | undefined;
   /** The last value of a key, and the frame it holds from. */
   last(space: IntervalSpace, key: string): LastValue | undefined;
@@ -54,6 +55,8 @@ export interface CommitPlan {
   readonly artifacts: readonly ArtifactRecord[];
   readonly usage: readonly UsageRecord[];
   readonly events: readonly (StoredEvent & { readonly canonical: string })[];
+  /** Committed by others than the driver: its events are told apart by their ids, not by the run's version. */
+  readonly isFromOutside: boolean;
   readonly committed: Committed;
 }
 
@@ -111,6 +114,7 @@ export function planCommit(
     artifacts: writes.artifacts ?? [],
     usage: writes.usage ?? [],
     events,
+    isFromOutside: guard.version === 'any',
     committed: { run: id, epoch, version, nextSeq: record.nextSeq, head: record.head },
   });
 }
@@ -195,9 +199,9 @@ function planTransitions(
 function planTasks(view: CommitView, run: RunId, { tasks = [] }: WriteSet): Result<readonly Task[], CommitError> {
   const rows = new Map<TaskId, Task>();
   for (const task of tasks) {
-    const before = rows.get(task.id) ?? view.task(task.id);
-    if (before !== undefined && !mayTaskFollow(before.status, task.status)) {
-      return err(refused(run, `task ${task.id} cannot go from ${before.status} to ${task.status}`));
+    const before = rows.get(task.id)?.status ?? view.taskStatus(task.id);
+    if (before !== undefined && !mayTaskFollow(before, task.status)) {
+      return err(refused(run, `task ${task.id} cannot go from ${before} to ${task.status}`));
     }
     rows.set(task.id, task);
   }

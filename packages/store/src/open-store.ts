@@ -48,7 +48,11 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     database,
     apply: (writes, guard) => applyMember(tables, writes, guard, nodeHasher),
     tell: feed.tell,
-    cache,
+    onBegin: cache.begin,
+    onRollback() {
+      cache.rollback();
+      tables.known.clear();
+    },
   });
 
   return ok({

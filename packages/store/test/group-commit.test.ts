@@ -95,7 +95,7 @@ describe('commits that wait at the same time', () => {
     const writer = await startRun(store);
     const other = await startRun(store);
     const double = signal('double');
-    await other.write({ at: at(), events: [double] });
+    await store.commit({ at: at(), events: [double] }, { run: other.run, version: 'any' });
     const { run } = writer;
     const any = { run, version: 'any' } as const;
     const outcomes = await Promise.all([

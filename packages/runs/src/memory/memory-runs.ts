@@ -13,7 +13,7 @@ export type MemoryRuns = Commit & RunReader & RunFeed & Blobs;
 /** The ports without a disk: for tests, and for plans that need not outlive their process. */
 export function memoryRuns(hasher: Hasher): MemoryRuns {
   const runs = new Map<RunId, KeptRun>();
-  const eventIds = new Set<EventId>();
+  const outsideIds = new Set<EventId>();
   const blobs = new Map<Digest, Uint8Array>();
   const feed = createFeed();
 
@@ -24,10 +24,10 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
     const kept = runs.get(guard.run);
     const plan = planCommit(viewOf(kept), writes, guard, hasher);
     if (!plan.ok) return plan;
-    const doubled = doubledRow(kept, plan.value, eventIds);
+    const doubled = doubledRow(kept, plan.value, outsideIds);
     if (doubled !== undefined) return err(refused(guard.run, `${doubled} is there already`));
     runs.set(guard.run, keep(kept, plan.value));
-    for (const { event } of plan.value.events) eventIds.add(event.id);
+    if (plan.value.isFromOutside) for (const { event } of plan.value.events) outsideIds.add(event.id);
     return ok(plan.value.committed);
   }
 
@@ -69,7 +69,7 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
 function viewOf(kept: KeptRun | undefined): CommitView {
   return {
     run: () => kept?.record,
-    task: id => kept?.tasks.get(id),
+    taskStatus: id => kept?.tasks.get(id)?.status,
     decision: id => kept?.decisions.get(id),
     last(space, key) {
       const last = kept?.values.get(valueKey(space, key))?.at(-1);
@@ -83,11 +83,11 @@ function viewOf(kept: KeptRun | undefined): CommitView {
 }
 
 /** What a database's unique keys would refuse. */
-function doubledRow(kept: KeptRun | undefined, plan: CommitPlan, eventIds: ReadonlySet<EventId>): string | undefined {
+function doubledRow(kept: KeptRun | undefined, plan: CommitPlan, outsideIds: ReadonlySet<EventId>): string | undefined {
   return (
     doubled(
-      plan.events.map(({ event }) => event.id),
-      id => eventIds.has(id) && `event ${id}`,
+      plan.isFromOutside ? plan.events.map(({ event }) => event.id) : [],
+      id => outsideIds.has(id) && `event ${id}`,
     ) ??
     doubled(plan.transitions.map(placeOf), place => kept?.places.has(place) === true && `transition ${place}`) ??
     doubled(

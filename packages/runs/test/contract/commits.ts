@@ -171,19 +171,24 @@ export function describeCommits(name: string, open: () => RunStore): void {
       });
     });
 
-    it('[L18] refuse what is there already: events, transitions, artifacts', async () => {
+    it('[L18] refuse what is there already: events from outside, transitions, artifacts', async () => {
       const store = open();
-      const writer = await startRun(store);
+      const [writer, other] = [await startRun(store), await startRun(store)];
+      const any = { run: writer.run, version: 'any' } as const;
       const event = signal('once');
       const transition: Transition = { frame: 0, index: 0, key: 'a', change: set(1), at: at() };
       const artifact = artifactOf(freshId<ArtifactId>());
-      await writer.write({ at: at(), events: [event], transitions: [transition], artifacts: [artifact] });
-      const again = [{ events: [event] }, { transitions: [transition] }, { artifacts: [artifact] }];
-      for (const writes of again) {
+      expect((await store.commit({ at: at(), events: [event] }, any)).ok).toBe(true);
+      await writer.write({ at: at(), transitions: [transition], artifacts: [artifact] });
+      expect((await writer.refused({ at: at(), events: [event] }, any)).code).toBe('run/writes-refused');
+      expect((await writer.refused({ at: at(), events: [signal('x'), event] }, any)).code).toBe('run/writes-refused');
+      const elsewhere = { run: other.run, version: 'any' } as const;
+      expect((await writer.refused({ at: at(), events: [event] }, elsewhere)).code).toBe('run/writes-refused');
+      for (const writes of [{ transitions: [transition] }, { artifacts: [artifact] }]) {
         expect((await writer.refused({ at: at(), ...writes })).code).toBe('run/writes-refused');
       }
-      expect((await writer.refused({ at: at(), events: [signal('x'), event] })).code).toBe('run/writes-refused');
       expect((await store.events(writer.run, 0, 10)).length).toBe(2);
+      expect((await store.events(other.run, 0, 10)).length).toBe(1);
     });
   });
 }

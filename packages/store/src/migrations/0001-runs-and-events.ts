@@ -43,12 +43,14 @@ export const runsAndEvents: Migration = {
     ) strict, without rowid;
     create index run_tags_by_tag on run_tags (tag, run);
 
+    -- The version of a run keeps its driver from committing twice; what comes from others is known by \`outside_id\`.
     create table events (
       run integer not null references runs (n),
       seq integer not null,
-      id blob not null unique,
       event any not null,
       hash blob not null,
+      outside_id text,
       primary key (run, seq)
-    ) strict, without rowid`,
+    ) strict, without rowid;
+    create unique index events_from_outside on events (outside_id) where outside_id is not null`,
 };

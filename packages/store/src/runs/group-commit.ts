@@ -33,10 +33,9 @@ export interface GroupCommitOptions {
   readonly database: DatabaseSync;
   readonly apply: (writes: WriteSet, guard: Guard) => Result<Applied, CommitError>;
   readonly tell: (notices: readonly CommitNotice[]) => void;
-  /** Told before a transaction, and after one whose writes do not count. */
-  readonly cache: { begin(): void; rollback(): void };
-  /** Calls back when everything that waits now has come. */
-  readonly schedule?: (flush: () => void) => void;
+  /** Called before a transaction, and when anything written since does not count: what was remembered of it is wrong. */
+  readonly onBegin: () => void;
+  readonly onRollback: () => void;
 }
 
 type Outcome = Result<Applied, CommitError>;
@@ -51,7 +50,7 @@ interface Member {
 const MAX_GROUP = 256;
 
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
-  const { database, apply, tell, cache, schedule = setImmediate } = options;
+  const { database, apply, tell, onBegin, onRollback } = options;
   const waiting: Member[] = [];
   let isScheduled = false;
   let isClosed = false;
@@ -79,7 +78,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 
   /** The outcomes of all members, or undefined where none of it counts. */
   function tryTogether(members: readonly Member[]): readonly Outcome[] | undefined {
-    cache.begin();
+    onBegin();
     try {
       statements.begin.run();
       const outcomes = members.map(inSavepoint);
@@ -97,14 +96,14 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     const outcome = attempt(member);
     if (!outcome.ok) {
       statements.undo.run();
-      cache.rollback();
+      onRollback();
     }
     statements.release.run();
     return outcome;
   }
 
   function runAlone(member: Member): Outcome {
-    cache.begin();
+    onBegin();
     let isCommitting = false;
     try {
       statements.begin.run();
@@ -134,14 +133,14 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function abandon(): void {
-    cache.rollback();
+    onRollback();
     if (database.isTransaction) statements.rollback.run();
   }
 
   function scheduleFlush(): void {
     if (isScheduled) return;
     isScheduled = true;
-    schedule(flush);
+    setImmediate(flush);
   }
 
   return {

@@ -12,6 +12,7 @@ import {
 import type { JsonColumns } from '../sqlite/json-column.ts';
 import { type EventRows, eventRows } from './event-rows.ts';
 import { type IntervalRows, intervalRows } from './interval-rows.ts';
+import { type RecentRuns, recentRuns } from './recent-runs.ts';
 import { type RecordRows, recordRows } from './record-rows.ts';
 import { type RunRows, runRows } from './run-rows.ts';
 import { type TransitionRows, transitionRows } from './transition-rows.ts';
@@ -24,6 +25,8 @@ export interface RunTables {
   readonly intervals: IntervalRows;
   readonly transitions: TransitionRows;
   readonly records: RecordRows;
+  /** The records of runs that were written last, so that the next commit need not read them. */
+  readonly known: RecentRuns;
 }
 
 export function runTables(database: DatabaseSync, json: JsonColumns, cache: ValueCache): RunTables {
@@ -33,6 +36,7 @@ export function runTables(database: DatabaseSync, json: JsonColumns, cache: Valu
     intervals: intervalRows(database, json, cache),
     transitions: transitionRows(database, json, cache),
     records: recordRows(database, json),
+    known: recentRuns(),
   };
 }
 
@@ -49,11 +53,11 @@ export function applyMember(
   guard: Guard,
   hasher: Hasher,
 ): Result<Applied, CommitError> {
-  const found = tables.runs.find(guard.run);
+  const found = tables.known.get(guard.run) ?? tables.runs.find(guard.run);
   const n = found?.n ?? -1;
   const view: CommitView = {
     run: () => found?.record,
-    task: id => tables.records.task(n, id),
+    taskStatus: id => tables.records.taskStatus(n, id),
     decision: id => tables.records.decision(n, id),
     last: (space, key) => tables.intervals.last(n, space, key),
     lastTransition: key => tables.transitions.last(n, key),
@@ -71,7 +75,8 @@ export function applyMember(
   for (const decision of plan.decisions) tables.records.putDecision(run, decision);
   for (const artifact of plan.artifacts) tables.records.insertArtifact(run, artifact);
   for (const usage of plan.usage) tables.records.insertUsage(run, usage);
-  tables.events.insert(run, plan.events);
+  tables.events.insert(run, plan.events, plan.isFromOutside);
+  tables.known.set(guard.run, { n: run, record: plan.record });
 
   const events = plan.events.map(({ event, hash }) => ({ event, hash }));
   const { run: id, version } = plan.committed;

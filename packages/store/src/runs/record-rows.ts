@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ApprovalId } from '@signalbox/model';
+import { type ApprovalId, type TaskStatus, taskStatus } from '@signalbox/model';
 import {
   type ArtifactRecord,
   artifactRecord,
@@ -22,6 +22,7 @@ export interface RecordRows {
     readonly artifact: RowCodec<ArtifactRecord>;
   };
   task(run: number, id: TaskId): Task | undefined;
+  taskStatus(run: number, id: TaskId): TaskStatus | undefined;
   putTask(run: number, task: Task): void;
   decision(run: number, id: ApprovalId): Decision | undefined;
   putDecision(run: number, decision: Decision): void;
@@ -102,6 +103,7 @@ export function recordRows(database: DatabaseSync, json: JsonColumns): RecordRow
   });
 
   const taskById = database.prepare('select * from tasks where run = ? and id = ?');
+  const statusById = database.prepare('select status from tasks where run = ? and id = ?');
   const putTask = database.prepare(insertInto('tasks', tasks.columns, 'run, id'));
   const decisionById = database.prepare('select * from decisions where run = ? and id = ?');
   const putDecision = database.prepare(insertInto('decisions', decisions.columns, 'id'));
@@ -114,21 +116,25 @@ export function recordRows(database: DatabaseSync, json: JsonColumns): RecordRow
       const row = taskById.get(run, id);
       return row && tasks.fromRow(row);
     },
-    putTask: (run, record) => void putTask.run({ run, ...tasks.toRow(record) }),
+    taskStatus(run, id) {
+      const row = statusById.get(run, id);
+      return row && taskStatus.parse(row.status);
+    },
+    putTask: (run, record) => void putTask.run(run, ...tasks.toCells(record)),
     decision(run, id) {
       const row = decisionById.get(run, id);
       return row && decisions.fromRow(row);
     },
-    putDecision: (run, record) => void putDecision.run({ run, ...decisions.toRow(record) }),
-    insertArtifact: (run, record) => void insertArtifact.run({ run, ...artifacts.toRow(record) }),
-    insertUsage: (run, record) => void insertUsage.run({ run, ...usages.toRow(record) }),
+    putDecision: (run, record) => void putDecision.run(run, ...decisions.toCells(record)),
+    insertArtifact: (run, record) => void insertArtifact.run(run, ...artifacts.toCells(record)),
+    insertUsage: (run, record) => void insertUsage.run(run, ...usages.toCells(record)),
   };
 }
 
-/** An insert of a run's row by named parameters; where `key` is there already, the row is replaced. */
+/** An insert of a run's row; where `key` is there already, the row is replaced. */
 function insertInto(table: string, columns: readonly string[], key?: string): string {
   const names = ['run', ...columns];
-  const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(name => `:${name}`).join(', ')})`;
+  const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
   if (key === undefined) return insert;
   const updates = columns.filter(column => column !== 'id').map(column => `${column} = excluded.${column}`);
   return `${insert} on conflict (${key}) do update set ${updates.join(', ')}`;

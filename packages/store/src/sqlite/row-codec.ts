@@ -8,7 +8,8 @@ export type Row = Record<string, unknown>;
 /** Turns records into rows of a table whose columns are the record's fields in snake case, and back. */
 export interface RowCodec<T> {
   readonly columns: readonly string[];
-  toRow(record: T): Record<string, Cell>;
+  /** In the order of `columns`. */
+  toCells(record: T): Cell[];
   /** Checked: a row that the schema refuses is damage. */
   fromRow(row: Row): T;
 }
@@ -23,15 +24,12 @@ export function rowCodec<T extends object>(
   );
   return {
     columns: entries.map(({ column }) => column),
-    toRow(record) {
-      const row: Record<string, Cell> = {};
-      for (const { field, kind, column } of entries) {
+    toCells: record =>
+      entries.map(({ field, kind }) => {
         const value = record[field];
-        if (value === undefined) row[column] = null;
-        else row[column] = kind === 'json' ? json.cellOf(JSON.stringify(value)) : (value as Cell);
-      }
-      return row;
-    },
+        if (value === undefined) return null;
+        return kind === 'json' ? json.cellOf(JSON.stringify(value)) : (value as Cell);
+      }),
     fromRow(row) {
       const record: Record<string, unknown> = {};
       for (const { field, kind, column } of entries) {
