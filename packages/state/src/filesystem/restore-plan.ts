@@ -49,7 +49,7 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
 
   /** Opaque directories that are wanted elsewhere leave before the directory around them does. */
   const rescue = () => {
-    const wanted = wantedOpaque(desired);
+    const wanted = newOpaque(now, desired);
     if (wanted.size === 0) return;
     eachDirectory(now, '', (identity, path) => {
       const place = wanted.get(identity);
@@ -124,10 +124,18 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
   return { steps: [...opened, ...rescued, ...asides, ...builds, ...finals], staged, expected };
 }
 
-function wantedOpaque(root: DirectoryNode, at = '', found = new Map<string, string>()): ReadonlyMap<string, string> {
-  for (const [name, node] of root.entries) {
+/** Opaque directories that are to be where they are not, by identity. What both trees share is not looked into. */
+function newOpaque(
+  from: TreeNode | undefined,
+  to: DirectoryNode,
+  at = '',
+  found = new Map<string, string>(),
+): ReadonlyMap<string, string> {
+  for (const [name, node] of to.entries) {
+    const old = from?.kind === 'directory' ? from.entries.get(name) : undefined;
+    if (old === node) continue;
     if (node.kind === 'opaque') found.set(node.identity, joined(at, name));
-    else if (node.kind === 'directory') wantedOpaque(node, joined(at, name), found);
+    else if (node.kind === 'directory') newOpaque(old, node, joined(at, name), found);
   }
   return found;
 }
