@@ -44,13 +44,12 @@ export const runsAndEvents: Migration = {
     create index run_tags_by_tag on run_tags (tag, run);
 
     -- The version of a run keeps its driver from committing twice; what comes from others is known by \`outside_id\`.
+    -- \`place\` is the run's number times 2^28 plus \`seq\`: a run's events are one range of rows, added at its end.
     create table events (
-      run integer not null references runs (n),
-      seq integer not null,
+      place integer primary key,
       event any not null,
       hash blob not null,
-      outside_id text,
-      primary key (run, seq)
-    ) strict, without rowid;
+      outside_id text
+    ) strict;
     create unique index events_from_outside on events (outside_id) where outside_id is not null`,
 };

@@ -7,12 +7,11 @@ import type { Migration } from './migrate.ts';
 export const framesAndTasks: Migration = {
   name: 'frames and tasks',
   sql: `
+    -- \`place\` is the run's number times 2^28 plus the frame's index.
     create table frames (
-      run integer not null references runs (n),
-      idx integer not null,
-      frame any not null,
-      primary key (run, idx)
-    ) strict, without rowid;
+      place integer primary key,
+      frame any not null
+    ) strict;
 
     create table intervals (
       run integer not null references runs (n),

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Digest } from '@signalbox/model';
+import { Bug, type Digest } from '@signalbox/model';
 import { anyEvent, type CommitPlan, type Frame, frame, type StoredEvent } from '@signalbox/runs';
 import type { JsonColumns } from '../sqlite/json-column.ts';
 
@@ -13,24 +13,38 @@ export interface EventRows {
 }
 
 export function eventRows(database: DatabaseSync, json: JsonColumns): EventRows {
-  const insert = database.prepare('insert into events (run, seq, event, hash, outside_id) values (?, ?, ?, ?, ?)');
-  const from = database.prepare('select event, hash from events where run = ? and seq >= ? order by seq limit ?');
-  const insertFrame = database.prepare('insert into frames (run, idx, frame) values (?, ?, ?)');
-  const frames = database.prepare('select frame from frames where run = ? and idx >= ? order by idx limit ?');
+  const insert = database.prepare('insert into events (place, event, hash, outside_id) values (?, ?, ?, ?)');
+  const from = database.prepare('select event, hash from events where place between ? and ? order by place limit ?');
+  const insertFrame = database.prepare('insert into frames (place, frame) values (?, ?)');
+  const frames = database.prepare('select frame from frames where place between ? and ? order by place limit ?');
   return {
     insert(run, events, isFromOutside) {
       for (const { event, canonical, hash } of events) {
         const bytes = Buffer.from(hash.slice('sha256:'.length), 'hex');
-        insert.run(run, event.seq, json.cellOf(canonical), bytes, isFromOutside ? event.id : null);
+        insert.run(placeOf(run, event.seq), json.cellOf(canonical), bytes, isFromOutside ? event.id : null);
       }
     },
     from: (run, seq, limit) =>
-      from.all(run, seq, limit).map(row => ({
+      from.all(placeOf(run, seq), lastPlaceOf(run), limit).map(row => ({
         event: json.read(anyEvent, row.event, `an event after ${seq}`),
         hash: `sha256:${Buffer.from(row.hash as Uint8Array).toString('hex')}` as Digest,
       })),
-    insertFrame: (run, record) => void insertFrame.run(run, record.index, json.cellOf(JSON.stringify(record))),
+    insertFrame: (run, record) => void insertFrame.run(placeOf(run, record.index), json.cellOf(JSON.stringify(record))),
     frames: (run, index, limit) =>
-      frames.all(run, index, limit).map(row => json.read(frame, row.frame, `a frame after ${index}`)),
+      frames
+        .all(placeOf(run, index), lastPlaceOf(run), limit)
+        .map(row => json.read(frame, row.frame, `a frame after ${index}`)),
   };
+}
+
+/** Room for the events, and for the frames, of one run. Places stay exact as numbers for 2^25 runs. */
+const PLACES = 2 ** 28;
+
+function placeOf(run: number, index: number): number {
+  if (index >= PLACES) throw new Bug(`run number ${run} has no place ${index}`);
+  return run * PLACES + index;
+}
+
+function lastPlaceOf(run: number): number {
+  return placeOf(run, PLACES - 1);
 }
