@@ -85,6 +85,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     return own;
   };
 
+  const keyOf = (callId: string) => `${root}\n${callId}`;
   const put = async (record: UndoRecord): Promise<void> => {
     await undoLog.put(record);
     records.set(record.id, record);
@@ -96,7 +97,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   });
 
   const stage = async (snapshot: FilesystemSnapshot, { id, left, paths }: StageOptions<FilesystemSnapshot>) => {
-    const staging = stagingName(id);
+    const key = keyOf(id);
+    const staging = stagingName(key);
     stagings.add(staging);
     stagings.add(`${staging}-done`);
     const settled = left === 'known' ? (known === undefined ? snapshot.tree : await look([])) : snapshot.tree;
@@ -107,13 +109,13 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         ? await scanTree(scanOptions(left === 'present' ? null : store), known)
         : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
     // A call's record may be one that a process before this one left.
-    const ofCall = records.get(id) ?? (await undoLog.pending()).find(record => record.id === id);
-    const record = ofCall ?? filesRecord(id, 'restore', root, null, files.now(), undefined);
+    const ofCall = records.get(key) ?? (await undoLog.pending()).find(record => record.id === key);
+    const record = ofCall ?? filesRecord(key, id, 'restore', root, null, files.now(), undefined);
     let committed = false;
     const close = async () => {
       // A record with steps that comes back is finished again, without effect; a call's would undo later calls.
-      await undoLog.remove(id, { durable: ofCall !== undefined && !committed });
-      records.delete(id);
+      await undoLog.remove(key, { durable: ofCall !== undefined && !committed });
+      records.delete(key);
       stagings.delete(staging);
       stagings.delete(`${staging}-done`);
     };
@@ -174,7 +176,9 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       const unfinished = pending.find(({ work }) => work.kind === 'files' && overlap(work.root, root));
       if (unfinished !== undefined) return err(recoveryNeeded(unfinished));
       const startedAt = files.now();
-      await put(filesRecord(call.id, call.tool, root, await keep(call.before.tree), startedAt, call.paths));
+      await put(
+        filesRecord(keyOf(call.id), call.id, call.tool, root, await keep(call.before.tree), startedAt, call.paths),
+      );
       return ok({ startedAt });
     },
     locate(path) {
@@ -182,8 +186,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       return at.ok ? ok(at.value.parts.join('/')) : at;
     },
     async end(id) {
-      await undoLog.remove(id);
-      records.delete(id);
+      await undoLog.remove(keyOf(id));
+      records.delete(keyOf(id));
     },
     changedOpaque: async (before, since) => changedOpaque(root, before.tree, since).filter(path => !isData(path)),
   });
@@ -196,6 +200,7 @@ export function stagingName(id: string): string {
 
 function filesRecord(
   id: string,
+  callId: string,
   tool: string,
   root: string,
   before: Digest | null,
@@ -203,7 +208,7 @@ function filesRecord(
   paths: readonly string[] | undefined,
 ): UndoRecord {
   const limit = paths === undefined ? {} : { paths: [...paths] };
-  return { version: 1, id, tool, startedAt, work: { kind: 'files', root, before, ...limit } };
+  return { version: 1, id, callId, tool, startedAt, work: { kind: 'files', root, before, ...limit } };
 }
 
 function restoring(record: UndoRecord, staging: string, steps: readonly RestoreStep[]): UndoRecord {
@@ -229,9 +234,9 @@ function overlap(a: string, b: string): boolean {
   return isWithin(a, b) || isWithin(b, a);
 }
 
-function recoveryNeeded({ id, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {
+function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {
   return failure('state/recovery-needed', {
-    message: `call ${id} of ${tool} was cut short in this directory, and its changes are not undone yet`,
+    message: `call ${callId} of ${tool} was cut short in this directory, and its changes are not undone yet`,
     suggestion: 'Recover the directory, then call again.',
     retry: { kind: 'retryable_immediate' },
   });

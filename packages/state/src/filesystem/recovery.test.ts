@@ -84,9 +84,26 @@ describe('recovery', () => {
 
   it('[S47] an external call whose process died is told as unknown', async () => {
     const { undoLog, recover } = createWorld();
-    await undoLog.put({ version: 1, id: 'mail', tool: 'send', startedAt: 0, work: { kind: 'external' } });
+    await undoLog.put({ version: 1, id: 'x', callId: 'mail', tool: 'send', startedAt: 0, work: { kind: 'external' } });
     expect(await recover()).toEqual([{ id: 'mail', tool: 'send', outcome: { kind: 'outcome-unknown' } }]);
     expect(await undoLog.pending()).toEqual([]);
+  });
+
+  it('[S28] two calls with one id in two directories do not hide each other', async () => {
+    const { recover, undoLog, store, filesystem } = createWorld();
+    const other = `${fs.realpathSync(directory.path)}/other`;
+    fs.mkdirSync(other);
+    const worlds = [filesystem, openTestFilesystem(other, { store, undoLog })];
+    for (const one of worlds) {
+      must(await one.write('a', 'before'));
+      must(await one.begin({ id: 'call_1', tool: 'breaker', before: must(await one.snapshot()) }));
+      fs.writeFileSync(`${one.root}/a`, 'half');
+    }
+    expect((await recover()).map(({ id, outcome }) => [id, outcome.kind])).toEqual([
+      ['call_1', 'rolled-back'],
+      ['call_1', 'rolled-back'],
+    ]);
+    for (const one of worlds) expect(treeOf(one.root)).toEqual({ './a': 'file 644 before' });
   });
 
   it('[S28] what cannot be finished stays recorded and is tried again', async () => {
@@ -139,7 +156,14 @@ describe('recovery', () => {
 
   it('[S28] a record that was torn while it was first written says nothing, one torn later keeps what it said', async () => {
     const undoLog = openHostUndoLog(`${directory.path}/undo`);
-    const record = { version: 1 as const, id: 'x', tool: 't', startedAt: 1, work: { kind: 'external' as const } };
+    const record = {
+      version: 1 as const,
+      id: 'x',
+      callId: 'c',
+      tool: 't',
+      startedAt: 1,
+      work: { kind: 'external' as const },
+    };
     await undoLog.put(record);
     const [name] = fs.readdirSync(`${directory.path}/undo`);
     fs.appendFileSync(`${directory.path}/undo/${name}`, '{"version":1,"id":"x","to');

@@ -10,6 +10,7 @@ import type { UndoLog, UndoRecord } from './undo-log.ts';
 
 /** What became of a call, or a restore, that was cut short. */
 export interface Recovery {
+  /** The call's, or the restore's. */
   readonly id: string;
   readonly tool: string;
   readonly outcome: /** The tree is as it was before the call. `saved` holds the tree as it was found, if it could be kept. */
@@ -40,21 +41,21 @@ export async function recoverPending(options: {
   const { undoLog, files = nodeHostFiles } = options;
   const recoveries: Recovery[] = [];
   for (const record of await undoLog.pending()) {
-    const { id, tool, work } = record;
+    const { id, callId, tool, work } = record;
     if (work.kind === 'external') {
       await undoLog.remove(id);
-      recoveries.push({ id, tool, outcome: { kind: 'outcome-unknown' } });
+      recoveries.push({ id: callId, tool, outcome: { kind: 'outcome-unknown' } });
       continue;
     }
     const lock = await options.locks.acquire(work.root, 'exclusive', options.signal);
     if (!lock.ok) {
-      recoveries.push({ id, tool, outcome: { kind: 'failed', error: lock.error } });
+      recoveries.push({ id: callId, tool, outcome: { kind: 'failed', error: lock.error } });
       continue;
     }
     try {
       const outcome = await recoverFiles(record, work, options.open, files);
       if (outcome.kind !== 'failed') await undoLog.remove(id);
-      recoveries.push({ id, tool, outcome });
+      recoveries.push({ id: callId, tool, outcome });
     } finally {
       lock.value();
     }
@@ -95,7 +96,7 @@ async function rollBack(
   if (!before.ok) return { kind: 'failed', error: before.error };
   const saved = await savedTree(tree);
   const restored = await restoreAll([
-    () => tree.stage(before.value, { id: record.id, left: 'present', ...(paths && { paths }) }),
+    () => tree.stage(before.value, { id: record.callId, left: 'present', ...(paths && { paths }) }),
   ]);
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
   return { kind: 'rolled-back', saved, lost: restored.value.lost };

@@ -8,7 +8,9 @@ import { restoreStep } from './restore-plan.ts';
 /** A call, or a restore, that has begun and not ended. What is still here at a start was cut short. */
 export const undoRecord = z.strictObject({
   version: z.literal(1),
+  /** Names this record alone: agents that know nothing of each other may use the same call id. */
   id: z.string().min(1),
+  callId: z.string().min(1),
   tool: z.string(),
   startedAt: z.number(),
   work: z.discriminatedUnion('kind', [

@@ -450,7 +450,7 @@ describe('what a tool declares', () => {
       tool(
         name,
         async () => {
-          seen.push(...(await undoLog.pending()).map(record => record.id));
+          seen.push(...(await undoLog.pending()).map(record => record.callId));
           return handler();
         },
         { kind: 'external' },

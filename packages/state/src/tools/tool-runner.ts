@@ -105,7 +105,8 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   }
 
   async function runExternal(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
-    const record = { version: 1 as const, id: call.id, tool: tool.name, startedAt: state.clock.now() };
+    const id = `external\n${options.evaluation}\n${call.id}`;
+    const record = { version: 1 as const, id, callId: call.id, tool: tool.name, startedAt: state.clock.now() };
     try {
       await options.undoLog?.put({ ...record, work: { kind: 'external' } });
     } catch (cause) {
@@ -113,7 +114,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     }
     const verdict = await runPlain(call, tool, input, signal);
     try {
-      await options.undoLog?.remove(call.id);
+      await options.undoLog?.remove(id);
     } catch (cause) {
       // The answer is known; only the next start will still call it unknown.
       return warned(verdict, `the call will be reported as unknown at the next start: ${reasonOf(cause)}`);
