@@ -42,7 +42,7 @@ export { type Change, change, type Maybe, type PatchStep, patchStep } from './fr
 export { type Frame, type FrameTrigger, frame } from './frames/frame.ts';
 export { type IntervalSpace, type IntervalWrite, intervalSpace, intervalWrite } from './frames/interval.ts';
 export { type Transition, transition } from './frames/transition.ts';
-export { applyChange, changeBetween } from './frames/value-change.ts';
+export { applyChange, changeBetween, replayPatches } from './frames/value-change.ts';
 export {
   contractNodeId,
   decisionIdOf,

@@ -1,6 +1,10 @@
+import type { Json } from '@signalbox/model';
+import { changeBetween } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
+import { at, frame, interval, set, startRun } from '../../runs/test/builders.ts';
 import { bytesOnDisk, longRun, type Shape } from './support/long-runs.ts';
-import { opened, temporaryHome } from './support/stores.ts';
+import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
+import { watchedDatabase } from './support/watched-database.ts';
 
 const [few, many] = process.env.SIGNALBOX_SOAK === '1' ? [1_000, 10_000] : [200, 2_000];
 
@@ -40,5 +44,31 @@ describe('a long run', () => {
     expect(page.items[0]?.new).toHaveLength(101);
     expect(page.items[0]?.old).toHaveLength(100);
     store.close();
+  });
+});
+
+describe('a value that changes in place for ever', () => {
+  it('[D17] is written as a whole often enough that reading it costs in proportion to it', async () => {
+    const watched = watchedDatabase();
+    const store = temporaryStore({ connect: watched.connect });
+    const writer = await startRun(store);
+    const valueAt = (step: number): Json => ({ counter: step, padding: 'p'.repeat(1_000) });
+    const bytes = JSON.stringify(valueAt(1_000)).length;
+    const sinceWhole = watched.database().prepare(`
+      select sum(length(value)) as bytes from intervals where from_frame >= (
+        select max(from_frame) from intervals where kind = 0)`);
+    let [worst, patches] = [0, 0];
+    for (let step = 0; step < 600; step++) {
+      const change = step === 0 ? set(valueAt(0)) : changeBetween(valueAt(step - 1), valueAt(step));
+      if (change === undefined) throw new Error('nothing changed');
+      if (change.kind === 'patch') patches += 1;
+      await writer.write({ at: at(), frame: frame(step), intervals: [interval('state', 'a', step, change)] });
+      worst = Math.max(worst, Number(sinceWhole.get()?.bytes));
+    }
+    expect(patches).toBe(599);
+    expect(worst).toBeGreaterThan(2 * bytes);
+    expect(worst).toBeLessThanOrEqual(8 * bytes);
+    expect(await store.valueAt(writer.run, 'state', 'a', 300)).toEqual(valueAt(300));
+    expect(await store.valueAt(writer.run, 'state', 'a', 599)).toEqual(valueAt(599));
   });
 });

@@ -2,7 +2,7 @@ import { canonicalJson, type Json } from '@signalbox/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { change } from './change.ts';
-import { applyChange, changeBetween } from './value-change.ts';
+import { applyChange, changeBetween, replayPatches } from './value-change.ts';
 
 const plain = fc.jsonValue({ maxDepth: 4 }).map(value => JSON.parse(JSON.stringify(value)) as Json);
 
@@ -28,6 +28,27 @@ describe('a change', () => {
         return applied.ok && applied.value !== undefined && canonicalJson(applied.value) === canonicalJson(next);
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  it('[L1] is the same whether it is made on a copy or, over a whole history, in place', () => {
+    fc.assert(
+      fc.property(fc.array(pair, { minLength: 1, maxLength: 6 }), pairs => {
+        const values = pairs.flat();
+        const changes = values.slice(1).map((value, index) => changeBetween(values[index], value));
+        const patches = changes.flatMap(found => (found?.kind === 'patch' ? [found.steps] : []));
+        let [copied, own] = [values[0], structuredClone(values[0])];
+        for (const steps of patches) {
+          const before = JSON.stringify(copied);
+          const onCopy = applyChange(copied, { kind: 'patch', steps: structuredClone(steps) });
+          const inPlace = replayPatches(own, [structuredClone(steps)]);
+          expect(JSON.stringify(copied)).toBe(before);
+          expect(inPlace).toEqual(onCopy);
+          if (!onCopy.ok || !inPlace.ok) return;
+          [copied, own] = [onCopy.value, inPlace.value];
+        }
+      }),
+      { numRuns: 500 },
     );
   });
 

@@ -24,17 +24,34 @@ export function applyChange(value: Maybe, change: Change): Result<Maybe, string>
       return ok(change.value);
     case 'gone':
       return ok(undefined);
-    case 'patch': {
-      let current = value;
-      for (const step of change.steps) {
-        if (current === undefined) return err('a patch needs a value to change');
-        const next = applyStep(current, step, 0);
-        if (!next.ok) return next;
-        current = next.value;
-      }
-      return ok(current);
-    }
+    case 'patch':
+      return applySteps(value, change.steps, false);
   }
+}
+
+/**
+ * The same for many patches of a value that is the caller's own, such as one just parsed: it is changed in place, so that
+ * a list of N items is put together from N patches in N steps.
+ */
+export function replayPatches(own: Maybe, patches: Iterable<readonly PatchStep[]>): Result<Maybe, string> {
+  let current = own;
+  for (const steps of patches) {
+    const next = applySteps(current, steps, true);
+    if (!next.ok) return next;
+    current = next.value;
+  }
+  return ok(current);
+}
+
+function applySteps(value: Maybe, steps: readonly PatchStep[], isOwn: boolean): Result<Maybe, string> {
+  let current = value;
+  for (const step of steps) {
+    if (current === undefined) return err('a patch needs a value to change');
+    const next = applyStep(current, step, 0, isOwn);
+    if (!next.ok) return next;
+    current = next.value;
+  }
+  return ok(current);
 }
 
 /** Texts below this are replaced as a whole. */
@@ -95,27 +112,27 @@ function textSteps(old: string, next: string, path: Path, steps: PatchStep[]): v
   steps.push({ op: 'splice', path, at: start, remove: old.length - end - start, insert });
 }
 
-function applyStep(value: Json, step: PatchStep, depth: number): Result<Json, string> {
+function applyStep(value: Json, step: PatchStep, depth: number, isOwn: boolean): Result<Json, string> {
   const key = step.path[depth];
-  if (key === undefined) return applyHere(value, step);
-  const isLast = depth === step.path.length - 1;
+  if (key === undefined) return applyHere(value, step, isOwn);
   if (typeof key === 'number') {
     if (!isList(value) || key >= value.length) return err(`there is no item ${key} to change`);
-    const next = applyStep(value[key] as Json, step, depth + 1);
-    return next.ok ? ok(value.with(key, next.value)) : next;
+    const next = applyStep(value[key] as Json, step, depth + 1, isOwn);
+    return next.ok ? ok(withItem(value, key, next.value, isOwn)) : next;
   }
   if (!isObject(value)) return err(`there is no object with '${key}' to change`);
+  const isLast = depth === step.path.length - 1;
+  if (isLast && step.op === 'set') return ok(withMember(value, key, step.value, isOwn));
   const before = member(value, key);
-  if (isLast && step.op === 'set') return ok({ ...value, [key]: step.value });
   if (before === undefined) return err(`there is no '${key}' to change`);
   if (isLast && step.op === 'delete') {
     return ok(Object.fromEntries(Object.entries(value).filter(([name]) => name !== key)));
   }
-  const next = applyStep(before, step, depth + 1);
-  return next.ok ? ok({ ...value, [key]: next.value }) : next;
+  const next = applyStep(before, step, depth + 1, isOwn);
+  return next.ok ? ok(withMember(value, key, next.value, isOwn)) : next;
 }
 
-function applyHere(value: Json, step: PatchStep): Result<Json, string> {
+function applyHere(value: Json, step: PatchStep, isOwn: boolean): Result<Json, string> {
   if (step.op === 'set') return ok(step.value);
   if (step.op === 'delete') return err('only a member of an object can be deleted');
   const { at, remove, insert } = step;
@@ -125,9 +142,35 @@ function applyHere(value: Json, step: PatchStep): Result<Json, string> {
   }
   if (isList(value) && typeof insert !== 'string') {
     if (at + remove > value.length) return err('a splice reaches past the end of a list');
-    return ok([...value.slice(0, at), ...insert, ...value.slice(at + remove)]);
+    return ok(withSplice(value, at, remove, insert, isOwn));
   }
   return err('a splice fits neither the text nor the list');
+}
+
+function withItem(list: readonly Json[], index: number, item: Json, isOwn: boolean): readonly Json[] {
+  if (!isOwn) return list.with(index, item);
+  (list as Json[])[index] = item;
+  return list;
+}
+
+function withMember(object: JsonObject, key: string, value: Json, isOwn: boolean): JsonObject {
+  if (!isOwn) return { ...object, [key]: value };
+  // Not an assignment: that would change the prototype where the member is named __proto__.
+  return Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function withSplice(
+  list: readonly Json[],
+  at: number,
+  remove: number,
+  insert: readonly Json[],
+  isOwn: boolean,
+): readonly Json[] {
+  if (!isOwn || at + remove < list.length) return [...list.slice(0, at), ...insert, ...list.slice(at + remove)];
+  const own = list as Json[];
+  own.length = at;
+  for (const item of insert) own.push(item);
+  return own;
 }
 
 function areEqual(left: Json | undefined, right: Json | undefined): boolean {

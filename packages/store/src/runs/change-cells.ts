@@ -1,5 +1,5 @@
 import { type Json, json as jsonSchema } from '@signalbox/model';
-import { applyChange, type Change, type Maybe, type PatchStep, patchStep } from '@signalbox/runs';
+import { type Change, type Maybe, type PatchStep, patchStep, replayPatches } from '@signalbox/runs';
 import * as z from 'zod';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Cell, Row } from '../sqlite/row-codec.ts';
@@ -49,13 +49,10 @@ export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string
       patches.push(json.read(steps, row.value, what));
       continue;
     }
-    let value: Maybe = row.kind === GONE ? undefined : json.read(jsonSchema, row.value, what);
-    for (const patch of patches.reverse()) {
-      const next = applyChange(value, { kind: 'patch', steps: patch });
-      if (!next.ok) throw new StoreDamage(`${what} is damaged: ${next.error}`);
-      value = next.value;
-    }
-    return value;
+    const whole: Maybe = row.kind === GONE ? undefined : json.read(jsonSchema, row.value, what);
+    const value = replayPatches(whole, patches.reverse());
+    if (!value.ok) throw new StoreDamage(`${what} is damaged: ${value.error}`);
+    return value.value;
   }
   if (patches.length > 0) throw new StoreDamage(`${what} is damaged: its first value is missing`);
   return undefined;
