@@ -1,4 +1,9 @@
 export type { PlanContext, StateAccess, VolatileAccess, WriteOptions } from './context.ts';
+export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';
+export type { Timers } from './frames/frame-scheduler.ts';
+export { runPlan } from './frames/run-plan.ts';
+export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
+export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
 export {
@@ -39,7 +44,7 @@ export {
 } from './nodes/components.ts';
 export type { NodeHandlers, TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts';
 export { type NodeKind, nodeKinds } from './nodes/node-kind.ts';
-export type { PlanNode } from './nodes/plan-node.ts';
+export type { AgentNode, HumanNode, PlanNode, RunnableNode, SubPlanNode, TaskNode } from './nodes/plan-node.ts';
 export { type StatusOf, type TreeFault, type TreeNode, treeFromJson, treeToJson } from './nodes/tree-json.ts';
 export { treeToXml } from './nodes/tree-xml.ts';
 export { type AnyPlan, definePlan, isPlan, type PlanDefinition, type PlanInput } from './plan-definition.ts';
@@ -53,3 +58,4 @@ export {
   RenderPhaseWriteError,
   type SourcePosition,
 } from './plan-error.ts';
+export { type NodeRecord, nodeRecord } from './structure/node-record.ts';

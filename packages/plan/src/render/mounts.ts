@@ -15,7 +15,7 @@ import { DEFAULT_MAX_ITERATIONS, nodeContent } from '../nodes/node-content.ts';
 import { explicitPath, nodeIdOf, pathOf, placeOf, segmentOf } from '../nodes/node-id.ts';
 import { isLoopKind, type NodeKind } from '../nodes/node-kind.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
-import { asPlanError, PlanError, type SourcePosition } from '../plan-error.ts';
+import { asPlanError, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
 import { type Tracked, track } from './tracked.ts';
 
@@ -51,6 +51,8 @@ interface Place {
 
 export interface Mounts {
   readonly reads: ReadonlySet<string>;
+  /** Pieces of code that asked for effects. */
+  readonly asking: ReadonlySet<Tracked<unknown>>;
   updateSlots(before: readonly SlotMount[], slots: readonly Slot[], place: Place): readonly SlotMount[];
   unmount(mounts: readonly SlotMount[]): void;
   conflicts(): readonly IdConflict[];
@@ -65,8 +67,10 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
   const ids = createIdClaims();
   const counts = new Map<string, number>();
   const reads = new Set<string>();
+  const asking = new Set<Tracked<unknown>>();
 
   function remember(code: Tracked<unknown>): void {
+    if (code.effects.length > 0) asking.add(code);
     for (const key of code.reads) {
       counts.set(key, (counts.get(key) ?? 0) + 1);
       reads.add(key);
@@ -75,6 +79,7 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
 
   function forget(code: Tracked<unknown>): void {
     code.dispose();
+    asking.delete(code);
     for (const key of code.reads) {
       const left = (counts.get(key) ?? 1) - 1;
       counts.set(key, left);
@@ -157,7 +162,9 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
       return settled(mount, [node]);
     }
     if (changed || mount.codeStale) {
-      callCode(mount, element, [() => slotsOf(type(element.props as never), false, tagOf(type), element.source)]);
+      callCode(mount, element, [
+        () => slotsOf(rendered(type(element.props as never), element), false, tagOf(type), element.source),
+      ]);
     }
     const slots = mount.code[0]?.value as readonly Slot[];
     mount.children = updateSlots(mount.children, slots, { ...place, path, parent: mount, tag: tagOf(type) });
@@ -353,6 +360,7 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
 
   return {
     reads,
+    asking,
     updateSlots,
     unmount: mounts => mounts.forEach(release),
     conflicts: ids.conflicts,
@@ -404,6 +412,16 @@ function itemsOf(items: readonly never[], make: ChildFunction, element: PlanElem
     }
     claimKey(seen, made, 'Each', element.source);
     return made;
+  });
+}
+
+/** What a component returned; a promise means that it started work. */
+export function rendered(made: unknown, element: PlanElement | undefined): unknown {
+  if (!(made instanceof Promise)) return made;
+  made.catch(() => {});
+  const tag = element === undefined ? 'the plan' : `<${tagOf(element.type)}>`;
+  throw new RenderPhaseTaskError('plan/render-task', `${tag} is async; a render only reads and computes`, {
+    source: element?.source,
   });
 }
 

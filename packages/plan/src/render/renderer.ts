@@ -1,10 +1,11 @@
 import type { PlanContext } from '../context.ts';
+import type { EffectCall } from '../effects/effect-registry.ts';
 import { slotsOf } from '../jsx/create-element.ts';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { asPlanError, PlanError, positionOf } from '../plan-error.ts';
-import { createMounts, type Mounts, type Parent, type SlotMount } from './mounts.ts';
+import { createMounts, type Mounts, type Parent, rendered, type SlotMount } from './mounts.ts';
 import { type Tracked, track } from './tracked.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface Renderer {
   render(): PlanNode;
   /** Every key that the render as it stands has read, with the name of its space before it. */
   readonly reads: ReadonlySet<string>;
+  /** What components asked for with `ctx.effect`. */
+  effects(): readonly EffectCall[];
   close(): void;
 }
 
@@ -41,7 +44,7 @@ export function createRenderer({ plan, context, iterationOf }: RendererOptions):
     if (body !== undefined) mounts.forget(body);
     try {
       body = track(
-        () => slotsOf(plan.render(context as never), false, plan.name, undefined),
+        () => slotsOf(rendered(plan.render(context as never), undefined), false, plan.name, undefined),
         () => {
           bodyStale = true;
           root.stale = true;
@@ -57,6 +60,7 @@ export function createRenderer({ plan, context, iterationOf }: RendererOptions):
 
   return {
     reads: mounts.reads,
+    effects: () => [...mounts.asking].flatMap(code => code.effects),
     render() {
       if (tree !== undefined && !root.stale) return tree;
       const slots = bodyStale ? evaluate() : (body?.value ?? []);

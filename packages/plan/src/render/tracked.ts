@@ -1,18 +1,21 @@
 import { batch, effect, type Signal, signal } from '@preact/signals-core';
 import type { Json } from '@signalbox/model';
+import type { EffectCall } from '../effects/effect-registry.ts';
 
 /** A piece of a render, with what it read. It is evaluated once; when something it read changes, it is told so. */
 export interface Tracked<T> {
   readonly value: T;
   readonly reads: ReadonlySet<string>;
+  /** Effects that it asked for, in order. */
+  readonly effects: readonly EffectCall[];
   dispose(): void;
 }
 
-let reading: Set<string> | undefined;
+let reading: { readonly reads: Set<string>; readonly effects: EffectCall[] } | undefined;
 
 /** Evaluates at once. `onStale` comes at most once, after a change of something that was read. */
 export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
-  const reads = new Set<string>();
+  const found = { reads: new Set<string>(), effects: [] as EffectCall[] };
   let outcome: { readonly value: T } | { readonly thrown: unknown } | undefined;
   const dispose = effect(() => {
     if (outcome !== undefined) {
@@ -20,7 +23,7 @@ export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
       return;
     }
     const outer = reading;
-    reading = reads;
+    reading = found;
     try {
       outcome = { value: evaluate() };
     } catch (thrown) {
@@ -33,7 +36,7 @@ export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
     dispose();
     throw outcome?.thrown;
   }
-  return { value: outcome.value, reads, dispose };
+  return { value: outcome.value, ...found, dispose };
 }
 
 /** Values that renders read. A read inside `track` subscribes to the key, also while the key is absent. */
@@ -60,7 +63,7 @@ export function createReadable(space: string, initial: ReadonlyMap<string, Json>
   };
   return {
     read(key) {
-      reading?.add(`${space}${key}`);
+      reading?.reads.add(`${space}${key}`);
       return reading === undefined ? values.get(key) : signalOf(key).value;
     },
     peek: key => values.get(key),
@@ -80,5 +83,11 @@ export function createReadable(space: string, initial: ReadonlyMap<string, Json>
 
 /** True while a component, a condition or a body is being evaluated. */
 export function isRendering(): boolean {
+  return reading !== undefined;
+}
+
+/** The hook form of an effect: it belongs to the piece that asks for it. False outside a render. */
+export function askForEffect(call: EffectCall): boolean {
+  reading?.effects.push(call);
   return reading !== undefined;
 }

@@ -4,7 +4,7 @@ import type { Action, QueuedAction } from './action.ts';
 export interface ActionQueue {
   push(action: Action, trigger?: string): void;
   /** Runs code of a node; what it queues counts only if it returns. Transactions do not nest. */
-  transact<T>(origin: TransactionOrigin, code: () => T): T;
+  transact<T>(origin: TransactionOrigin, code: () => T): { readonly value: T; readonly transaction: number };
   /** Empties the queue. */
   take(): readonly QueuedAction[];
   readonly size: number;
@@ -15,15 +15,15 @@ export interface TransactionOrigin {
   readonly handler?: string;
   /** What the log says unless the author says more. */
   readonly trigger: string;
-  /** Identifies the transaction in the flush. */
-  readonly transaction: number;
 }
 
 /** `frameNow` is the frame that is being worked on; `onQueued` is told of writes that no transaction surrounds. */
 export function createActionQueue(frameNow: () => number, onQueued: () => void): ActionQueue {
   let queued: QueuedAction[] = [];
-  let open: { readonly origin: TransactionOrigin; readonly actions: QueuedAction[] } | undefined;
-  let alone = -1;
+  let open:
+    | { readonly origin: TransactionOrigin; readonly transaction: number; readonly actions: QueuedAction[] }
+    | undefined;
+  let transactions = 0;
   const counters = new Map<string, number>();
 
   const nextIndex = (node: string): number => {
@@ -41,7 +41,7 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
         frame: frameNow(),
         node,
         index: nextIndex(node),
-        transaction: open === undefined ? alone-- : open.origin.transaction,
+        transaction: open === undefined ? ++transactions : open.transaction,
         trigger: trigger ?? open?.origin.trigger ?? 'code',
         ...(open?.origin.handler === undefined ? {} : { handler: open.origin.handler }),
       };
@@ -53,11 +53,12 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
     },
     transact(origin, code) {
       if (open !== undefined) throw new Error('a handler is running already');
-      open = { origin, actions: [] };
+      const transaction = ++transactions;
+      open = { origin, transaction, actions: [] };
       try {
         const value = code();
         queued.push(...open.actions);
-        return value;
+        return { value, transaction };
       } finally {
         open = undefined;
       }

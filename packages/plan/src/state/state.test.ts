@@ -116,12 +116,12 @@ describe('the queue of actions', () => {
       () => 3,
       () => {},
     );
-    queue.transact({ node: 'n', handler: 'onFinished', trigger: 'task.finished', transaction: 1 }, () => {
+    queue.transact({ node: 'n', handler: 'onFinished', trigger: 'task.finished' }, () => {
       queue.push({ kind: 'set', key: 'a', value: 1 });
       queue.push({ kind: 'set', key: 'b', value: 2 }, 'mine');
     });
     expect(() =>
-      queue.transact({ node: 'm', trigger: 't', transaction: 2 }, () => {
+      queue.transact({ node: 'm', trigger: 't' }, () => {
         queue.push({ kind: 'set', key: 'c', value: 3 });
         throw new Error('no');
       }),

@@ -105,8 +105,8 @@ export function ownStanding(cell: Cell, source: CellSource): Standing | undefine
   if (node.kind === 'stop' || node.kind === 'end') return 'idle';
   const record = source.recordOf(node.id);
   if (isLoopKind(node.kind)) {
-    if (record?.iteration !== source.totalOf(cell.scope)) return 'idle';
-    return record.status === 'succeeded' ? 'done' : record.status === 'running' ? 'live' : 'idle';
+    if (record?.loop === undefined || record.iteration !== source.totalOf(cell.scope)) return 'idle';
+    return record.loop.left ? 'done' : 'live';
   }
   if (!isRunnableKind(node.kind)) return undefined;
   if (record === undefined || record.iteration !== source.totalOf(cell.scope)) return 'idle';

@@ -7,11 +7,15 @@ export function turned(record: NodeRecord | undefined, turn: LoopTurn['turn'], s
   switch (turn) {
     case 'enter': {
       const total = loop === undefined ? 0 : loop.total + 1;
-      return { status: 'running', iteration: scope, loop: { total, base: total } };
+      return { status: 'running', iteration: scope, loop: { total, base: total, left: false } };
     }
     case 'advance':
-      return { status: 'running', iteration: scope, loop: { total: (loop?.total ?? 0) + 1, base: loop?.base ?? 0 } };
+      return {
+        status: 'running',
+        iteration: scope,
+        loop: { total: (loop?.total ?? 0) + 1, base: loop?.base ?? 0, left: false },
+      };
     case 'leave':
-      return { status: 'succeeded', iteration: scope, loop: loop ?? { total: 0, base: 0 } };
+      return { status: 'succeeded', iteration: scope, loop: { total: 0, base: 0, ...loop, left: true } };
   }
 }

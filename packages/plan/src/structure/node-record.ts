@@ -12,8 +12,12 @@ export const nodeRecord = z.strictObject({
   restart: z.int().positive().optional(),
   /** Why it is blocked. */
   reason: z.string().optional(),
-  /** Bodies that the loop began over the whole run, and how many of them before its present time round. */
-  loop: z.strictObject({ total: z.int().nonnegative(), base: z.int().nonnegative() }).optional(),
+  /** Bodies that the loop began over the whole run, how many of them before its present time round, and whether it was left. */
+  loop: z.strictObject({ total: z.int().nonnegative(), base: z.int().nonnegative(), left: z.boolean() }).optional(),
+  /** Canonical text of the dependencies that an effect ran with, and whether it holds something of its process. */
+  effect: z.strictObject({ deps: z.string(), held: z.boolean() }).optional(),
+  /** The node left the plan. What is kept says how often it ran. */
+  gone: z.literal(true).optional(),
 });
 export type NodeRecord = z.infer<typeof nodeRecord>;
 

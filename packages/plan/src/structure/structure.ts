@@ -34,7 +34,9 @@ export interface Structure {
   statusOf(id: string): NodeStatus;
   /** Every node whose status may differ from the last time this was asked. */
   takeTouched(): ReadonlySet<string>;
+  /** The iteration around a node, over the whole run, and the loop that it is of. */
   scopeOf(id: string): number;
+  loopOf(id: string): string | undefined;
   signatureOf(id: string): string | undefined;
   nodeOf(id: string): PlanNode | undefined;
 }
@@ -133,6 +135,7 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
       return taken;
     },
     scopeOf: id => source.totalOf(cells.get(id)?.scope),
+    loopOf: id => cells.get(id)?.scope,
     signatureOf(id) {
       const cell = cells.get(id);
       if (cell === undefined || !isRunnableKind(cell.node.kind)) return undefined;

@@ -1,0 +1,87 @@
+import type { NodeKey } from '@signalbox/runs';
+import { createEffectRegistry, type EffectCall, type EffectReport } from '../effects/effect-registry.ts';
+import type { PlanNode } from '../nodes/plan-node.ts';
+import { asPlanError, type ErrorContext, type PlanError } from '../plan-error.ts';
+import type { Renderer } from '../render/renderer.ts';
+import type { ActionQueue } from '../state/action-queue.ts';
+import type { Activity } from '../structure/structure.ts';
+import type { RunMemory } from './run-memory.ts';
+
+/** The effects phase of frames. */
+export interface EffectRound {
+  nodesChanged(mounted: readonly PlanNode[], unmounted: readonly string[]): void;
+  /** What the frame asks for: effects whose place was reached, and those of components. */
+  calls(activity: Activity, renderer: Renderer): readonly EffectCall[];
+  isDue(calls: readonly EffectCall[]): boolean;
+  /** Returns the first error. What ran is in the ledger with what it wrote. */
+  run(calls: readonly EffectCall[]): PlanError | undefined;
+  /** Work ended or input arrived. */
+  forgetHistory(): void;
+  /** An effect of the plan may still do something. */
+  readonly any: boolean;
+  close(): void;
+}
+
+/** Effects of components have no node; this keeps their ids apart from those of nodes. */
+const HOOK = 'effect:';
+
+export function createEffectRound(
+  memory: RunMemory,
+  queue: ActionQueue,
+  strict: boolean,
+  moment: () => ErrorContext,
+): EffectRound {
+  const { ledger, records, digest } = memory;
+  const registry = createEffectRegistry({ memory: memory.effects, strict });
+  const nodes = new Set<string>();
+
+  const tell = ({ id, what, deps, held, error }: EffectReport) => {
+    const fields = { node: id as NodeKey, effect: id, frame: Math.max(0, memory.nextFrame - 1) };
+    if (what === 'failed') ledger.event('effect.failed', { ...fields, error: error?.message ?? 'unknown' });
+    else ledger.event(what === 'ran' ? 'effect.ran' : 'effect.cleaned', fields);
+    if (what === 'cleaned') return;
+    const record = { status: what === 'ran' ? 'succeeded' : 'failed', iteration: 0, effect: { deps, held } } as const;
+    records.set(id, record);
+    ledger.put('status', id, record);
+    digest.set('status', id, record);
+  };
+
+  return {
+    nodesChanged(mounted, unmounted) {
+      for (const id of unmounted) nodes.delete(id);
+      for (const { kind, id } of mounted) if (kind === 'effect') nodes.add(id);
+    },
+    calls: (activity, renderer) => [
+      ...activity.effects.map(({ id, data, code }) => ({ id, deps: data.deps, ...code })),
+      ...renderer.effects().map(call => ({ ...call, id: HOOK + call.id })),
+    ],
+    isDue: calls => registry.isDue(calls),
+    run(calls) {
+      const here = new Set([...nodes, ...calls.map(call => call.id)]);
+      const left = [...registry.ids].filter(id => !here.has(id));
+      const removed = registry.remove(left);
+      for (const id of left) {
+        if (!id.startsWith(HOOK)) continue;
+        records.delete(id);
+        ledger.put('status', id, undefined);
+        digest.set('status', id, undefined);
+      }
+      const ran = registry.run(calls, (id, code) => {
+        return queue.transact({ node: id, handler: 'effect', trigger: `effect.${id}` }, code).value;
+      });
+      const reports = [...removed, ...ran];
+      reports.forEach(tell);
+      const failed = reports.find(report => report.error !== undefined);
+      return failed?.error === undefined
+        ? undefined
+        : asPlanError(failed.error, 'plan/effect-failed', { ...moment(), node: failed.id });
+    },
+    forgetHistory: () => registry.forgetHistory(),
+    get any() {
+      return registry.ids.size > 0;
+    },
+    close() {
+      registry.close();
+    },
+  };
+}

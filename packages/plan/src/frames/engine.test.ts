@@ -1,0 +1,672 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { el } from '../../test/elements.ts';
+import { harness } from '../../test/harness.ts';
+import { Fragment } from '../jsx/element.ts';
+import { Claude, Each, End, Human, If, Parallel, Phase, Ralph, Step, Stop, Task, While } from '../nodes/components.ts';
+import { definePlan } from '../plan-definition.ts';
+import type { TaskExecutor } from './task-executor.ts';
+
+const counter = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
+
+describe('a run', () => {
+  it('[P40] runs a task, its handler and what the handler wrote, and completes', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'hello',
+      input: z.object({ name: z.string() }),
+      state: z.object({ greeting: z.string().optional() }),
+      render: ctx =>
+        el(
+          Phase,
+          { name: 'greet' },
+          el(Task, {
+            id: 'hello',
+            run: async () => `Hello ${ctx.input.name}`,
+            onFinished: (text: string) => ctx.state.set('greeting', text),
+          }),
+        ),
+    });
+    const end = await world.end(world.start(plan, { input: { name: 'Ada' } }));
+    expect(end).toEqual({ status: 'completed', output: { greeting: 'Hello Ada' } });
+    expect(await world.state()).toEqual({ greeting: 'Hello Ada' });
+    expect(await world.runs.run(world.run)).toMatchObject({
+      status: 'completed',
+      frames: 2,
+      phase: 'DONE',
+      version: 2,
+    });
+    expect(await world.events()).toEqual([
+      'task.started',
+      'node.status',
+      'run.created',
+      'frame.committed',
+      'task.ended',
+      'state.changed',
+      'handler.ran',
+      'node.status',
+      'run.status',
+      'frame.committed',
+    ]);
+  });
+
+  it('[P40] the end of a task, its handler and its writes are in one commit', async () => {
+    const world = harness();
+    const commits: object[] = [];
+    const plan = definePlan({
+      name: 'one-commit',
+      state: counter,
+      render: ctx =>
+        el(Task, {
+          id: 't',
+          run: () => 5,
+          onFinished: (n: number) => {
+            ctx.state.set('n', n);
+            ctx.state.update('n', value => value + 1);
+            ctx.state.set('log', ['done'], { trigger: 'mine' });
+          },
+        }),
+    });
+    await world.end(
+      world.start(plan, {
+        commit: {
+          commit(writes, guard) {
+            commits.push({
+              tasks: writes.tasks?.map(task => task.status),
+              handlers: writes.events?.filter(event => event.type === 'handler.ran').length,
+              transitions: writes.transitions?.map(({ key, trigger, node, handler, frame, index }) => [
+                key,
+                trigger,
+                node,
+                handler,
+                frame,
+                index,
+              ]),
+            });
+            return world.runs.commit(writes, guard);
+          },
+        },
+      }),
+    );
+    expect(commits).toEqual([
+      {
+        tasks: ['running'],
+        handlers: 0,
+        transitions: [
+          ['n', 'plan.initial', undefined, undefined, 0, 0],
+          ['log', 'plan.initial', undefined, undefined, 0, 1],
+        ],
+      },
+      {
+        tasks: ['done'],
+        handlers: 1,
+        transitions: [
+          ['n', 'task.finished', 't', 'onFinished', 0, 2],
+          ['n', 'task.finished', 't', 'onFinished', 0, 3],
+          ['log', 'mine', 't', 'onFinished', 0, 4],
+        ],
+      },
+    ]);
+  });
+
+  it('[P40] work begins only after its frame is committed', async () => {
+    const world = harness();
+    const order: string[] = [];
+    const plan = definePlan({ name: 'order', render: () => el(Task, { id: 't', run: () => void order.push('work') }) });
+    await world.end(
+      world.start(plan, {
+        commit: {
+          async commit(writes, guard) {
+            const committed = await world.runs.commit(writes, guard);
+            order.push('committed');
+            return committed;
+          },
+        },
+      }),
+    );
+    expect(order).toEqual(['committed', 'work', 'committed']);
+  });
+
+  it('[P41] phases, steps, parallel work and a loop run in their order', async () => {
+    const world = harness();
+    const order: string[] = [];
+    const work = (id: string) => el(Task, { id, run: () => void order.push(id) });
+    const plan = definePlan({
+      name: 'story',
+      state: counter,
+      render: ctx =>
+        el(
+          Fragment,
+          {},
+          el(Phase, { name: 'one' }, el(Step, {}, work('a'), work('b')), el(Step, {}, work('c'))),
+          el(
+            Phase,
+            { name: 'two' },
+            el(
+              Ralph,
+              { id: 'loop', until: () => ctx.state.get('n') >= 2, maxIterations: 5 },
+              ({ iteration }: { iteration: number }) =>
+                el(Task, {
+                  id: 'body',
+                  run: () => void order.push(`body${iteration}`),
+                  onFinished: () => ctx.state.update('n', n => n + 1),
+                }),
+            ),
+          ),
+          el(Phase, { name: 'three' }, el(Parallel, { limit: 1 }, work('x'), work('y'))),
+        ),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed', output: { n: 2 } });
+    expect(order).toEqual(['a', 'b', 'c', 'body0', 'body1', 'x', 'y']);
+  });
+
+  it('[P41] a loop ends gracefully at its maximum', async () => {
+    const world = harness();
+    let runs = 0;
+    const plan = definePlan({
+      name: 'max',
+      render: () => el(While, { condition: true, maxIterations: 4 }, el(Task, { id: 't', run: () => void runs++ })),
+    });
+    const run = world.start(plan);
+    expect(await world.end(run)).toEqual({ status: 'completed', output: {} });
+    expect(runs).toBe(4);
+  });
+
+  it('[P42] a failed task tells its handler, holds up what follows, and fails the run', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'fails',
+      state: z.object({ seen: z.string().optional() }),
+      render: ctx =>
+        el(
+          Fragment,
+          {},
+          el(
+            Phase,
+            { name: 'a' },
+            el(Task, {
+              id: 'bad',
+              run: () => {
+                throw new RangeError('no');
+              },
+              onError: ({ error, attempts }: { error: { code: string }; attempts: number }) =>
+                ctx.state.set('seen', `${error.code} ${attempts}`),
+            }),
+          ),
+          el(Phase, { name: 'b' }, el(Task, { id: 'never', run: () => 1 })),
+        ),
+    });
+    expect(await world.end(world.start(plan))).toEqual({
+      status: 'failed',
+      error: { class: 'terminal', code: 'plan/task-failed', message: 'Node bad failed: threw: RangeError: no' },
+    });
+    expect(await world.state()).toEqual({ seen: 'plan/task-failed 1' });
+    expect((await world.runs.tasks(world.run)).map(task => [task.node, task.status])).toEqual([['bad', 'error']]);
+  });
+
+  it('[P42] a plan may render something else when work failed, and goes on', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'recovers',
+      state: z.object({ broken: z.boolean().default(false) }),
+      render: ctx =>
+        el(
+          If,
+          {
+            condition: ctx.state.get('broken'),
+            else: el(Task, {
+              id: 'bad',
+              run: () => {
+                throw new Error('no');
+              },
+              onError: () => ctx.state.set('broken', true),
+            }),
+          },
+          el(Task, { id: 'repair', run: () => 'ok' }),
+        ),
+    });
+    const run = world.start(plan);
+    expect(await world.end(run)).toMatchObject({ status: 'completed' });
+    expect(JSON.stringify(run.tree())).toContain('"id":"bad","status":"skipped"');
+  });
+
+  it('[P42] failures that pass are tried again after a wait, three times at most', async () => {
+    const world = harness();
+    const attempts: number[] = [];
+    const busy = () => Object.assign(new Error('busy'), { status: 503 });
+    const plan = (ok: number) =>
+      definePlan({
+        name: 'retries',
+        render: () =>
+          el(Task, {
+            id: 't',
+            run: ({ attempt }: { attempt: number }) => {
+              attempts.push(attempt);
+              if (attempt < ok) throw busy();
+              return 1;
+            },
+          }),
+      });
+    expect(await world.end(world.start(plan(3)))).toMatchObject({ status: 'completed' });
+    expect(attempts).toEqual([1, 2, 3]);
+    const other = harness();
+    expect(await other.end(other.start(plan(9)))).toMatchObject({ status: 'failed' });
+    expect(attempts.slice(3)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('[P42] work that does not end in its time fails, and is told so', async () => {
+    const world = harness();
+    let reason: unknown;
+    const plan = definePlan({
+      name: 'slow',
+      render: () =>
+        el(Task, {
+          id: 't',
+          timeoutMs: 50,
+          retries: 0,
+          run: ({ signal }: { signal: AbortSignal }) =>
+            new Promise(() =>
+              signal.addEventListener('abort', () => {
+                reason = signal.reason;
+              }),
+            ),
+        }),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({
+      status: 'failed',
+      error: { message: 'Node t failed: timeout: Error: no end after 50 ms' },
+    });
+    expect(reason).toEqual(new Error('no end after 50 ms'));
+  });
+
+  it('[P43] a handler that throws, is async or writes what does not fit leaves no trace but its failure', async () => {
+    for (const [handler, message] of [
+      [
+        () => {
+          throw new Error('oops');
+        },
+        'onFinished of node t failed: oops',
+      ],
+      [async () => {}, 'onFinished must not be async'],
+      [
+        (ctx: { state: { set(key: string, value: unknown): void } }) => ctx.state.set('n', 'text'),
+        "'n' does not fit the state",
+      ],
+      [
+        (ctx: { state: { update(key: string, reduce: () => unknown): void } }) => ctx.state.update('n', () => 'text'),
+        "'n' does not fit the state",
+      ],
+    ] as const) {
+      const world = harness();
+      const plan = definePlan({
+        name: 'handlers',
+        state: counter,
+        render: ctx =>
+          el(Task, {
+            id: 't',
+            run: () => 1,
+            onFinished: () => {
+              ctx.state.set('log', ['before']);
+              return (handler as (ctx: unknown) => unknown)(ctx);
+            },
+          }),
+      });
+      const end = await world.end(world.start(plan));
+      expect(end).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(message) } });
+      expect(await world.state()).toEqual({ n: 0, log: [] });
+      expect(await world.events()).toContain('handler.failed');
+    }
+  });
+
+  it('[P44] writes and work during a render are errors that name run, frame and the last three changes', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'impure',
+      state: counter,
+      render: ctx => {
+        if (ctx.state.get('n') > 3) ctx.state.set('n', 0);
+        return el(
+          While,
+          { condition: true },
+          el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.update('n', n => n + 1) }),
+        );
+      },
+    });
+    expect(await world.end(world.start(plan))).toEqual({
+      status: 'failed',
+      error: {
+        class: 'terminal',
+        code: 'plan/render-write',
+        message: `ctx.state.set cannot be called during a render; use an Effect or a handler [run ${world.run}; frame 4; last changes n (frame 1, task.finished), n (frame 2, task.finished), n (frame 3, task.finished)]`,
+      },
+    });
+    expect(await world.state()).toEqual({ n: 4, log: [] });
+    const async = harness();
+    const Work = async () => null;
+    const end = await async.end(async.start(definePlan({ name: 'async', render: () => el(Work, { line: 3 }) })));
+    expect(end).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'plan/render-task',
+        message: expect.stringContaining('<Work> is async; a render only reads and computes at plan.tsx:3:1'),
+      },
+    });
+  });
+
+  it('[P44] init is the one write that a render may ask for', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'init',
+      state: z.object({ first: z.number().optional(), n: z.number().default(5) }),
+      render: ctx => {
+        ctx.state.init('first', 1);
+        ctx.state.init('n', 9);
+        return el(Task, { id: 't', run: () => 1 });
+      },
+    });
+    expect(await world.end(world.start(plan))).toEqual({ status: 'completed', output: { first: 1, n: 5 } });
+  });
+
+  it('[P45] a node that leaves the plan is canceled, and what it still returns is kept without handlers', async () => {
+    const world = harness();
+    let release = (_: string) => {};
+    let aborted = false;
+    const plan = definePlan({
+      name: 'leaves',
+      state: z.object({ stay: z.boolean().default(true), late: z.boolean().default(false) }),
+      render: ctx =>
+        el(
+          Fragment,
+          {},
+          ctx.state.get('stay') &&
+            el(Task, {
+              id: 'slow',
+              run: ({ signal }: { signal: AbortSignal }) => {
+                signal.addEventListener('abort', () => {
+                  aborted = true;
+                });
+                return new Promise<string>(resolve => {
+                  release = resolve;
+                });
+              },
+              onFinished: () => ctx.state.set('late', true),
+            }),
+          el(Task, { id: 'quick', run: () => 1, onFinished: () => ctx.state.set('stay', false) }),
+        ),
+    });
+    const run = world.start(plan);
+    await world.calm();
+    expect(aborted).toBe(true);
+    release('too late');
+    expect(await world.end(run)).toMatchObject({ status: 'completed', output: { stay: false, late: false } });
+    expect((await world.runs.tasks(world.run)).map(({ node, status, result }) => [node, status, result])).toEqual([
+      ['slow', 'canceled', 'too late'],
+      ['quick', 'done', 1],
+    ]);
+    const ends = (await world.runs.events(world.run, 0, 1000))
+      .map(({ event }) => event)
+      .filter(event => event.type === 'task.ended');
+    expect(ends.map(event => [event.node, event.outcome, event.stale])).toEqual([
+      ['quick', 'done', false],
+      ['slow', 'canceled', true],
+    ]);
+  });
+
+  it('[P45] a node that comes back runs again', async () => {
+    const world = harness();
+    let runs = 0;
+    const plan = definePlan({
+      name: 'returns',
+      state: counter,
+      render: ctx =>
+        ctx.state.get('n') === 1
+          ? el(Task, { id: 'between', key: 'between', run: () => 1, onFinished: () => ctx.state.set('n', 2) })
+          : el(Task, {
+              id: 't',
+              run: () => ++runs,
+              onFinished: () => ctx.state.get('n') === 0 && ctx.state.set('n', 1),
+            }),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed', output: { n: 2 } });
+    expect(runs).toBe(2);
+    expect(new Set((await world.runs.tasks(world.run, { node: 't' as never })).map(task => task.id)).size).toBe(2);
+  });
+
+  it('[P46] Stop cancels what runs and stops the run with its reason; End lets it finish', async () => {
+    const world = harness();
+    const plan = (ending: unknown) =>
+      definePlan({
+        name: 'ends',
+        state: z.object({ over: z.boolean().default(false) }),
+        render: ctx =>
+          el(
+            Fragment,
+            {},
+            el(Task, {
+              id: 'long',
+              run: ({ signal }: { signal: AbortSignal }) =>
+                new Promise((resolve, reject) => {
+                  signal.addEventListener('abort', () => reject(new Error('aborted')));
+                  setImmediate(() => setImmediate(() => resolve('whole')));
+                }),
+            }),
+            el(Task, { id: 'quick', run: () => 1, onFinished: () => ctx.state.set('over', true) }),
+            el(If, { condition: ctx.state.get('over') }, ending),
+          ),
+      });
+    expect(await world.end(world.start(plan(el(Stop, { reason: 'enough' }))))).toEqual({
+      status: 'stopped',
+      reason: 'enough',
+    });
+    expect((await world.runs.tasks(world.run)).map(({ node, status }) => [node, status])).toEqual([
+      ['long', 'canceled'],
+      ['quick', 'done'],
+    ]);
+    expect(await world.runs.run(world.run)).toMatchObject({ status: 'stopped', stopReason: 'enough' });
+    const other = harness();
+    expect(
+      await other.end(other.start(plan(el(Fragment, {}, el(End, {}), el(Task, { id: 'never', run: () => 1 }))))),
+    ).toMatchObject({ status: 'completed' });
+    expect((await other.runs.tasks(other.run)).map(({ node, status }) => [node, status])).toEqual([
+      ['long', 'done'],
+      ['quick', 'done'],
+    ]);
+  });
+
+  it('[P47] an input that does not fit fails the run before any frame', async () => {
+    const world = harness();
+    const plan = definePlan({ name: 'input', input: z.object({ n: z.number() }), render: () => null });
+    expect(await world.end(world.start(plan, { input: { n: 'x' } }))).toMatchObject({
+      status: 'failed',
+      error: { code: 'plan/input-invalid', message: expect.stringContaining('n: ') },
+    });
+    expect(await world.runs.run(world.run)).toMatchObject({ status: 'failed', frames: 0 });
+  });
+
+  it('[P48] work that waits for a person leaves the run waiting; it goes on when it is taken up', async () => {
+    const world = harness();
+    let answer: string | undefined;
+    const executor: TaskExecutor = {
+      execute: async () =>
+        answer === undefined
+          ? { kind: 'blocked', reason: 'approval_required:human' }
+          : { kind: 'done', output: answer },
+    };
+    const plan = definePlan({
+      name: 'human',
+      state: z.object({ said: z.string().optional() }),
+      render: ctx =>
+        el(Human, { id: 'ask', prompt: 'Well?', onFinished: (text: string) => ctx.state.set('said', text) }),
+    });
+    const first = world.start(plan, { executor });
+    expect(await world.end(first)).toEqual({ status: 'waiting' });
+    expect(first.tree()?.children[0]?.status).toBe('blocked');
+    expect(await world.runs.run(world.run)).toMatchObject({ status: 'waiting' });
+    answer = 'yes';
+    const second = world.resume(plan, { executor });
+    second.wake('ask');
+    expect(await world.end(second)).toEqual({ status: 'completed', output: { said: 'yes' } });
+  });
+
+  it('[P49] an operator pauses, retries and cancels', async () => {
+    const world = harness();
+    const runs: string[] = [];
+    let isBroken = true;
+    const plan = definePlan({
+      name: 'operated',
+      render: () =>
+        el(
+          Fragment,
+          {},
+          el(
+            Phase,
+            { name: 'a' },
+            el(Task, {
+              id: 'a',
+              run: () => {
+                runs.push('a');
+                if (isBroken) throw new Error('no');
+                return 1;
+              },
+            }),
+          ),
+          el(Phase, { name: 'b' }, el(Task, { id: 'b', run: () => void runs.push('b') })),
+        ),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'failed' });
+    isBroken = false;
+    const again = world.resume(plan);
+    again.retry('a');
+    again.pause();
+    expect(await world.end(again)).toEqual({ status: 'paused' });
+    const last = world.resume(plan);
+    expect(await world.end(last)).toMatchObject({ status: 'completed' });
+    expect(runs).toEqual(['a', 'a', 'b']);
+
+    const other = harness();
+    const canceled = other.start(
+      definePlan({
+        name: 'cancel',
+        render: () =>
+          el(Task, {
+            id: 't',
+            run: ({ signal }: { signal: AbortSignal }) =>
+              new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+          }),
+      }),
+    );
+    await other.calm();
+    canceled.cancel('t');
+    expect(await other.end(canceled)).toMatchObject({
+      status: 'failed',
+      error: { message: 'Node t failed: it was canceled' },
+    });
+  });
+
+  it('[P50] an agent gets what its node says, and its result reaches the handler', async () => {
+    const world = harness();
+    const asked: unknown[] = [];
+    const executor: TaskExecutor = {
+      async execute({ node, attempt, iteration, progress }) {
+        asked.push([node.kind, node.data, attempt, iteration]);
+        progress({ summary: 'half', fraction: 0.5 });
+        return { kind: 'done', output: 'four' };
+      },
+    };
+    const plan = definePlan({
+      name: 'agent',
+      state: z.object({ said: z.string().optional(), seen: z.string().optional() }),
+      render: ctx =>
+        el(Claude, {
+          id: 'c',
+          model: 'sonnet',
+          prompt: '2+2?',
+          onFinished: (text: string) => ctx.state.set('said', text),
+          onProgress: (p: { summary: string }) => ctx.state.set('seen', p.summary),
+        }),
+    });
+    expect(await world.end(world.start(plan, { executor }))).toEqual({
+      status: 'completed',
+      output: { said: 'four', seen: 'half' },
+    });
+    expect(asked).toEqual([
+      ['claude', { model: 'sonnet', prompt: '2+2?', maxTurns: 50, resume: 'continue', retries: 3 }, 1, 0],
+    ]);
+  });
+
+  it('[P51] a frame records its trigger, what came and went, and the keys read and written', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'records',
+      state: counter,
+      render: ctx =>
+        el(Each, { items: ctx.state.get('n') === 0 ? ['a'] : ['b'] }, (id: string) =>
+          el(Task, { key: id, id, run: () => 1, onFinished: () => ctx.state.set('n', 1) }),
+        ),
+    });
+    await world.end(world.start(plan));
+    const frames = await world.runs.frames(world.run, 0, 10);
+    expect(
+      frames.map(({ index, trigger, mounted, unmounted, written, verifiable }) => ({
+        index,
+        trigger: [trigger.kind, trigger.keys],
+        mounted: mounted.length,
+        unmounted,
+        written,
+        verifiable,
+      })),
+    ).toEqual([
+      {
+        index: 0,
+        trigger: ['start', ['n', 'log']],
+        mounted: 3,
+        unmounted: [],
+        written: ['n', 'log'],
+        verifiable: true,
+      },
+      { index: 1, trigger: ['task', ['n']], mounted: 1, unmounted: ['a'], written: ['n'], verifiable: true },
+      { index: 2, trigger: ['task', undefined], mounted: 0, unmounted: [], written: [], verifiable: true },
+    ]);
+    expect(await world.runs.at(world.run, 'read', 2)).toEqual(new Map([['n', true]]));
+    expect([...(await world.runs.at(world.run, 'node', 0)).keys()]).toContain('a');
+    expect([...(await world.runs.at(world.run, 'node', 1)).keys()]).not.toContain('a');
+  });
+
+  it('[P51] a failed commit ends the engine and its work', async () => {
+    const world = harness();
+    let commits = 0;
+    let aborted = false;
+    const plan = definePlan({
+      name: 'lost',
+      render: () =>
+        el(
+          Fragment,
+          {},
+          el(Task, { id: 'a', run: () => 1 }),
+          el(Task, {
+            id: 'b',
+            run: ({ signal }: { signal: AbortSignal }) =>
+              new Promise(() =>
+                signal.addEventListener('abort', () => {
+                  aborted = true;
+                }),
+              ),
+          }),
+        ),
+    });
+    const error = {
+      code: 'store/outcome-unknown',
+      message: 'gone',
+      retry: { kind: 'not_retryable' },
+      suggestion: 'look',
+    } as const;
+    const end = await world.end(
+      world.start(plan, {
+        commit: {
+          commit: async (writes, guard) => (++commits === 2 ? { ok: false, error } : world.runs.commit(writes, guard)),
+        },
+      }),
+    );
+    expect([end, aborted]).toEqual([{ status: 'lost', error }, true]);
+  });
+});

@@ -1,0 +1,73 @@
+import type { Json, NodeStatus } from '@signalbox/model';
+import type { NodeKey } from '@signalbox/runs';
+import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
+import type { Reconciled } from '../render/reconcile.ts';
+import type { NodeRecord } from '../structure/node-record.ts';
+import type { Structure } from '../structure/structure.ts';
+import { digested, type RunMemory } from './run-memory.ts';
+
+/** Puts the rows of nodes that came, changed or left into the ledger. */
+export function putNodeRows(memory: RunMemory, rows: Reconciled['rows'], left: readonly string[]): void {
+  const { ledger, digest, records } = memory;
+  for (const id of left) {
+    ledger.put('node', id, undefined);
+    digest.set('node', id, undefined);
+    const record = records.get(id);
+    const status = record === undefined ? undefined : goneRecord(record);
+    if (status !== undefined) records.set(id, status);
+    putStatus(memory, id, status);
+  }
+  for (const [id, row] of rows) {
+    ledger.put('node', id, row as unknown as Json);
+    digest.set('node', id, digested('node', row as unknown as Json));
+  }
+}
+
+/** What is kept of a node that left the plan: enough to tell new work from old when it comes back. */
+function goneRecord(record: NodeRecord): NodeRecord | undefined {
+  if (record.signature === undefined && record.loop === undefined) return undefined;
+  const isLive = record.status === 'running' || record.status === 'scheduled' || record.status === 'blocked';
+  const { effect: _, reason: __, ...rest } = record;
+  return { ...rest, status: isLive ? 'canceled' : record.status, gone: true };
+}
+
+/** Puts the rows of statuses that may have changed into the ledger, and tells those of nodes that do work. */
+export function putStatusRows(memory: RunMemory, structure: Structure, frame: number): void {
+  const { ledger, records } = memory;
+  for (const id of structure.takeTouched()) {
+    const node = structure.nodeOf(id);
+    if (node === undefined) continue;
+    const status = structure.statusOf(id);
+    const record = records.get(id);
+    const before = ledger.committed('status', id) as { readonly status?: NodeStatus; readonly gone?: true } | undefined;
+    const keepsRecord = isRunnableKind(node.kind) || isLoopKind(node.kind) || node.kind === 'effect';
+    if (keepsRecord && record !== undefined)
+      putStatus(memory, id, record.gone === true ? record : { ...record, status });
+    else if (status !== 'idle' || before !== undefined)
+      putStatus(memory, id, { status, iteration: structure.scopeOf(id) });
+    const from = before === undefined || before.gone === true ? 'idle' : (before.status ?? 'idle');
+    if (!isRunnableKind(node.kind) || from === status) continue;
+    const reason = status === 'blocked' && record?.reason !== undefined ? { blockReason: record.reason } : {};
+    ledger.event('node.status', { node: id as NodeKey, frame, from, to: status, ...reason });
+  }
+}
+
+function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined): void {
+  memory.ledger.put('status', id, record as Json | undefined);
+  memory.digest.set('status', id, record as Json | undefined);
+}
+
+/** One row when a key begins to be read, one when it ends; volatile values are kept where that is asked for. */
+export function putReadRows(
+  memory: RunMemory,
+  before: ReadonlySet<string>,
+  now: ReadonlySet<string>,
+  keepVolatile: boolean,
+): void {
+  const { ledger, volatile } = memory;
+  for (const key of before) if (!now.has(key)) ledger.put('read', key, undefined);
+  for (const key of now) {
+    if (keepVolatile && key.startsWith('vol:')) ledger.put('read', key, { value: volatile.peek(key.slice(4)) ?? null });
+    else if (!before.has(key)) ledger.put('read', key, true);
+  }
+}

@@ -1,0 +1,152 @@
+import { failure } from '@signalbox/model';
+import type { NodeKey, Task } from '@signalbox/runs';
+import type { HandlerName, NodeHandlers, TaskFailure } from '../nodes/handlers.ts';
+import type { RunnableNode } from '../nodes/plan-node.ts';
+import { PlanError, planFailure } from '../plan-error.ts';
+import { compareText } from '../state/action.ts';
+import type { ActionQueue } from '../state/action-queue.ts';
+import type { NodeRecord } from '../structure/node-record.ts';
+import type { Structure } from '../structure/structure.ts';
+import type { RunMemory } from './run-memory.ts';
+import type { TaskDesk, TaskNews } from './task-desk.ts';
+
+/**
+ * Takes in what came from work: ends tasks, sets the records of their nodes and runs their handlers, each in a transaction
+ * of its own. All of it is in the ledger for one commit.
+ */
+export interface Intake {
+  /** Returns how many tasks ended. */
+  take(news: readonly TaskNews[]): number;
+  /** After the flush: which handlers ran, and which came to nothing. */
+  settleHandlers(failed: ReadonlyMap<number, PlanError>): void;
+}
+
+interface Ran {
+  readonly node: RunnableNode;
+  readonly task: Task;
+  readonly handler: HandlerName;
+  /** Absent where the handler threw. */
+  readonly transaction?: number;
+  readonly error?: PlanError;
+}
+
+export function createIntake(memory: RunMemory, structure: Structure, desk: TaskDesk, queue: ActionQueue): Intake {
+  const { ledger, records } = memory;
+  let ran: Ran[] = [];
+
+  const setRecord = (node: string, change: Partial<NodeRecord>) => {
+    const before = records.get(node);
+    if (before === undefined) return;
+    const { reason: _, ...rest } = before;
+    records.set(node, { ...rest, ...change });
+    structure.touch(node);
+  };
+
+  const call = (node: RunnableNode, task: Task, handler: HandlerName, value: unknown) => {
+    const code = (node.code.handlers as NodeHandlers)[handler] as ((value: unknown) => unknown) | undefined;
+    if (code === undefined) return;
+    const trigger = `${node.kind}.${handler.slice(2).toLowerCase()}`;
+    try {
+      const { transaction } = queue.transact({ node: node.id, handler, trigger }, () => {
+        const made = code(value);
+        if (!(made instanceof Promise)) return;
+        made.catch(() => {});
+        throw new PlanError(
+          'plan/handler-failed',
+          `${handler} must not be async: what it writes later would not be part of it`,
+        );
+      });
+      ran.push({ node, task, handler, transaction });
+    } catch (cause) {
+      const error = new PlanError('plan/handler-failed', `${handler} of node ${node.id} failed: ${messageOf(cause)}`, {
+        source: node.source,
+        cause,
+      });
+      ran.push({ node, task, handler, error });
+    }
+  };
+
+  const end = (task: Task, outcome: Extract<TaskNews, { kind: 'ended' }>['outcome']) => {
+    const node = structure.nodeOf(task.node) as RunnableNode | undefined;
+    const record = records.get(task.node);
+    const isCurrent =
+      record?.gone === undefined && record?.signature === task.signature && record.iteration === task.iteration;
+    const stale = node === undefined || !isCurrent;
+    const verdict = desk.close(task.id, outcome, stale);
+    if (stale) return;
+    switch (verdict.kind) {
+      case 'succeeded':
+        setRecord(task.node, { status: 'succeeded' });
+        call(node, task, 'onFinished', outcome.kind === 'done' ? outcome.output : null);
+        return;
+      case 'failed': {
+        setRecord(task.node, { status: 'failed', reason: `${verdict.error.code}: ${verdict.error.message}` });
+        const error = failure('plan/task-failed', {
+          message: `Node ${node.id} failed: ${verdict.error.message}`,
+          suggestion: 'Look at the error, then retry the node.',
+          details: { node: node.id, code: verdict.error.code, class: verdict.error.class },
+        });
+        call(node, task, 'onError', { error, attempts: task.retryCount + 1 } satisfies TaskFailure);
+        return;
+      }
+      case 'retrying': {
+        const isRateLimit = verdict.error.code === 'rate_limit';
+        setRecord(task.node, isRateLimit ? { status: 'blocked', reason: 'rate_limit' } : { status: 'scheduled' });
+        return;
+      }
+      case 'blocked':
+        setRecord(task.node, { status: 'blocked', reason: verdict.reason });
+        call(node, task, 'onBlocked', verdict.reason);
+        return;
+      case 'canceled':
+        setRecord(task.node, { status: 'canceled' });
+    }
+  };
+
+  return {
+    take(news) {
+      const ended = news.filter(item => item.kind === 'ended');
+      const known = (item: TaskNews) => memory.tasks.get(item.task);
+      const inOrder = [...news].sort((a, b) => compareText(known(a)?.node ?? '', known(b)?.node ?? ''));
+      for (const item of inOrder) {
+        const task = known(item);
+        if (task === undefined) continue;
+        if (item.kind === 'ended') {
+          end(task, item.outcome);
+          continue;
+        }
+        const node = structure.nodeOf(task.node);
+        if (node === undefined || task.status !== 'running') continue;
+        const { iteration, retryCount } = task;
+        ledger.event('task.progressed', {
+          task: task.id,
+          node: task.node,
+          iteration,
+          attempt: retryCount + 1,
+          detail: { ...item.progress },
+        });
+        call(node as RunnableNode, task, 'onProgress', item.progress);
+      }
+      return ended.length;
+    },
+    settleHandlers(failed) {
+      const frame = Math.max(0, memory.nextFrame - 1);
+      for (const { node, task, handler, transaction, error: thrown } of ran) {
+        const error = thrown ?? failed.get(transaction ?? Number.NaN);
+        const fields = { node: node.id as NodeKey, handler, frame, task: task.id };
+        if (error === undefined) ledger.event('handler.ran', fields);
+        else {
+          ledger.event('handler.failed', { ...fields, error: error.message });
+          const isEnd = handler === 'onFinished' || handler === 'onError';
+          if (isEnd)
+            setRecord(node.id, { status: 'failed', reason: planFailure(error, 'plan/handler-failed').message });
+        }
+      }
+      ran = [];
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

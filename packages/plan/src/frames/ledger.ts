@@ -1,0 +1,133 @@
+import { type Clock, type EventId, type IdSource, type Json, type Timestamp, timestampOf } from '@signalbox/model';
+import {
+  changeBetween,
+  type EventDraft,
+  type Frame,
+  INTERNAL_EVENT_VERSION,
+  type InternalEvent,
+  type IntervalSpace,
+  type IntervalWrite,
+  type NodeKey,
+  type RunWrite,
+  type Task,
+  type TaskId,
+  type Transition,
+  type WriteSet,
+} from '@signalbox/runs';
+import type { AppliedAction } from '../state/flush.ts';
+
+type Fields<Type extends InternalEvent['type']> = Omit<
+  Extract<InternalEvent, { readonly type: Type }>,
+  'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
+>;
+
+/**
+ * What changed since the last commit, as plain data. A value that ends as it was committed is not written; nothing
+ * unchanged is written again.
+ */
+export interface Ledger {
+  /** What a key of a space holds from the next frame on; undefined takes it away. */
+  put(space: IntervalSpace, key: string, value: Json | undefined): void;
+  committed(space: IntervalSpace, key: string): Json | undefined;
+  task(task: Task): void;
+  event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): void;
+  contractEvent(draft: EventDraft): void;
+  /** Returns its place among the transitions of its frame. */
+  transition(action: AppliedAction, key: string): number;
+  /** Everything for one commit. It counts as committed only when `settle` is called. */
+  writes(frame: Frame | undefined, nextFrame: number, run: RunWrite | undefined): WriteSet;
+  settle(): void;
+  readonly isEmpty: boolean;
+  /** Keys of state that the next commit writes. */
+  writtenState(): readonly string[];
+}
+
+/** `first` says how many transitions the frame has that comes first. */
+export function createLedger(
+  clock: Clock,
+  ids: IdSource,
+  known: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>,
+  first: { readonly frame: number; readonly count: number } = { frame: 0, count: 0 },
+): Ledger {
+  const committed = new Map<IntervalSpace, Map<string, Json>>(
+    (['node', 'status', 'state', 'read'] as const).map(space => [space, new Map(known.get(space))]),
+  );
+  const pending = new Map<IntervalSpace, Map<string, Json | undefined>>();
+  let tasks = new Map<TaskId, Task>();
+  let events: EventDraft[] = [];
+  let transitions: Transition[] = [];
+  let counted = first;
+
+  const committedValue = (space: IntervalSpace, key: string) => committed.get(space)?.get(key);
+
+  return {
+    put(space, key, value) {
+      const changes = pending.get(space) ?? new Map<string, Json | undefined>();
+      pending.set(space, changes.set(key, value));
+    },
+    committed: committedValue,
+    task(task) {
+      tasks.set(task.id, task);
+    },
+    event(type, fields) {
+      const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock), type };
+      events.push({ ...envelope, ...fields } as unknown as EventDraft);
+    },
+    contractEvent(draft) {
+      events.push(draft);
+    },
+    transition(action, key) {
+      const index = counted.frame === action.frame ? counted.count : 0;
+      counted = { frame: action.frame, count: index + 1 };
+      transitions.push({
+        frame: action.frame,
+        index,
+        key,
+        change: action.change,
+        trigger: action.trigger,
+        ...(action.node === '' ? {} : { node: action.node as NodeKey }),
+        ...(action.handler === undefined ? {} : { handler: action.handler }),
+        at: timestampOf(clock),
+      });
+      return index;
+    },
+    writes(frame, nextFrame, run) {
+      const intervals: IntervalWrite[] = [];
+      for (const [space, changes] of pending) {
+        for (const [key, value] of changes) {
+          const change = changeBetween(committedValue(space, key), value);
+          if (change !== undefined) intervals.push({ space, key, fromFrame: nextFrame, change });
+        }
+      }
+      return {
+        at: timestampOf(clock) as Timestamp,
+        ...(run === undefined ? {} : { run }),
+        ...(frame === undefined ? {} : { frame }),
+        ...(intervals.length === 0 ? {} : { intervals }),
+        ...(transitions.length === 0 ? {} : { transitions }),
+        ...(tasks.size === 0 ? {} : { tasks: [...tasks.values()] }),
+        ...(events.length === 0 ? {} : { events }),
+      };
+    },
+    settle() {
+      for (const [space, changes] of pending) {
+        const values = committed.get(space);
+        for (const [key, value] of changes) {
+          if (value === undefined) values?.delete(key);
+          else values?.set(key, value);
+        }
+      }
+      pending.clear();
+      tasks = new Map();
+      events = [];
+      transitions = [];
+    },
+    get isEmpty() {
+      return pending.size === 0 && tasks.size === 0 && events.length === 0 && transitions.length === 0;
+    },
+    writtenState: () =>
+      [...(pending.get('state') ?? [])]
+        .filter(([key, value]) => changeBetween(committedValue('state', key), value) !== undefined)
+        .map(([key]) => key),
+  };
+}

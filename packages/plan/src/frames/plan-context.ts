@@ -1,0 +1,113 @@
+import type { Json, Timestamp } from '@signalbox/model';
+import type * as z from 'zod';
+import type { PlanContext, WriteOptions } from '../context.ts';
+import type { AnyPlan } from '../plan-definition.ts';
+import { type ErrorContext, PlanError, RenderPhaseWriteError } from '../plan-error.ts';
+import { askForEffect, isRendering, type Readable } from '../render/tracked.ts';
+import type { Action } from '../state/action.ts';
+import type { ActionQueue } from '../state/action-queue.ts';
+import { frozen } from '../state/frozen.ts';
+
+/** Durable and volatile actions share one queue and one transaction; the first letter of a key tells them apart. */
+export const STATE = 's:';
+export const VOLATILE = 'v:';
+
+export interface ContextParts {
+  readonly plan: AnyPlan;
+  readonly input: unknown;
+  readonly state: Readable;
+  readonly volatile: Readable;
+  readonly queue: ActionQueue;
+  now(): Timestamp;
+  random(): number;
+  /** What an error says about the moment. */
+  moment(): ErrorContext;
+}
+
+export function createPlanContext(parts: ContextParts): PlanContext<unknown, Record<string, Json>> {
+  const { plan, state, volatile, queue } = parts;
+
+  const write = (name: string, action: Action, options?: WriteOptions) => {
+    if (isRendering()) {
+      throw new RenderPhaseWriteError(
+        'plan/render-write',
+        `${name} cannot be called during a render; use an Effect or a handler`,
+        {
+          context: parts.moment(),
+        },
+      );
+    }
+    queue.push(action, options?.trigger);
+  };
+  const known = (key: string) => {
+    if (!Object.hasOwn(plan.state.shape, key)) {
+      throw new PlanError('plan/state-invalid', `the state of plan ${plan.name} has no key '${key}'`, {
+        context: parts.moment(),
+      });
+    }
+    return key;
+  };
+  const checked = (key: string, value: unknown): Json => {
+    const plain = frozen(value);
+    if (!plain.ok) {
+      throw new PlanError('plan/state-invalid', `'${key}' was given what is not plain data: ${plain.error}`, {
+        context: parts.moment(),
+      });
+    }
+    const unfit = stateFault(plan, key, plain.value);
+    if (unfit !== undefined) throw new PlanError('plan/state-invalid', unfit, { context: parts.moment() });
+    return plain.value;
+  };
+  const plainly = (key: string, value: unknown): Json => {
+    const plain = frozen(value);
+    if (plain.ok) return plain.value;
+    throw new PlanError('plan/state-invalid', `volatile '${key}' was given what is not plain data: ${plain.error}`, {
+      context: parts.moment(),
+    });
+  };
+
+  return {
+    input: parts.input,
+    state: {
+      get: key => state.read(known(key)) as Json,
+      set: (key, value, options) =>
+        write('ctx.state.set', { kind: 'set', key: STATE + known(key), value: checked(key, value) }, options),
+      update: (key, reduce, options) =>
+        write(
+          'ctx.state.update',
+          { kind: 'update', key: STATE + known(key), reduce: reduce as (value: Json | undefined) => unknown },
+          options,
+        ),
+      delete: (key, options) => write('ctx.state.delete', { kind: 'delete', key: STATE + known(key) }, options),
+      init(key, value) {
+        if (state.peek(known(key)) !== undefined) return;
+        queue.push({ kind: 'init', key: STATE + key, value: checked(key, value) }, 'init');
+      },
+    },
+    vol: {
+      get: key => volatile.read(key),
+      set: (key, value) => write('ctx.vol.set', { kind: 'set', key: VOLATILE + key, value: plainly(key, value) }),
+      update: (key, reduce) => write('ctx.vol.update', { kind: 'update', key: VOLATILE + key, reduce }),
+      delete: key => write('ctx.vol.delete', { kind: 'delete', key: VOLATILE + key }),
+    },
+    now: () => parts.now(),
+    random: () => parts.random(),
+    effect(id, deps, run) {
+      if (askForEffect({ id, deps, run })) return;
+      throw new PlanError('plan/effect-failed', `ctx.effect('${id}') can only be called during a render`, {
+        context: parts.moment(),
+      });
+    },
+  };
+}
+
+/** Why a value does not fit its key, or undefined where it does. */
+export function stateFault(plan: AnyPlan, key: string, value: Json): string | undefined {
+  const schema = plan.state.shape[key] as z.ZodType | undefined;
+  if (schema === undefined) return `the state of plan ${plan.name} has no key '${key}'`;
+  const fits = schema.safeParse(value);
+  if (fits.success) return undefined;
+  const [issue] = fits.error.issues;
+  const place = [key, ...(issue?.path.map(String) ?? [])].join('.');
+  return `'${place}' does not fit the state of plan ${plan.name}: ${issue?.message}`;
+}

@@ -1,0 +1,91 @@
+import { type EventId, RUN_EVENT_VERSION, timestampOf } from '@signalbox/model';
+import { type Frame, mayRunFollow, type RunChange, type RunWrite } from '@signalbox/runs';
+import { PlanError } from '../plan-error.ts';
+import type { PlanRunOptions, RunEnd } from './engine-options.ts';
+import type { RunMemory } from './run-memory.ts';
+
+/** The commits of a run: each takes everything in the ledger, and what the run itself became. */
+export interface RunCommit {
+  /** Returns the end only where the commit failed. */
+  commit(frame: Frame | undefined, end: RunEnd | undefined): Promise<RunEnd | undefined>;
+  /** Commits what is left together with the end. */
+  finish(end: RunEnd): Promise<RunEnd>;
+  /** Whether the next commit can write this end: a run cannot be created in its end, nor go from one end to another. */
+  canEnd(end: RunEnd): boolean;
+}
+
+export function createRunCommit(options: PlanRunOptions, memory: RunMemory): RunCommit {
+  const { run, clock, ids, create, owner } = options;
+  const { ledger } = memory;
+  let version = memory.record?.version ?? 0;
+  let epoch = memory.record?.epoch ?? 0;
+  let status = memory.record?.status ?? 'running';
+
+  function runWriteOf(end: RunEnd | undefined): RunWrite | undefined {
+    if (version === 0) {
+      if (create === undefined)
+        throw new PlanError('plan/not-a-plan', `run ${run} does not exist and is not to be created`);
+      ledger.event('run.created', {
+        driver: 'plan',
+        name: create.name,
+        ...(create.origin === undefined ? {} : { origin: create.origin }),
+      });
+      return { kind: 'create', run: { ...create, driver: 'plan', status: 'running', phase: 'EXECUTE', owner } };
+    }
+    const to = end === undefined || end.status === 'lost' ? 'running' : end.status;
+    if (to === status) return undefined;
+    const why: Pick<RunChange, 'stopReason' | 'error'> = {
+      ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
+      ...(end?.status === 'failed' ? { error: end.error } : {}),
+    };
+    ledger.event('run.status', { from: status, to, ...(why as { readonly stopReason?: string }) });
+    if (end?.status === 'stalled') {
+      const envelope = { v: RUN_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock) } as const;
+      ledger.contractEvent({ ...envelope, type: 'run.stalled', evidence: end.evidence });
+    }
+    status = to;
+    const isDone = end?.status === 'completed';
+    return {
+      kind: 'change',
+      change: { status: to, phase: isDone ? 'DONE' : 'EXECUTE', ...why, ...(isDone ? { output: end.output } : {}) },
+    };
+  }
+
+  function canEnd(end: RunEnd): boolean {
+    return version > 0 && end.status !== 'lost' && mayRunFollow(status, end.status);
+  }
+
+  async function commit(frame: Frame | undefined, end: RunEnd | undefined): Promise<RunEnd | undefined> {
+    const write = runWriteOf(end);
+    if (frame !== undefined) {
+      const { index, trigger, mounted, unmounted, digest } = frame;
+      ledger.event('frame.committed', {
+        frame: index,
+        trigger,
+        mounted: mounted.length,
+        unmounted: unmounted.length,
+        digest,
+      });
+    }
+    const committed = await options.commit.commit(ledger.writes(frame, memory.nextFrame, write), {
+      run,
+      epoch,
+      version,
+    });
+    if (!committed.ok) return { status: 'lost', error: committed.error };
+    ledger.settle();
+    version = committed.value.version;
+    epoch = committed.value.epoch;
+    if (frame !== undefined) memory.nextFrame += 1;
+    return undefined;
+  }
+
+  return {
+    commit,
+    canEnd,
+    async finish(end) {
+      const lost = canEnd(end) ? undefined : await commit(undefined, undefined);
+      return lost ?? (await commit(undefined, end)) ?? end;
+    },
+  };
+}

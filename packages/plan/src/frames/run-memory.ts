@@ -1,0 +1,104 @@
+import type { Clock, IdSource, Json, RunId } from '@signalbox/model';
+import type { IntervalSpace, RunReader, RunRecord, Task, TaskId } from '@signalbox/runs';
+import type { EffectMemory } from '../effects/effect-registry.ts';
+import { type AnyPlan, initialState } from '../plan-definition.ts';
+import type { StateChange } from '../plan-error.ts';
+import { createReadable, type Readable } from '../render/tracked.ts';
+import { frozen } from '../state/frozen.ts';
+import { type NodeRecord, nodeRecord } from '../structure/node-record.ts';
+import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
+import { createLedger, type Ledger } from './ledger.ts';
+
+/** Everything the engine knows of a run; all of it that must last is in the ledger too. */
+export interface RunMemory {
+  readonly state: Readable;
+  readonly volatile: Readable;
+  /** Records of nodes, also of those that left the plan. */
+  readonly records: Map<string, NodeRecord>;
+  /** Tasks that have not come to their end. */
+  readonly tasks: Map<TaskId, Task>;
+  readonly ledger: Ledger;
+  readonly digest: FrameDigest;
+  readonly effects: ReadonlyMap<string, EffectMemory>;
+  /** Nodes of the last frame that an earlier process committed. */
+  readonly formerNodes: ReadonlySet<string>;
+  /** The last three, oldest first. */
+  lastChanges: readonly StateChange[];
+  nextFrame: number;
+  record: RunRecord | undefined;
+}
+
+/** The memory of a run: of a new one, or as the reader has it. */
+export async function loadMemory(
+  plan: AnyPlan,
+  run: RunId,
+  reader: RunReader,
+  clock: Clock,
+  ids: IdSource,
+): Promise<RunMemory> {
+  const record = await reader.run(run);
+  const frames = record?.frames ?? 0;
+  const spaces: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
+  const known = new Map<IntervalSpace, ReadonlyMap<string, Json>>(
+    frames === 0
+      ? []
+      : await Promise.all(spaces.map(async space => [space, await reader.at(run, space, frames)] as const)),
+  );
+  const last = Math.max(0, frames - 1);
+  const written = frames === 0 ? undefined : await reader.transitions(run, { from: { frame: last, index: 0 } });
+  const count = written?.items.filter(transition => transition.frame === last).length ?? 0;
+  const ledger = createLedger(clock, ids, known, { frame: last, count });
+  const digest = createFrameDigest();
+  for (const [space, values] of known) {
+    if (space !== 'read') for (const [key, value] of values) digest.set(space, key, digested(space, value));
+  }
+  const records = new Map([...(known.get('status') ?? [])].map(([id, value]) => [id, nodeRecord.parse(value)]));
+  const state = new Map<string, Json>();
+  for (const [key, value] of known.get('state') ?? []) {
+    const plain = frozen(value);
+    if (plain.ok) state.set(key, plain.value);
+  }
+  if (frames === 0) {
+    for (const [key, value] of initialState(plan)) {
+      state.set(key, value);
+      ledger.put('state', key, value);
+      digest.set('state', key, value);
+      const change = { kind: 'set', value } as const;
+      ledger.transition(
+        {
+          frame: 0,
+          node: '',
+          index: 0,
+          transaction: 0,
+          trigger: 'plan.initial',
+          key,
+          old: undefined,
+          new: value,
+          change,
+        },
+        key,
+      );
+    }
+  }
+  const tasks = record === undefined ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
+  return {
+    state: createReadable('', state),
+    volatile: createReadable('vol:', new Map()),
+    records,
+    tasks: new Map(tasks.map(task => [task.id, task])),
+    ledger,
+    digest,
+    effects: new Map([...records].flatMap(([id, { effect }]) => (effect === undefined ? [] : [[id, effect] as const]))),
+    formerNodes: new Set(known.get('node')?.keys()),
+    lastChanges: [],
+    nextFrame: frames,
+    record,
+  };
+}
+
+/** What of a row counts for the digest: positions in files do not. */
+export function digested(space: IntervalSpace, value: Json): Json {
+  if (space !== 'node' || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { source: _, ...rest } = value as Record<string, Json>;
+  return rest;
+}

@@ -1,0 +1,276 @@
+import { type RunId, type Timestamp, timestampOf } from '@signalbox/model';
+import {
+  cancelTask,
+  DEFAULT_BACKOFF_MS,
+  decideRetry,
+  failTask,
+  finishTask,
+  type NodeKey,
+  recoverOrphan,
+  retryWaitMs,
+  startTask,
+  type Task,
+  type TaskError,
+  type TaskId,
+  taskIdOf,
+} from '@signalbox/runs';
+import type { TaskProgress } from '../nodes/handlers.ts';
+import type { RunnableNode } from '../nodes/plan-node.ts';
+import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
+import type { Structure } from '../structure/structure.ts';
+import type { PlanRunOptions } from './engine-options.ts';
+import type { RunMemory } from './run-memory.ts';
+import type { TaskOutcome } from './task-executor.ts';
+import { doWork } from './task-work.ts';
+
+/** What came from work since it was last asked. */
+export type TaskNews =
+  | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome }
+  | { readonly kind: 'progress'; readonly task: TaskId; readonly progress: TaskProgress };
+
+/** What the end of an attempt means for its node. */
+export type Verdict =
+  | { readonly kind: 'succeeded' | 'canceled' }
+  | { readonly kind: 'failed'; readonly error: TaskError }
+  | { readonly kind: 'retrying'; readonly error: TaskError }
+  | { readonly kind: 'blocked'; readonly reason: string };
+
+/**
+ * Where tasks are made, started, ended and canceled. It writes rows and events into the ledger; whoever calls it commits
+ * before `begin` starts the work.
+ */
+export interface TaskDesk {
+  /** A task for a node that is ready, or the one that waits for it. Its work begins with `begin`. */
+  open(node: RunnableNode): Task;
+  /** Starts the work of every task that was opened. Called after the commit. */
+  begin(): void;
+  /** Ends an attempt. */
+  close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
+  /** Asks the work of a task to end. */
+  cancel(id: TaskId): void;
+  /** Work of a process that is gone: it starts again, or is given up. */
+  recover(): void;
+  taskOf(node: string): Task | undefined;
+  /** Work that goes on, or goes on by itself later. */
+  readonly busy: number;
+  /** Aborts everything and forgets it. */
+  abandon(): void;
+}
+
+export function createTaskDesk(
+  options: PlanRunOptions,
+  memory: RunMemory,
+  structure: Structure,
+  onNews: (news: TaskNews) => void,
+  onDue: (node: string) => void,
+): TaskDesk {
+  const { run, clock, timers, rng, owner, executor } = options;
+  const { ledger, tasks, records } = memory;
+  const byNode = new Map<string, TaskId>();
+  const controls = new Map<TaskId, AbortController>();
+  const waits = new Map<TaskId, () => void>();
+  let opened: { readonly task: Task; readonly node: RunnableNode }[] = [];
+  for (const task of tasks.values()) byNode.set(task.node, task.id);
+
+  const keep = (task: Task) => {
+    ledger.task(task);
+    if (task.status === 'pending' || task.status === 'running' || task.status === 'canceling') {
+      tasks.set(task.id, task);
+      byNode.set(task.node, task.id);
+    } else {
+      tasks.delete(task.id);
+      if (byNode.get(task.node) === task.id) byNode.delete(task.node);
+    }
+  };
+  const fieldsOf = (task: Task) => ({
+    task: task.id,
+    node: task.node,
+    iteration: task.iteration,
+    attempt: task.retryCount + 1,
+  });
+  const waitFor = (task: Task) => {
+    const ms = retryWaitMs(task, clock.now());
+    waits.set(
+      task.id,
+      timers.after(ms, () => {
+        waits.delete(task.id);
+        onDue(task.node);
+      }),
+    );
+  };
+
+  /** The task that was opened for the same work before, and waits. One for other work is canceled. */
+  const waitingTask = (node: RunnableNode): Task | undefined => {
+    const task = tasks.get(byNode.get(node.id) as TaskId);
+    if (task?.status !== 'pending') return undefined;
+    if (task.signature === structure.signatureOf(node.id) && task.iteration === structure.scopeOf(node.id)) return task;
+    keep(cancelTask(task, timestampOf(clock)));
+    ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
+    return undefined;
+  };
+
+  return {
+    open(node) {
+      const waiting = waitingTask(node);
+      const before = records.get(node.id);
+      const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
+      const task = startTask(
+        waiting ?? newTask(node, run, restart, structure, timestampOf(clock)),
+        owner,
+        timestampOf(clock),
+      );
+      waits.get(task.id)?.();
+      waits.delete(task.id);
+      keep(task);
+      ledger.event('task.started', fieldsOf(task));
+      const { iteration, signature } = task;
+      records.set(node.id, { status: 'running', iteration, signature, ...(restart === 0 ? {} : { restart }) });
+      opened.push({ task, node });
+      return task;
+    },
+    begin() {
+      const starting = opened;
+      opened = [];
+      for (const { task, node } of starting) {
+        const control = new AbortController();
+        controls.set(task.id, control);
+        const loop = structure.loopOf(node.id);
+        const request = {
+          run,
+          task: task.id,
+          node,
+          iteration: loop === undefined ? 0 : iterationOf(records.get(loop)),
+          totalIteration: task.iteration,
+          attempt: task.retryCount + 1,
+          progress: (progress: TaskProgress) => {
+            if (controls.get(task.id) === control) onNews({ kind: 'progress', task: task.id, progress });
+          },
+        };
+        void doWork(request, task, control, executor, timers).then(outcome => {
+          if (controls.get(task.id) !== control) return;
+          controls.delete(task.id);
+          onNews({ kind: 'ended', task: task.id, outcome });
+        });
+      }
+    },
+    close(id, outcome, stale) {
+      const task = tasks.get(id);
+      if (task === undefined) throw new Error(`task ${id} is not under way`);
+      const at = timestampOf(clock);
+      const handledFrame = Math.max(0, memory.nextFrame - 1);
+      const ended = (row: Task, how: 'done' | 'error' | 'canceled', error?: TaskError) => {
+        keep({ ...row, handledFrame });
+        ledger.event('task.ended', {
+          ...fieldsOf(task),
+          outcome: how,
+          stale,
+          ...(error === undefined ? {} : { error }),
+        });
+      };
+      const canceling = task.status === 'canceling';
+      switch (outcome.kind) {
+        case 'done':
+          ended(finishTask(task, outcome.output, at), canceling ? 'canceled' : 'done');
+          return { kind: canceling ? 'canceled' : 'succeeded' };
+        case 'blocked': {
+          if (canceling) {
+            const error: TaskError = {
+              class: 'terminal',
+              code: 'canceled',
+              message: `It was blocked: ${outcome.reason}.`,
+            };
+            ended(failTask(task, error, at), 'canceled');
+            return { kind: 'canceled' };
+          }
+          const { leaseOwner: _, ...rest } = task;
+          keep({ ...rest, status: 'pending', blockReason: outcome.reason });
+          return { kind: 'blocked', reason: outcome.reason };
+        }
+        case 'failed': {
+          const { error } = outcome;
+          const retry = canceling || stale ? undefined : decideRetry(task, error, clock.now(), rng);
+          if (retry?.kind === 'retry') {
+            keep(retry.task);
+            waitFor(retry.task);
+            ledger.event('task.retry', { ...fieldsOf(task), error, retryAt: retry.task.nextRetryAt ?? at });
+            return { kind: 'retrying', error };
+          }
+          ended(failTask(task, error, at), canceling ? 'canceled' : 'error', error);
+          return canceling ? { kind: 'canceled' } : { kind: 'failed', error };
+        }
+      }
+    },
+    cancel(id) {
+      const task = tasks.get(id);
+      if (task === undefined || task.status === 'canceling') return;
+      waits.get(id)?.();
+      waits.delete(id);
+      const canceled = cancelTask(task, timestampOf(clock));
+      keep(canceled);
+      if (canceled.status === 'canceled')
+        ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
+      controls.get(id)?.abort(new Error('canceled'));
+    },
+    recover() {
+      for (const task of [...tasks.values()]) {
+        if (task.status === 'pending') {
+          if (task.nextRetryAt !== undefined) waitFor(task);
+          continue;
+        }
+        const action = recoverOrphan(task, options.orphanPolicy ?? 'retry', timestampOf(clock));
+        keep(action.task);
+        const record = records.get(task.node);
+        if (action.kind === 'cancel') {
+          ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
+          continue;
+        }
+        ledger.event('task.orphaned', { ...fieldsOf(task), action: action.kind });
+        if (record === undefined) continue;
+        const status = { retry: 'idle', abandon: 'abandoned', ask: 'blocked' } as const;
+        const { reason: _, ...rest } = record;
+        records.set(task.node, {
+          ...rest,
+          status: status[action.kind],
+          ...(action.kind === 'ask' ? { reason: 'outcome_unknown' } : {}),
+        });
+      }
+    },
+    taskOf(node) {
+      const id = byNode.get(node);
+      return id === undefined ? undefined : tasks.get(id);
+    },
+    get busy() {
+      return controls.size + opened.length + waits.size;
+    },
+    abandon() {
+      for (const cancel of waits.values()) cancel();
+      waits.clear();
+      const aborting = [...controls.values()];
+      controls.clear();
+      for (const control of aborting) control.abort(new Error('the run was let go'));
+    },
+  };
+}
+
+/** Work of the same iteration that began before has other task ids. */
+function nextRestart(before: NodeRecord | undefined, iteration: number): number {
+  return before?.signature !== undefined && before.iteration === iteration ? (before.restart ?? 0) + 1 : 0;
+}
+
+function newTask(node: RunnableNode, run: RunId, restart: number, structure: Structure, createdAt: Timestamp): Task {
+  const iteration = structure.scopeOf(node.id);
+  const signature = structure.signatureOf(node.id) ?? '';
+  const key = node.id as NodeKey;
+  return {
+    id: taskIdOf(run, key, iteration, signature, restart),
+    node: key,
+    iteration,
+    signature,
+    status: 'pending',
+    effects: node.kind === 'task' || node.kind === 'human' || node.kind === 'subplan' ? 'none' : 'undoable',
+    retryCount: 0,
+    maxRetries: node.data.retries,
+    backoffMs: DEFAULT_BACKOFF_MS,
+    createdAt,
+  };
+}

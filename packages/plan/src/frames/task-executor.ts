@@ -1,0 +1,35 @@
+import type { Json, RunId } from '@signalbox/model';
+import type { TaskError, TaskId } from '@signalbox/runs';
+import type { TaskProgress } from '../nodes/handlers.ts';
+import type { RunnableNode } from '../nodes/plan-node.ts';
+
+/**
+ * Does the work of agent, human and sub-plan nodes. The engine itself calls the functions of `Task` nodes.
+ *
+ * 1. It is called for a task only after the task's row is committed, and once per attempt.
+ * 2. What it throws counts as a failed attempt.
+ * 3. It ends soon after the signal is aborted; its outcome is kept then, without handlers.
+ */
+export interface TaskExecutor {
+  execute(request: TaskRequest): Promise<TaskOutcome>;
+}
+
+export interface TaskRequest {
+  readonly run: RunId;
+  readonly task: TaskId;
+  readonly node: RunnableNode;
+  /** Which body of the innermost loop around the node this is, counted from 0. */
+  readonly iteration: number;
+  /** The same over the whole run: never given twice. */
+  readonly totalIteration: number;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  progress(progress: TaskProgress): void;
+}
+
+export type TaskOutcome =
+  | { readonly kind: 'done'; readonly output: Json }
+  | { readonly kind: 'failed'; readonly error: TaskError }
+  /** It cannot go on before something else happens, such as a person's answer. It is called again when the node is woken. */
+  | { readonly kind: 'blocked'; readonly reason: string };

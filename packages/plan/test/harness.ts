@@ -1,0 +1,95 @@
+import { createIdSource, type Json, portableHasher, type RunId } from '@signalbox/model';
+import { type Commit, type MemoryRuns, memoryRuns, type OwnerId, type RunReader } from '@signalbox/runs';
+import { fakeClock, seededRng } from '@signalbox/testkit';
+import type { PlanRun, PlanRunOptions, RunEnd } from '../src/frames/engine-options.ts';
+import { runPlan } from '../src/frames/run-plan.ts';
+import type { TaskExecutor } from '../src/frames/task-executor.ts';
+import type { AnyPlan } from '../src/plan-definition.ts';
+import { type FakeTimers, fakeTimers } from './fake-timers.ts';
+
+/** A world for runs of plans: memory, a clock that stands still, and timers that go off when nothing else happens. */
+export interface Harness {
+  readonly run: RunId;
+  readonly runs: MemoryRuns;
+  readonly timers: FakeTimers;
+  start(plan: AnyPlan, options?: Partial<PlanRunOptions> & { readonly input?: Json }): PlanRun;
+  /** Takes the run up again, as another process would. */
+  resume(plan: AnyPlan, options?: Partial<PlanRunOptions>): PlanRun;
+  /** Lets everything happen, timers included, until the run has ended. */
+  end(run: PlanRun): Promise<RunEnd>;
+  /** Lets happen what needs no timer. */
+  calm(): Promise<void>;
+  events(): Promise<readonly string[]>;
+  state(): Promise<Readonly<Record<string, Json>>>;
+}
+
+const noWork: TaskExecutor = {
+  execute: async ({ node }) => ({
+    kind: 'failed',
+    error: { class: 'terminal', code: 'no-executor', message: node.id },
+  }),
+};
+
+export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly seed: number }> = {}): Harness {
+  const clock = fakeClock();
+  const timers = fakeTimers(clock);
+  const rng = seededRng(ports.seed ?? 1);
+  const ids = createIdSource(clock, rng);
+  const runs = ports.runs ?? memoryRuns(portableHasher);
+  const run = ids.mint<RunId>();
+  const base = {
+    run,
+    owner: 'test' as OwnerId,
+    commit: runs as Commit,
+    reader: runs as RunReader,
+    executor: noWork,
+    clock,
+    timers,
+    ids,
+    rng,
+  };
+  const calm = async () => {
+    for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve));
+  };
+  return {
+    run,
+    runs,
+    timers,
+    calm,
+    start: (plan, { input = null, ...options } = {}) =>
+      runPlan({
+        ...base,
+        plan,
+        create: { name: plan.name, tags: [], mode: 'AUTO', globalMode: 'IMPLEMENTATION', input, limits: {}, seed: 7 },
+        ...options,
+      }),
+    resume: (plan, options = {}) => runPlan({ ...base, plan, ...options }),
+    async end(started) {
+      let end: RunEnd | undefined;
+      let thrown: { readonly error: unknown } | undefined;
+      started.finished.then(
+        value => {
+          end = value;
+        },
+        error => {
+          thrown = { error };
+        },
+      );
+      for (let rounds = 0; rounds < 20_000; rounds++) {
+        await calm();
+        if (thrown !== undefined) throw thrown.error;
+        if (end !== undefined) return end;
+        if (timers.next === undefined) throw new Error('the run has not ended, and nothing more will happen');
+        timers.advance(timers.next);
+      }
+      throw new Error('the run does not end');
+    },
+    async events() {
+      return (await runs.events(run, 0, 100_000)).map(({ event }) => event.type);
+    },
+    async state() {
+      const record = await runs.run(run);
+      return Object.fromEntries(await runs.at(run, 'state', record?.frames ?? 0));
+    },
+  };
+}
