@@ -2,7 +2,7 @@ import { err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import { type CommitError, type Guard, guard as guardSchema, type WriteSet, writeSet } from './commit.ts';
 
-/** A commit as its schemas allow it: what comes out is plain data of its own, whatever becomes of what was given. */
+/** A commit as its schemas allow it: plain data and nothing else. */
 export function checkCommit(
   writes: WriteSet,
   guard: Guard,

@@ -17,6 +17,7 @@ import { usageRecord } from './usage/usage.ts';
  * C2  Events get their `seq` and their hash in the same transaction as the change they tell.
  * C3  A commit that does not fit its guard changes nothing.
  * C4  A failed commit changes nothing, unless it says that its outcome is unknown.
+ * C5  A write set is given away: whoever commits it does not change it afterwards.
  */
 export interface Commit {
   commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;

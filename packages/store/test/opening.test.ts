@@ -4,6 +4,8 @@ import { openStore } from '@signalbox/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { at, frame, signal, startRun } from '../../runs/test/builders.ts';
 import { type Migration, migrate, migrations, schemaVersion } from '../src/migrations/migrate.ts';
+import { ALL_AT } from '../src/runs/interval-rows.ts';
+import { ORPHANS } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
@@ -142,5 +144,22 @@ describe('the schema', () => {
       const plan = database.prepare(`explain query plan delete from ${table} where ${ofRun}`).all();
       expect(`${table}: ${plan.map(step => step.detail)}`).toContain(`${table}: SEARCH`);
     }
+  });
+
+  it('[D19] lets a frame be read by index seeks, and orphans without looking at tasks that ended', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const planOf = (sql: string) =>
+      watched
+        .database()
+        .prepare(`explain query plan ${sql}`)
+        .all()
+        .map(step => String(step.detail));
+    const reads = planOf(ALL_AT).filter(detail => /intervals/.test(detail));
+    expect(reads.length).toBeGreaterThanOrEqual(4);
+    expect(reads.filter(detail => !detail.startsWith('SEARCH'))).toEqual([]);
+    expect(planOf(ORPHANS).filter(detail => / tasks /.test(detail))).toEqual([
+      expect.stringContaining('USING INDEX tasks_under_way'),
+    ]);
   });
 });

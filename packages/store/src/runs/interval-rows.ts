@@ -16,6 +16,20 @@ export interface IntervalRows {
 /** The number of a space in its column: its place in the list of spaces, which only grows at its end. */
 const spaceNumber = (space: IntervalSpace): number => intervalSpace.options.indexOf(space);
 
+/** Each key is one seek to its next key and one to its row: older and newer rows are not read. */
+export const ALL_AT = `
+  with recursive keys (key) as (
+    select min(key) from intervals where run = :run and space = :space
+    union all
+    select (select min(key) from intervals where run = :run and space = :space and key > keys.key)
+    from keys where keys.key is not null
+  )
+  select keys.key as key, kind, value from keys join intervals on run = :run and space = :space
+    and intervals.key = keys.key and from_frame = (
+      select max(from_frame) from intervals
+      where run = :run and space = :space and key = keys.key and from_frame <= :frame)
+  where kind <> 2`;
+
 export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): IntervalRows {
   const ofKey = 'run = ? and space = ? and key = ?';
   const lastRow = database.prepare(
@@ -30,19 +44,7 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     values (?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (run, space, key, from_frame) do update set kind = excluded.kind, value = excluded.value,
       base_bytes = excluded.base_bytes, chain_bytes = excluded.chain_bytes`);
-  // Each key is one seek to its next key and one to its row: older and newer rows are not read.
-  const allAt = database.prepare(`
-    with recursive keys (key) as (
-      select min(key) from intervals where run = :run and space = :space
-      union all
-      select (select min(key) from intervals where run = :run and space = :space and key > keys.key)
-      from keys where keys.key is not null
-    )
-    select keys.key as key, kind, value from keys join intervals on run = :run and space = :space
-      and intervals.key = keys.key and from_frame = (
-        select max(from_frame) from intervals
-        where run = :run and space = :space and key = keys.key and from_frame <= :frame)
-    where kind <> 2`);
+  const allAt = database.prepare(ALL_AT);
 
   const placeOf = (run: number, space: IntervalSpace, key: string) => `${run} ${space} ${key}`;
 

@@ -16,10 +16,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const tasksOfRun = database.prepare(`
     select * from tasks where run = :run and (:status is null or status in (select value from json_each(:status)))
       and (:node is null or node = :node) order by n`);
-  const underWay = database.prepare(`
-    select tasks.*, runs.id as run_id from tasks join runs on runs.n = tasks.run
-    where tasks.status in ('running', 'canceling')
-      and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by tasks.n`);
+  const underWay = database.prepare(ORPHANS);
   const decisionById = database.prepare(`
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
   const decisionList = database.prepare(`
@@ -89,6 +86,12 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     },
   };
 }
+
+/** Finds tasks that are under way by an index of just those. */
+export const ORPHANS = `
+  select tasks.*, runs.id as run_id from tasks indexed by tasks_under_way join runs on runs.n = tasks.run
+  where tasks.status in ('running', 'canceling')
+    and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by tasks.n`;
 
 const listSql = `
   select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
