@@ -6,6 +6,7 @@ export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
 export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
+export { type ImportClosure, type LoadedPlan, loadPlan } from './load/load-plan.ts';
 export {
   Agent,
   type AgentProps,

@@ -115,9 +115,18 @@ export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorC
     });
   }
   return new PlanError(code, error instanceof Error ? `${error.name}: ${error.message}` : String(error), {
+    source: authorPosition(error),
     context,
     cause: error,
   });
+}
+
+/** The first place of the stack that is in a plan's file. Source maps have put the author's lines there. */
+export function authorPosition(error: unknown): SourcePosition | undefined {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const [, file, line, column] =
+    /(?:\(|at )(?:file:\/\/)?([^\s()?]+\.[tj]sx)(?:\?[^\s():]*)?:(\d+):(\d+)/.exec(stack) ?? [];
+  return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
 }
 
 export function positionOf(source: SourcePosition | undefined): string {

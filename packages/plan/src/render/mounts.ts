@@ -15,7 +15,7 @@ import { DEFAULT_MAX_ITERATIONS, nodeContent } from '../nodes/node-content.ts';
 import { explicitPath, nodeIdOf, pathOf, placeOf, segmentOf } from '../nodes/node-id.ts';
 import { isLoopKind, type NodeKind } from '../nodes/node-kind.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
-import { asPlanError, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
+import { authorPosition, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
 import { type Tracked, track } from './tracked.ts';
 
@@ -327,16 +327,12 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
         remember(code);
         mount.code = [...mount.code, code];
       } catch (error) {
-        throw error instanceof PlanError
-          ? error
-          : new PlanError(
-              'plan/render-failed',
-              `<${tagOf(element.type)}> threw ${asPlanError(error, 'plan/render-failed').message}`,
-              {
-                source: element.source,
-                cause: error,
-              },
-            );
+        if (error instanceof PlanError) throw error;
+        const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+        throw new PlanError('plan/render-failed', `<${tagOf(element.type)}> threw ${what}`, {
+          source: authorPosition(error) ?? element.source,
+          cause: error,
+        });
       }
     }
   }

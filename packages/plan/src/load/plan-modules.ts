@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { isBuiltin, registerHooks } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Loader, TransformFailure, transformSync } from 'esbuild';
+import * as jsxDevRuntime from '../jsx/jsx-dev-runtime.ts';
+import * as jsxRuntime from '../jsx/jsx-runtime.ts';
+import * as planApi from '../plan-api.ts';
+import { PlanError } from '../plan-error.ts';
+
+/** Told of every module of one load, so that the plan's import closure is known. */
+export interface ModuleWitness {
+  file(path: string, contents: Uint8Array): void;
+  package(name: string, manifest: string): void;
+}
+
+const MARK = 'signalbox-load';
+const VIRTUAL = 'signalbox-runtime:';
+const RUNTIME = Symbol.for('signalbox.plan.runtime');
+
+/** `signalbox` is what runs the plan, whether or not something of that name is installed where the plan lies. */
+const runtime: Readonly<Record<string, object>> = {
+  signalbox: planApi,
+  'signalbox/jsx-runtime': jsxRuntime,
+  'signalbox/jsx-dev-runtime': jsxDevRuntime,
+};
+
+const witnesses = new Map<string, ModuleWitness>();
+let transform: typeof transformSync | undefined;
+
+/** The URL under which a file is loaded, with its local imports, anew and by our rules. */
+export async function markedUrl(file: string, load: string, witness: ModuleWitness): Promise<string> {
+  if (transform === undefined) {
+    // Loaded here because programs that load no plan should not pay for it.
+    transform = (await import('esbuild')).transformSync;
+    register(transform);
+  }
+  witnesses.set(load, witness);
+  const url = pathToFileURL(file);
+  url.searchParams.set(MARK, load);
+  return url.href;
+}
+
+function register(compile: typeof transformSync): void {
+  process.setSourceMapsEnabled(true);
+  (globalThis as Record<symbol, unknown>)[RUNTIME] = runtime;
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const load = loadOf(context.parentURL);
+      if (load === undefined) return nextResolve(specifier, context);
+      if (Object.hasOwn(runtime, specifier)) return { url: VIRTUAL + specifier, format: 'module', shortCircuit: true };
+      if (isBuiltin(specifier)) return nextResolve(specifier, context);
+      const found = resolveOrOurs(
+        specifier,
+        plain => nextResolve(specifier, { ...context, parentURL: plain }),
+        context.parentURL ?? '',
+      );
+      if (!found.url.startsWith('file:')) return found;
+      const manifest = manifestOf(fileURLToPath(found.url));
+      if (manifest !== undefined) {
+        witnesses.get(load)?.package(manifest.name, manifest.path);
+        return found;
+      }
+      const url = new URL(found.url);
+      url.searchParams.set(MARK, load);
+      return { ...found, url: url.href };
+    },
+    load(url, context, nextLoad) {
+      if (url.startsWith(VIRTUAL))
+        return { format: 'module', source: bridge(url.slice(VIRTUAL.length)), shortCircuit: true };
+      const load = loadOf(url);
+      if (load === undefined) return nextLoad(url, context);
+      const file = fileURLToPath(url);
+      const contents = readFileSync(file);
+      witnesses.get(load)?.file(file, contents);
+      const loader = loaders[path.extname(file)];
+      if (loader === undefined) return nextLoad(url, context);
+      return {
+        format: 'module',
+        source: compiled(compile, file, contents.toString('utf8'), loader),
+        shortCircuit: true,
+      };
+    },
+  });
+}
+
+const loaders: Readonly<Record<string, Loader>> = { '.tsx': 'tsx', '.jsx': 'jsx', '.ts': 'ts', '.mts': 'ts' };
+
+function compiled(compile: typeof transformSync, file: string, source: string, loader: Loader): string {
+  try {
+    return compile(source, {
+      loader,
+      sourcefile: file,
+      format: 'esm',
+      target: 'node24',
+      jsx: 'automatic',
+      jsxDev: true,
+      jsxImportSource: 'signalbox',
+      sourcemap: 'inline',
+      sourcesContent: false,
+      logLevel: 'silent',
+    }).code;
+  } catch (error) {
+    const [first] = (error as Partial<TransformFailure>).errors ?? [];
+    if (first === undefined) throw error;
+    const at = first.location;
+    throw new PlanError('plan/load-failed', first.text, {
+      ...(at === null ? {} : { source: { file, line: at.line, column: at.column + 1 } }),
+      cause: error,
+    });
+  }
+}
+
+/** A module that hands out the exports of a part of the runtime: the plan and the engine share one instance of it. */
+function bridge(specifier: string): string {
+  const names = Object.keys(runtime[specifier] ?? {});
+  const part = `globalThis[Symbol.for('signalbox.plan.runtime')][${JSON.stringify(specifier)}]`;
+  return names.map(name => `export const ${name} = ${part}.${name};`).join('\n');
+}
+
+/** As from the plan's own place; what cannot be found there but comes with us, such as zod, is ours. */
+function resolveOrOurs<Found>(specifier: string, resolve: (parent: string) => Found, parent: string): Found {
+  const plain = new URL(parent);
+  plain.searchParams.delete(MARK);
+  try {
+    return resolve(plain.href);
+  } catch (error) {
+    if (!/^zod($|\/)/.test(specifier)) throw error;
+    return resolve(import.meta.url);
+  }
+}
+
+function loadOf(url: string | undefined): string | undefined {
+  if (url === undefined || !url.startsWith('file:') || !url.includes(MARK)) return undefined;
+  return new URL(url).searchParams.get(MARK) ?? undefined;
+}
+
+/** The package that a file under `node_modules` belongs to. */
+function manifestOf(file: string): { readonly name: string; readonly path: string } | undefined {
+  const parts = file.split(path.sep);
+  const at = parts.lastIndexOf('node_modules');
+  if (at < 0) return undefined;
+  const length = parts[at + 1]?.startsWith('@') ? 3 : 2;
+  const root = parts.slice(0, at + length);
+  return { name: root.slice(at + 1).join('/'), path: path.join(path.sep, ...root, 'package.json') };
+}

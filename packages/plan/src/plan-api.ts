@@ -1,0 +1,25 @@
+/** What a plan can import from `signalbox`, wherever its file is. */
+export { Fragment } from './jsx/element.ts';
+export {
+  Agent,
+  Claude,
+  Codex,
+  Each,
+  Effect,
+  End,
+  Gemini,
+  Human,
+  If,
+  OpenAI,
+  Parallel,
+  Phase,
+  Ralph,
+  Step,
+  Stop,
+  SubPlan,
+  Switch,
+  Task,
+  While,
+} from './nodes/components.ts';
+export { definePlan } from './plan-definition.ts';
+export { PlanError } from './plan-error.ts';

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const child = fileURLToPath(new URL('load-child.ts', import.meta.url));
+let folder = '';
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'plan-')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+}
+
+/** Node resolves a module of a folder where nothing is installed; only the child's own imports see the workspace. */
+function run(mode: 'load' | 'run', ...names: readonly string[]) {
+  const { stdout, stderr } = spawnSync(process.execPath, [child, mode, ...names.map(name => path.join(folder, name))], {
+    encoding: 'utf8',
+  });
+  if (stdout === '') throw new Error(stderr);
+  return stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+}
+
+const hello = `import { definePlan, Phase, Task } from 'signalbox';
+import * as z from 'zod';
+import { greeting } from './lib/greeting.ts';
+
+export default definePlan({
+  name: 'hello',
+  state: z.object({ said: z.string().optional() }),
+  render: ctx => (
+    <Phase name="greet">
+      <Task id="hello" run={() => greeting('Ada')} onFinished={text => ctx.state.set('said', text)} />
+    </Phase>
+  ),
+});
+`;
+const greeting = `export const greeting = (name: string): string => \`Hello \${name}\`;\n`;
+
+describe('loading a plan', () => {
+  it('[P53] from a folder where nothing is installed, without a build, and running it', () => {
+    write({ 'hello.tsx': hello, 'lib/greeting.ts': greeting });
+    const [result] = run('run', 'hello.tsx');
+    expect(result.end).toEqual({ status: 'completed', output: { said: 'Hello Ada' } });
+    expect(result.tree.children[0].children[0]).toMatchObject({
+      id: 'hello',
+      status: 'succeeded',
+      source: { file: path.join(folder, 'hello.tsx'), line: 10, column: 7 },
+    });
+  });
+
+  it('[P54] tells the import closure: local files by digest, packages by version', () => {
+    write({
+      'plans/hello.tsx': hello.replace('./lib/', '../shared/'),
+      'shared/greeting.ts': `import { suffix } from 'tiny';\nimport './data.json' with { type: 'json' };\n${greeting}export const all = suffix;\n`,
+      'shared/data.json': '{}',
+      'node_modules/tiny/package.json': '{ "name": "tiny", "version": "1.2.3", "type": "module", "main": "index.js" }',
+      'node_modules/tiny/index.js': `export { suffix } from './other.js';`,
+      'node_modules/tiny/other.js': `export const suffix = '!';`,
+    });
+    const digest = (text: string) => `sha256:${hash('sha256', text, 'hex')}`;
+    const [{ closure }] = run('load', 'plans/hello.tsx');
+    expect(closure).toEqual({
+      root: folder,
+      entry: 'plans/hello.tsx',
+      files: [
+        { path: 'plans/hello.tsx', digest: digest(hello.replace('./lib/', '../shared/')) },
+        { path: 'shared/data.json', digest: digest('{}') },
+        { path: 'shared/greeting.ts', digest: expect.stringMatching(/^sha256:/) },
+      ],
+      packages: [
+        { name: 'tiny', version: '1.2.3' },
+        { name: 'zod', version: expect.stringMatching(/^4\./) },
+      ],
+    });
+  });
+
+  it('[P55] loads again what changed', () => {
+    const plan = (name: string) =>
+      `import { definePlan } from 'signalbox';\nimport { name } from './name.ts';\nexport default definePlan({ name, render: () => null });\n// ${name}\n`;
+    write({ 'a.tsx': plan('a'), 'name.ts': `export const name = 'one';` });
+    const script = path.join(folder, 'again.ts');
+    writeFileSync(
+      script,
+      `import { writeFileSync } from 'node:fs';
+       const { loadPlan } = await import(${JSON.stringify(fileURLToPath(new URL('../src/index.ts', import.meta.url)))});
+       const names = [];
+       for (const name of ['one', 'two']) {
+         writeFileSync(${JSON.stringify(path.join(folder, 'name.ts'))}, \`export const name = '\${name}';\`);
+         const loaded = await loadPlan(${JSON.stringify(path.join(folder, 'a.tsx'))});
+         names.push(loaded.ok ? loaded.value.plan.name : loaded.error.message);
+       }
+       console.log(JSON.stringify(names));`,
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: '["one","two"]\n', stderr: '' });
+  });
+
+  it('[P56] errors point at the author’s line', () => {
+    write({
+      'syntax.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({ name: 'x', render: () => <Phase> });\n`,
+      'props.tsx': `import { definePlan, Phase } from 'signalbox';\n\nexport default definePlan({\n  name: 'x',\n  render: () => (\n    <Phase />\n  ),\n});\n`,
+      'throws.tsx': `import { definePlan } from 'signalbox';\ninterface Unused {\n  a: string;\n}\n\nfunction fail(): never {\n  throw new RangeError('at load');\n}\nfail();\nexport default definePlan({ name: 'x', render: () => null });\n`,
+      'renders.tsx': `import { definePlan } from 'signalbox';\ninterface Props {\n  n: number;\n}\n\nfunction Part({ n }: Props) {\n  if (n > 1) {\n    throw new RangeError('in a component');\n  }\n  return null;\n}\nexport default definePlan({ name: 'x', render: () => <Part n={2} /> });\n`,
+      'root.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({\n  name: 'x',\n  render: (): never => {\n    throw new RangeError('in the plan');\n  },\n});\n`,
+      'missing.tsx': `import { nothing } from './nowhere.ts';\nexport default nothing;\n`,
+      'other.tsx': `export default { name: 'not a plan' };\n`,
+    });
+    const errors = [
+      ...run('load', 'syntax.tsx', 'throws.tsx', 'missing.tsx', 'other.tsx', 'absent.tsx').map(({ error }) => [
+        error.code,
+        error.message,
+      ]),
+    ];
+    expect(errors).toEqual([
+      ['plan/load-failed', expect.stringContaining(`at ${path.join(folder, 'syntax.tsx')}:3:`)],
+      ['plan/load-failed', `RangeError: at load at ${path.join(folder, 'throws.tsx')}:7:9`],
+      ['plan/load-failed', expect.stringMatching(/nowhere\.ts/)],
+      ['plan/not-a-plan', expect.stringContaining('other.tsx does not export a plan as default')],
+      ['plan/load-failed', expect.stringContaining('there is no file')],
+    ]);
+    const [{ end }, part, root] = run('run', 'props.tsx', 'renders.tsx', 'root.tsx');
+    expect(part.end.error.message).toContain(
+      `<Part> threw RangeError: in a component at ${path.join(folder, 'renders.tsx')}:8:11`,
+    );
+    expect(root.end.error.message).toContain(`RangeError: in the plan at ${path.join(folder, 'root.tsx')}:6:11`);
+    expect(end).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'plan/invalid-props',
+        message: expect.stringContaining(`at ${path.join(folder, 'props.tsx')}:6:5`),
+      },
+    });
+  });
+});
