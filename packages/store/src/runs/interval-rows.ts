@@ -16,7 +16,10 @@ export interface IntervalRows {
 /** The number of a space in its column: its place in the list of spaces, which only grows at its end. */
 const spaceNumber = (space: IntervalSpace): number => intervalSpace.options.indexOf(space);
 
-/** Each key is one seek to its next key and one to its row: older and newer rows are not read. */
+/**
+ * Each key is one seek to its next key and one to its row: older and newer rows are not read. The cross join keeps SQLite
+ * from turning that around.
+ */
 export const ALL_AT = `
   with recursive keys (key) as (
     select min(key) from intervals where run = :run and space = :space
@@ -24,7 +27,7 @@ export const ALL_AT = `
     select (select min(key) from intervals where run = :run and space = :space and key > keys.key)
     from keys where keys.key is not null
   )
-  select keys.key as key, kind, value from keys join intervals on run = :run and space = :space
+  select keys.key as key, kind, value from keys cross join intervals on run = :run and space = :space
     and intervals.key = keys.key and from_frame = (
       select max(from_frame) from intervals
       where run = :run and space = :space and key = keys.key and from_frame <= :frame)
