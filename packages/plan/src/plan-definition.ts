@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { PlanContext } from './context.ts';
 import type { PlanChild } from './jsx/element.ts';
 import { PlanError } from './plan-error.ts';
+import { frozen } from './state/frozen.ts';
 
 type StateShape = Readonly<Record<string, z.ZodType>>;
 
@@ -70,12 +71,16 @@ export function isPlan(value: unknown): value is AnyPlan {
   );
 }
 
-/** The values that a run of the plan starts with. */
+/** The values that a run of the plan starts with: copies, so that no two runs share one. */
 export function initialState(plan: AnyPlan): ReadonlyMap<string, Json> {
-  return new Map(
-    Object.entries(plan.state.shape).flatMap(([key, schema]) => {
-      const value = (schema as z.ZodType).safeParse(undefined);
-      return value.success && value.data !== undefined ? [[key, value.data as Json] as const] : [];
-    }),
-  );
+  const values = new Map<string, Json>();
+  for (const [key, schema] of Object.entries(plan.state.shape)) {
+    const value = (schema as z.ZodType).safeParse(undefined);
+    if (!value.success || value.data === undefined) continue;
+    const plain = frozen(structuredClone(value.data));
+    if (!plain.ok)
+      throw new PlanError('plan/state-invalid', `the default of '${key}' is not plain data: ${plain.error}`);
+    values.set(key, plain.value);
+  }
+  return values;
 }

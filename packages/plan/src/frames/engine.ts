@@ -8,6 +8,7 @@ import { reconcile } from '../render/reconcile.ts';
 import { createRenderer } from '../render/renderer.ts';
 import { createReadable } from '../render/tracked.ts';
 import { createActionQueue } from '../state/action-queue.ts';
+import { frozen } from '../state/frozen.ts';
 import { iterationOf } from '../structure/node-record.ts';
 import { type Activity, createStructure } from '../structure/structure.ts';
 import { createEffectRound } from './effect-round.ts';
@@ -97,7 +98,7 @@ export function createEngine(
     plan,
     context: createPlanContext({
       plan,
-      input: input.data,
+      input: deepFrozen(input.data),
       state: memory.state,
       volatile: memory.volatile,
       queue,
@@ -379,6 +380,12 @@ export function createEngine(
       renderer.close();
     },
   };
+}
+
+/** What a plan gets as input; plain data cannot be changed. */
+function deepFrozen(value: unknown): unknown {
+  const plain = frozen(value);
+  return plain.ok ? plain.value : value;
 }
 
 function failedWith(error: PlanError): RunEnd {

@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { el } from '../../test/elements.ts';
+import { harness } from '../../test/harness.ts';
+import { Fragment } from '../jsx/element.ts';
+import { Effect, Phase, Task, While } from '../nodes/components.ts';
+import { definePlan } from '../plan-definition.ts';
+
+const state = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
+
+describe('effects of a run', () => {
+  it('[P36] run after the commit, in their place, and what they write makes the next frame', async () => {
+    const world = harness();
+    const order: string[] = [];
+    const plan = definePlan({
+      name: 'effects',
+      state,
+      render: ctx =>
+        el(
+          Fragment,
+          {},
+          el(
+            Phase,
+            { name: 'a' },
+            el(Task, { id: 't', run: () => void order.push('task'), onFinished: () => ctx.state.set('n', 1) }),
+          ),
+          el(
+            Phase,
+            { name: 'b' },
+            el(Effect, {
+              id: 'e',
+              deps: [ctx.state.get('n')],
+              run: () => {
+                order.push('effect');
+                ctx.state.update('log', log => [...log, 'effect']);
+              },
+            }),
+          ),
+        ),
+    });
+    const run = world.start(plan);
+    expect(await world.end(run)).toMatchObject({ status: 'completed', output: { n: 1, log: ['effect'] } });
+    expect(order).toEqual(['task', 'effect']);
+    const { items } = await world.runs.transitions(world.run, { key: 'log' });
+    expect(items.at(-1)).toMatchObject({
+      key: 'log',
+      new: ['effect'],
+      trigger: 'effect.e',
+      node: 'e',
+      handler: 'effect',
+    });
+    expect(JSON.stringify(run.tree())).toContain('"id":"e","status":"succeeded"');
+  });
+
+  it('[P36] of components run by their dependencies, and are cleaned up at the end', async () => {
+    const world = harness();
+    const log: string[] = [];
+    const plan = definePlan({
+      name: 'hooks',
+      state,
+      render: ctx => {
+        ctx.effect('watch', [ctx.state.get('n') > 1], () => {
+          log.push(`on ${ctx.state.get('n')}`);
+          return () => log.push('off');
+        });
+        return el(
+          While,
+          { condition: () => ctx.state.get('n') < 3 },
+          el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.update('n', n => n + 1) }),
+        );
+      },
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed' });
+    expect(log).toEqual(['on 0', 'off', 'on 2', 'off']);
+  });
+
+  it('[P36] that fail fail the run, and what they wrote is dropped', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'fails',
+      state,
+      render: ctx =>
+        el(Effect, {
+          id: 'e',
+          run: () => {
+            ctx.state.set('n', 5);
+            throw new Error('no');
+          },
+        }),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({
+      status: 'failed',
+      error: { code: 'plan/effect-failed', message: expect.stringContaining('Error: no [node e]') },
+    });
+    expect(await world.state()).toEqual({ n: 0, log: [] });
+    expect(await world.events()).toContain('effect.failed');
+  });
+
+  it('[P37] that trigger themselves without end are stopped', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'flips',
+      state,
+      render: ctx => el(Effect, { id: 'e', deps: [ctx.state.get('n')], run: () => ctx.state.update('n', n => 1 - n) }),
+    });
+    const end = await world.end(
+      world.start(plan, { storm: { perSecond: 1000, perMinute: 1000, perRun: 1000, repeats: 1000 } }),
+    );
+    expect(end).toMatchObject({ status: 'failed', error: { code: 'plan/effect-loop' } });
+  });
+
+  it('[P38] run twice in strict mode', async () => {
+    const world = harness();
+    let runs = 0;
+    await world.end(
+      world.start(definePlan({ name: 'strict', render: () => el(Effect, { id: 'e', run: () => void runs++ }) }), {
+        strictEffects: true,
+      }),
+    );
+    expect(runs).toBe(2);
+  });
+
+  it('[P57] a plan with effects ends after it was quiet for a while; what is written late makes a frame', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'late',
+      state,
+      render: ctx => el(Effect, { id: 'e', run: () => void world.timers.after(300, () => ctx.state.set('n', 1)) }),
+    });
+    const start = world.timers.next;
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed', output: { n: 1 } });
+    expect(start).toBeUndefined();
+    const [first, last] = [await world.runs.frame(world.run, 0), (await world.runs.run(world.run))?.endedAt];
+    expect(Date.parse(last ?? '') - Date.parse(first?.at ?? '')).toBe(300 + 500);
+    const quick = harness();
+    await quick.end(quick.start(definePlan({ name: 'quick', render: () => el(Task, { id: 't', run: () => 1 }) })));
+    const record = await quick.runs.run(quick.run);
+    expect(record?.endedAt).toBe(record?.createdAt);
+  });
+});
+
+describe('a plan that goes round in circles', () => {
+  it('[P33] stalls with its evidence, and costs only itself', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'storm',
+      state,
+      render: ctx => el(Effect, { id: 'e', deps: [ctx.state.get('n')], run: () => ctx.state.update('n', n => n + 1) }),
+    });
+    const end = await world.end(world.start(plan));
+    expect(end).toMatchObject({
+      status: 'stalled',
+      evidence: {
+        kind: 'repeated_frame_signature',
+        summary: '11 frames in a second in which no task ended and no input arrived.',
+      },
+    });
+    expect(await world.runs.run(world.run)).toMatchObject({ status: 'stalled' });
+    const stalls = (await world.runs.events(world.run, 0, 1000))
+      .map(({ event }) => event)
+      .filter(event => event.type === 'run.stalled');
+    expect(stalls).toMatchObject([{ evidence: end.status === 'stalled' ? end.evidence : {} }]);
+  });
+
+  it('[P33] the same plan, statuses and state for the third time is a stall', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'flip',
+      render: ctx => {
+        const n = (ctx.vol.get('n') as number | undefined) ?? 0;
+        return el(Effect, { id: `e${n % 2}`, run: () => ctx.vol.set('n', n + 1) });
+      },
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'stalled', evidence: { repeats: 3 } });
+  });
+
+  it('[P33] a plan that works renders as fast as it can', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'works',
+      state,
+      render: ctx =>
+        el(
+          While,
+          { condition: () => ctx.state.get('n') < 300, maxIterations: 1000 },
+          el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.update('n', n => n + 1) }),
+        ),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed', output: { n: 300 } });
+    expect(await world.runs.run(world.run)).toMatchObject({ frames: 301 });
+  });
+});
+
+describe('what a frame sees', () => {
+  it('[P35] one time and numbers that come again', async () => {
+    const seen: unknown[] = [];
+    const once = async () => {
+      const world = harness();
+      const plan = definePlan({
+        name: 'clock',
+        state,
+        render: ctx => {
+          const first = ctx.now();
+          world.timers.advance(1000);
+          seen.push([ctx.state.get('n'), first === ctx.now(), ctx.random(), ctx.random()]);
+          return el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.set('n', 1) });
+        },
+      });
+      await world.end(world.start(plan));
+      return seen.splice(0);
+    };
+    const [one, two] = [await once(), await once()];
+    expect(one).toEqual(two);
+    expect((one as unknown[][]).map(row => row.slice(0, 2))).toEqual([
+      [0, true],
+      [1, true],
+    ]);
+    expect(new Set((one as number[][]).flatMap(row => row.slice(2))).size).toBe(4);
+  });
+
+  it('[P58] volatile state follows the same rules, is not kept, and makes frames that cannot be verified unless told', async () => {
+    for (const keepVolatile of [false, true]) {
+      const world = harness();
+      const seen: unknown[] = [];
+      const plan = definePlan({
+        name: 'volatile',
+        render: ctx => {
+          seen.push(ctx.vol.get('x') ?? null);
+          return el(Task, {
+            id: 't',
+            run: () => 1,
+            onFinished: () => {
+              ctx.vol.set('x', 1);
+              ctx.vol.update('x', n => (n as number) + 1);
+              ctx.vol.set('y', 1);
+              ctx.vol.delete('y');
+            },
+          });
+        },
+      });
+      expect(await world.end(world.start(plan, { keepVolatile }))).toEqual({ status: 'completed', output: {} });
+      expect(seen).toEqual([null, 2]);
+      expect((await world.runs.frames(world.run, 0, 10)).map(frame => frame.verifiable)).toEqual([
+        keepVolatile,
+        keepVolatile,
+      ]);
+      expect(await world.runs.at(world.run, 'read', 1)).toEqual(
+        new Map([['vol:x', keepVolatile ? { value: 2 } : true]]),
+      );
+    }
+  });
+
+  it('[P58] a handler that throws takes back what it wrote to volatile state too', async () => {
+    const world = harness();
+    const seen: unknown[] = [];
+    const plan = definePlan({
+      name: 'volatile',
+      render: ctx => {
+        seen.push(ctx.vol.get('x') ?? null);
+        return el(Task, {
+          id: 't',
+          run: () => 1,
+          onFinished: () => {
+            ctx.vol.set('x', 1);
+            throw new Error('no');
+          },
+        });
+      },
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'failed' });
+    expect(seen).toEqual([null]);
+  });
+
+  it('[P30] state that nobody can change', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'frozen',
+      state,
+      render: ctx => {
+        (ctx.state.get('log') as string[]).push('sneaky');
+        return null;
+      },
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({
+      status: 'failed',
+      error: { code: 'plan/render-failed', message: expect.stringContaining('not extensible') },
+    });
+  });
+
+  it('[P11] a frame costs what changed: only what read the key is called', async () => {
+    const world = harness();
+    const calls: string[] = [];
+    const plan = definePlan({
+      name: 'fine',
+      state,
+      render: ctx => {
+        calls.push('plan');
+        const Reader = () => {
+          calls.push('reader');
+          return el(Task, { id: 'r', run: () => 1, input: ctx.state.get('n') });
+        };
+        return el(
+          Fragment,
+          {},
+          el(Reader, {}),
+          el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.set('n', 1) }),
+        );
+      },
+    });
+    await world.end(world.start(plan));
+    expect(calls).toEqual(['plan', 'reader', 'reader']);
+  });
+});
