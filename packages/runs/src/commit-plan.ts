@@ -23,6 +23,7 @@ import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
 import { changeRun, createRun } from './run/run-change.ts';
 import type { RunRecord } from './run/run-record.ts';
+import type { StreamChunk } from './stream/stream-chunk.ts';
 import type { Task } from './tasks/task.ts';
 import { mayTaskFollow } from './tasks/task-lifecycle.ts';
 import type { UsageRecord } from './usage/usage.ts';
@@ -54,6 +55,7 @@ export interface CommitPlan {
   readonly decisions: readonly Decision[];
   readonly artifacts: readonly ArtifactRecord[];
   readonly usage: readonly UsageRecord[];
+  readonly stream: readonly StreamChunk[];
   readonly events: readonly (StoredEvent & { readonly canonical: string })[];
   /** Committed by others than the driver: its events are told apart by their ids, not by the run's version. */
   readonly isFromOutside: boolean;
@@ -113,6 +115,7 @@ export function planCommit(
     decisions: decisions.value,
     artifacts: writes.artifacts ?? [],
     usage: writes.usage ?? [],
+    stream: writes.stream ?? [],
     events,
     isFromOutside: guard.version === 'any',
     committed: { run: id, epoch, version, nextSeq: record.nextSeq, head: record.head },

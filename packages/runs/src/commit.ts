@@ -7,6 +7,7 @@ import { frame } from './frames/frame.ts';
 import { intervalWrite } from './frames/interval.ts';
 import { transition } from './frames/transition.ts';
 import { newRun, runChange } from './run/run-record.ts';
+import { streamChunk } from './stream/stream-chunk.ts';
 import { task } from './tasks/task.ts';
 import { usageRecord } from './usage/usage.ts';
 
@@ -26,7 +27,7 @@ export interface Commit {
 /**
  * Which run is meant, and what its writer knows of it. `epoch` is the claim it holds: a lower one than the run's is refused.
  * `version` is the number of driver commits it has seen: 0 creates the run; another number than the run's is refused.
- * `any` is for what other people do to a run (answers, signals, artifacts, usage): it may not touch the driver's part
+ * `any` is for what other people do to a run (answers, signals, artifacts, usage, streams): it may not touch the driver's part
  * (run, frame, intervals, transitions, tasks), does not count as a version, and needs no claim.
  */
 export const guard = z.union([
@@ -53,6 +54,7 @@ export const writeSet = z.strictObject({
   decisions: z.array(decisionWrite).readonly().optional(),
   artifacts: z.array(artifactRecord).readonly().optional(),
   usage: z.array(usageRecord).readonly().optional(),
+  stream: z.array(streamChunk).readonly().optional(),
   events: z.array(eventDraft).readonly().optional() as unknown as z.ZodOptional<z.ZodType<readonly EventDraft[]>>,
 });
 export type WriteSet = z.infer<typeof writeSet>;

@@ -92,6 +92,7 @@ export {
   runChange,
   runRecord,
 } from './run/run-record.ts';
+export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
 export { type OrphanAction, type OrphanPolicy, recoverOrphan } from './tasks/orphan-policy.ts';
 export {

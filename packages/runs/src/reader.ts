@@ -8,6 +8,7 @@ import type { IntervalSpace } from './frames/interval.ts';
 import type { Transition } from './frames/transition.ts';
 import type { NodeKey, OwnerId, TaskId } from './ids.ts';
 import type { RunRecord } from './run/run-record.ts';
+import type { StreamChunk } from './stream/stream-chunk.ts';
 import type { Task } from './tasks/task.ts';
 import type { UsageTotal } from './usage/usage.ts';
 
@@ -35,6 +36,9 @@ export interface RunReader {
   tasks(run: RunId, filter?: TaskFilter): Promise<readonly Task[]>;
   /** Tasks under way whose lease is held by none of the owners that are alive. */
   orphans(alive: readonly OwnerId[]): Promise<readonly Orphan[]>;
+
+  /** What an agent said during a task, from `from` on, in order. */
+  stream(run: RunId, task: TaskId, from: number, limit: number): Promise<readonly StreamChunk[]>;
 
   decision(decision: ApprovalId): Promise<DecisionOfRun | undefined>;
   /** Oldest first. */
@@ -114,4 +118,5 @@ export interface CommitNotice {
   readonly run: RunId;
   readonly version: number;
   readonly events: readonly StoredEvent[];
+  readonly stream: readonly StreamChunk[];
 }

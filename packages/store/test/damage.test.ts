@@ -16,6 +16,7 @@ async function filledStore() {
     intervals: [interval('state', 'a', 0, set(1))],
     transitions: [{ frame: 0, index: 0, key: 'a', change: set(1), at: at() }],
     tasks: [task(run, { node: key('build') })],
+    stream: [{ task: task(run, { node: key('build') }).id, index: 0, kind: 'token', payload: 'hi', at: at() }],
     events: [signal('x')],
   });
   return { store, run, database: watched.database() };
@@ -32,6 +33,7 @@ const damages: readonly (readonly [string, string, (filled: Filled) => Promise<u
   ['a value', `update intervals set value = 'nothing'`, ({ store, run }) => store.at(run, 'state', 0)],
   ['a value without its start', 'update intervals set kind = 1, value = \'[{"op":"delete","path":["a"]}]\'', readState],
   ['a transition', 'update transitions set value = 1.5', ({ store, run }) => store.transitions(run)],
+  ['a chunk', `update stream set kind = 'song'`, readStream],
   ['a task', `update tasks set status = 'dancing'`, ({ store, run }) => store.tasks(run)],
 ];
 
@@ -46,6 +48,10 @@ describe('damage in the database', () => {
 
 function readEvents({ store, run }: Filled): Promise<unknown> {
   return store.events(run, 0, 10);
+}
+
+function readStream({ store, run }: Filled): Promise<unknown> {
+  return store.stream(run, task(run, { node: key('build') }).id, 0, 10);
 }
 
 function readState({ store, run }: Filled): Promise<unknown> {

@@ -7,6 +7,7 @@ import type { Frame } from '../frames/frame.ts';
 import type { TaskId } from '../ids.ts';
 import type { TransitionPlace, TransitionView } from '../reader.ts';
 import type { RunRecord } from '../run/run-record.ts';
+import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { Task } from '../tasks/task.ts';
 import type { UsageRecord } from '../usage/usage.ts';
 
@@ -25,6 +26,8 @@ export interface KeptRun {
   readonly artifacts: Map<ArtifactId, ArtifactRecord>;
   readonly usage: Map<string, UsageRecord>;
   readonly events: StoredEvent[];
+  /** By task, then by index. */
+  readonly streams: Map<TaskId, Map<number, StreamChunk>>;
 }
 
 export function emptyRun(record: RunRecord): KeptRun {
@@ -40,6 +43,7 @@ export function emptyRun(record: RunRecord): KeptRun {
     artifacts: new Map(),
     usage: new Map(),
     events: [],
+    streams: new Map(),
   };
 }
 

@@ -79,6 +79,12 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
           .map(task => ({ run: record.id, task })),
       ),
 
+    stream: async (run, task, from, limit) =>
+      [...(runs.get(run)?.streams.get(task)?.values() ?? [])]
+        .filter(({ index }) => index >= from)
+        .sort((a, b) => a.index - b.index)
+        .slice(0, limit),
+
     async decision(id) {
       for (const { record, decisions } of runs.values()) {
         const decision = decisions.get(id);

@@ -37,7 +37,7 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
       const committed = commitNow(writes, guard);
       if (committed.ok) {
         const { run, version } = committed.value;
-        feed.tell([{ run, version, events: runs.get(run)?.events.slice(seen) ?? [] }]);
+        feed.tell([{ run, version, events: runs.get(run)?.events.slice(seen) ?? [], stream: writes.stream ?? [] }]);
       }
       return committed;
     },
@@ -130,5 +130,9 @@ function keep(kept: KeptRun | undefined, plan: CommitPlan): KeptRun {
   for (const artifact of plan.artifacts) run.artifacts.set(artifact.id, artifact);
   for (const usage of plan.usage) if (!run.usage.has(usage.call)) run.usage.set(usage.call, usage);
   for (const { event, hash } of plan.events) run.events.push({ event, hash });
+  for (const chunk of plan.stream) {
+    const chunks = run.streams.get(chunk.task) ?? new Map();
+    if (!chunks.has(chunk.index)) run.streams.set(chunk.task, chunks.set(chunk.index, chunk));
+  }
   return run;
 }

@@ -1,5 +1,5 @@
 import type { ArtifactId, RunId } from '@signalbox/model';
-import { type ArtifactRecord, type CommitNotice, NO_USAGE, type UsageRecord } from '@signalbox/runs';
+import { type ArtifactRecord, type CommitNotice, NO_USAGE, type StreamChunk, type UsageRecord } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import {
   approval,
@@ -187,6 +187,35 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect((await store.usageOfTree(child.run)).inputTokens).toBe(1_100);
       expect(await store.usageOfTree(freshId<RunId>())).toEqual(NO_USAGE);
       expect((await store.children(root.run)).map(({ id }) => id)).toEqual([child.run, fork.run]);
+    });
+  });
+
+  describe(`streams in ${name}`, () => {
+    it('[L29] keep what agents say apart from events, in order, each chunk once, and tell it', async () => {
+      const store = open();
+      const { run } = await startRun(store);
+      const [one, other] = [task(run), task(run, { node: key('other') })];
+      const chunk = (of: typeof one, index: number, payload: string): StreamChunk => ({
+        task: of.id,
+        index,
+        kind: 'token',
+        payload,
+        at: at(),
+      });
+      const told: (readonly StreamChunk[])[] = [];
+      store.subscribe(run, ({ stream }) => told.push(stream));
+      const any = { run, version: 'any' } as const;
+      const first = [chunk(one, 0, 'Hello'), chunk(other, 0, 'elsewhere'), chunk(one, 1, ', ')];
+      await store.commit({ at: at(), stream: first }, any);
+      await store.commit({ at: at(), stream: [chunk(one, 1, 'again'), chunk(one, 2, 'world')] }, any);
+      expect(await store.stream(run, one.id, 0, 10)).toEqual([
+        chunk(one, 0, 'Hello'),
+        chunk(one, 1, ', '),
+        chunk(one, 2, 'world'),
+      ]);
+      expect(await store.stream(run, one.id, 1, 1)).toEqual([chunk(one, 1, ', ')]);
+      expect(told[0]).toEqual(first);
+      expect((await store.run(run))?.nextSeq).toBe(1);
     });
   });
 

@@ -15,6 +15,7 @@ import { type IntervalRows, intervalRows } from './interval-rows.ts';
 import { type RecentRuns, recentRuns } from './recent-runs.ts';
 import { type RecordRows, recordRows } from './record-rows.ts';
 import { type RunRows, runRows } from './run-rows.ts';
+import { type StreamRows, streamRows } from './stream-rows.ts';
 import { type TransitionRows, transitionRows } from './transition-rows.ts';
 import type { ValueCache } from './value-cache.ts';
 
@@ -25,6 +26,7 @@ export interface RunTables {
   readonly intervals: IntervalRows;
   readonly transitions: TransitionRows;
   readonly records: RecordRows;
+  readonly streams: StreamRows;
   /** The records of runs that were written last, so that the next commit need not read them. */
   readonly known: RecentRuns;
 }
@@ -36,6 +38,7 @@ export function runTables(database: DatabaseSync, json: JsonColumns, cache: Valu
     intervals: intervalRows(database, json, cache),
     transitions: transitionRows(database, json, cache),
     records: recordRows(database, json),
+    streams: streamRows(database, json),
     known: recentRuns(),
   };
 }
@@ -75,10 +78,11 @@ export function applyMember(
   for (const decision of plan.decisions) tables.records.putDecision(run, decision);
   for (const artifact of plan.artifacts) tables.records.insertArtifact(run, artifact);
   for (const usage of plan.usage) tables.records.insertUsage(run, usage);
+  for (const chunk of plan.stream) tables.streams.insert(run, chunk);
   tables.events.insert(run, plan.events, plan.isFromOutside);
   tables.known.set(guard.run, { n: run, record: plan.record });
 
   const events = plan.events.map(({ event, hash }) => ({ event, hash }));
   const { run: id, version } = plan.committed;
-  return { ok: true, value: { committed: plan.committed, notice: { run: id, version, events } } };
+  return { ok: true, value: { committed: plan.committed, notice: { run: id, version, events, stream: plan.stream } } };
 }

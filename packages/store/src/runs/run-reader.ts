@@ -7,7 +7,7 @@ import { RUN_COLUMNS } from './run-rows.ts';
 
 /** Reads through the connection that writes: between two groups it sees exactly what is committed. */
 export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
-  const { runs, events, intervals, transitions, records } = tables;
+  const { runs, events, intervals, transitions, records, streams } = tables;
   const listed = database.prepare(listSql);
   const children = database.prepare(
     `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ? order by id`,
@@ -59,6 +59,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
         .map(row => records.codecs.task.fromRow(row)),
     orphans: async alive =>
       underWay.all(JSON.stringify(alive)).map(row => ({ run: runOf(row), task: records.codecs.task.fromRow(row) })),
+
+    stream: async (run, task, from, limit) => streams.from(numberOf(run), task, from, limit),
 
     async decision(id) {
       const row = decisionById.get(id);

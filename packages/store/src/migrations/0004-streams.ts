@@ -1,0 +1,16 @@
+import type { Migration } from './migrate.ts';
+
+/** What agents said while they worked, apart from the events. */
+export const streams: Migration = {
+  name: 'streams',
+  sql: `
+    create table stream (
+      run integer not null references runs (n),
+      task text not null,
+      idx integer not null,
+      kind text not null,
+      payload any not null,
+      at text not null,
+      primary key (run, task, idx)
+    ) strict, without rowid`,
+};
