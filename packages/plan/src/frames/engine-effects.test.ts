@@ -74,6 +74,27 @@ describe('effects of a run', () => {
     expect(log).toEqual(['on 0', 'off', 'on 2', 'off']);
   });
 
+  it('[P8] of two components cannot have one id', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'twice',
+      render: ctx => {
+        const Part = () => {
+          ctx.effect('same', [], () => {});
+          return null;
+        };
+        return el(Fragment, {}, el(Part, {}), el(Part, {}));
+      },
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'plan/duplicate-id',
+        message: expect.stringContaining("two components ask for the effect 'same'"),
+      },
+    });
+  });
+
   it('[P36] that fail fail the run, and what they wrote is dropped', async () => {
     const world = harness();
     const plan = definePlan({
@@ -188,6 +209,36 @@ describe('a plan that goes round in circles', () => {
     });
     expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed', output: { n: 300 } });
     expect(await world.runs.run(world.run)).toMatchObject({ frames: 301 });
+  });
+});
+
+describe('work that tells how it goes', () => {
+  it('[P32] does not make a frame for each word', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'chatty',
+      state,
+      render: ctx =>
+        el(Task, {
+          id: 't',
+          input: null,
+          run: async ({ progress }: { progress(progress: { summary: string }): void }) => {
+            for (let word = 0; word < 50; word++) {
+              progress({ summary: `word ${word}` });
+              await new Promise(resolve => setImmediate(resolve));
+            }
+            return 1;
+          },
+          onProgress: () => ctx.state.update('n', n => n + 1),
+        }),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed', output: { n: 50 } });
+    const frames = await world.runs.frames(world.run, 0, 100);
+    expect(frames.length).toBeLessThan(50);
+    for (const [index, frame] of frames.entries()) {
+      if (frame.trigger.detail !== 'task_progressed') continue;
+      expect(Date.parse(frame.at) - Date.parse(frames[index - 1]?.at ?? '')).toBeGreaterThanOrEqual(250);
+    }
   });
 });
 

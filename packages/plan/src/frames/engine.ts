@@ -136,8 +136,11 @@ export function createEngine(
     const inputs = takeCommands();
     const { ended, changed } = takeNews();
     const isNothingNew = inputs === 0 && ended === 0 && !changed;
-    if (isQuiet && isNothingNew)
-      return finish(outcome(structure.activity(), 0) ?? { status: 'completed', output: stateNow() });
+    if (isQuiet && isNothingNew) {
+      isQuiet = false;
+      const end = outcome(structure.activity(), 0);
+      return end === undefined ? undefined : finish(end);
+    }
     if (
       isNothingNew &&
       tree !== undefined &&
@@ -174,8 +177,10 @@ export function createEngine(
 
     guard.enter('render');
     let settled: Settled;
+    let calls: readonly EffectCall[];
     try {
       settled = settle(renderer, structure, records, iterations);
+      calls = effects.calls(settled.activity, renderer);
     } catch (error) {
       return finish(failedWith(asPlanError(error, 'plan/render-failed', moment())));
     }
@@ -194,7 +199,6 @@ export function createEngine(
     putReadRows(memory, reads, readNow, options.keepVolatile === true);
     reads = readNow;
 
-    const calls = effects.calls(activity, renderer);
     const digest = memory.digest.value;
     const productive = isProductive || index === 0 || triggers.includes('resume');
     const evidence = storm.check({ productive, signature: digest, at: frameTime });

@@ -3,7 +3,8 @@ import { canonicalJson, type Digest, type Json } from '@signalbox/model';
 
 /**
  * The digest of everything that holds in a frame, kept up to date by what changed: the sum, modulo 2^256, of the digests
- * of all entries. Entries may come and go in any order; equal contents have equal digests.
+ * of all entries. Entries may come and go in any order; equal contents have equal digests. A long list is itself such a
+ * sum over its items, so what grows at its end costs what was added.
  */
 export interface FrameDigest {
   set(space: string, key: string, value: Json | undefined): void;
@@ -11,24 +12,57 @@ export interface FrameDigest {
 }
 
 const MODULUS = 1n << 256n;
+const LONG_LIST = 32;
 
 export function createFrameDigest(): FrameDigest {
   const entries = new Map<string, bigint>();
+  const lists = new Map<string, LongList>();
   let sum = 0n;
   return {
     set(space, key, value) {
       const place = `${space} ${key}`;
       sum -= entries.get(place) ?? 0n;
+      const list = isLongList(value) ? longList(value, lists.get(place)) : undefined;
+      if (list === undefined) lists.delete(place);
+      else lists.set(place, list);
       if (value === undefined) entries.delete(place);
       else {
-        const part = BigInt(`0x${hash('sha256', canonicalJson([space, key, value]), 'hex')}`);
+        const shown = list === undefined ? { value } : { length: list.items.length, items: list.sum.toString(16) };
+        const part = numberOf([space, key, shown]);
         entries.set(place, part);
         sum += part;
       }
-      sum = ((sum % MODULUS) + MODULUS) % MODULUS;
+      sum = positive(sum);
     },
     get value() {
       return `sha256:${hash('sha256', sum.toString(16).padStart(64, '0'), 'hex')}` as Digest;
     },
   };
+}
+
+interface LongList {
+  readonly items: readonly Json[];
+  readonly sum: bigint;
+}
+
+/** The sum over the items, reached from the list that was there before where the two begin alike. */
+function longList(items: readonly Json[], before: LongList = { items: [], sum: 0n }): LongList {
+  let same = 0;
+  while (same < items.length && same < before.items.length && Object.is(items[same], before.items[same])) same++;
+  let { sum } = before;
+  for (let at = same; at < before.items.length; at++) sum -= numberOf([at, before.items[at] ?? null]);
+  for (let at = same; at < items.length; at++) sum += numberOf([at, items[at] ?? null]);
+  return { items, sum: positive(sum) };
+}
+
+function isLongList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value) && value.length > LONG_LIST;
+}
+
+function numberOf(value: Json): bigint {
+  return BigInt(`0x${hash('sha256', canonicalJson(value), 'hex')}`);
+}
+
+function positive(sum: bigint): bigint {
+  return ((sum % MODULUS) + MODULUS) % MODULUS;
 }

@@ -140,6 +140,24 @@ describe('the digest of a frame', () => {
     );
   });
 
+  it('[P34] of a long list depends on its items alone, however it grew or shrank', () => {
+    const item = fc.oneof(fc.nat({ max: 3 }), fc.constantFrom({ a: 1 }, { a: 2 }));
+    const list = fc.array(item, { minLength: 30, maxLength: 40 });
+    fc.assert(
+      fc.property(fc.array(list, { minLength: 1, maxLength: 5 }), fc.nat({ max: 39 }), (versions, cut) => {
+        const grown = createFrameDigest();
+        const last = versions.at(-1) ?? [];
+        for (const version of [...versions, last.slice(0, cut), last]) grown.set('state', 'k', version);
+        const whole = createFrameDigest();
+        whole.set('state', 'k', structuredClone(last));
+        expect(grown.value).toBe(whole.value);
+        const other = createFrameDigest();
+        other.set('state', 'k', [...last.slice(0, -1), 'other']);
+        expect(other.value).not.toBe(whole.value);
+      }),
+    );
+  });
+
   it('[P34] tells spaces, keys and values apart', () => {
     const of = (...entry: [string, string, Json]) => {
       const digest = createFrameDigest();

@@ -58,6 +58,12 @@ export function createLedger(
   let transitions: Transition[] = [];
   let counted = first;
 
+  let stamped = { ms: Number.NaN, text: '' as Timestamp };
+  const stamp = (): Timestamp => {
+    const ms = clock.now();
+    if (ms !== stamped.ms) stamped = { ms, text: timestampOf(clock) };
+    return stamped.text;
+  };
   const committedValue = (space: IntervalSpace, key: string) => committed.get(space)?.get(key);
 
   return {
@@ -70,7 +76,7 @@ export function createLedger(
       tasks.set(task.id, task);
     },
     event(type, fields) {
-      const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock), type };
+      const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: stamp(), type };
       events.push({ ...envelope, ...fields } as unknown as EventDraft);
     },
     contractEvent(draft) {
@@ -87,7 +93,7 @@ export function createLedger(
         trigger: action.trigger,
         ...(action.node === '' ? {} : { node: action.node as NodeKey }),
         ...(action.handler === undefined ? {} : { handler: action.handler }),
-        at: timestampOf(clock),
+        at: stamp(),
       });
       return index;
     },
@@ -100,7 +106,7 @@ export function createLedger(
         }
       }
       return {
-        at: timestampOf(clock) as Timestamp,
+        at: stamp(),
         ...(run === undefined ? {} : { run }),
         ...(frame === undefined ? {} : { frame }),
         ...(intervals.length === 0 ? {} : { intervals }),

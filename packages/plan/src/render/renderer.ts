@@ -60,7 +60,15 @@ export function createRenderer({ plan, context, iterationOf }: RendererOptions):
 
   return {
     reads: mounts.reads,
-    effects: () => [...mounts.asking].flatMap(code => code.effects),
+    effects() {
+      const calls = [...mounts.asking].flatMap(code => code.effects);
+      const ids = new Set<string>();
+      for (const { id } of calls) {
+        if (ids.has(id)) throw new PlanError('plan/duplicate-id', `two components ask for the effect '${id}'`);
+        ids.add(id);
+      }
+      return calls;
+    },
     render() {
       if (tree !== undefined && !root.stale) return tree;
       const slots = bodyStale ? evaluate() : (body?.value ?? []);
