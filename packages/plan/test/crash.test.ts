@@ -120,7 +120,7 @@ async function play(dies: number, when: 'before' | 'after' | 'never') {
     if (lives > 1) run.wake('ask');
     const end = await world.end(run);
     if (end.status !== 'lost' && end.status !== 'waiting')
-      return { end, lives, repeated: witness.repeated, log: await transitions(world) };
+      return { end, lives, repeated: witness.repeated, log: await transitions(world), digest: await lastDigest(world) };
   }
 }
 
@@ -150,6 +150,12 @@ function dyingCommit(world: Harness, witness: Witness, dies: number, when: 'befo
       return isLast ? dead : committed;
     },
   };
+}
+
+/** What holds at the end, plan, statuses and state together, as the last frame has it. */
+async function lastDigest(world: Harness): Promise<string | undefined> {
+  const frames = (await world.runs.run(world.run))?.frames ?? 0;
+  return (await world.runs.frame(world.run, frames - 1))?.digest;
 }
 
 async function transitions(world: Harness): Promise<readonly Json[]> {
@@ -198,7 +204,14 @@ describe('a run whose process dies', () => {
     for (const when of ['before', 'after'] as const) {
       for (let at = 1; at < 20; at++) {
         const broken = await playOnce(at, when);
-        expect({ at, when, ...broken }).toEqual({ at, when, end: whole.end, log: whole.log, repeated: [] });
+        expect({ at, when, ...broken }).toEqual({
+          at,
+          when,
+          end: whole.end,
+          log: whole.log,
+          digest: whole.digest,
+          repeated: [],
+        });
       }
     }
   });
@@ -221,7 +234,7 @@ async function playOnce(at: number, when: 'before' | 'after') {
     if (lives > 1) run.wake('ask');
     const end = await world.end(run);
     if (end.status !== 'lost' && end.status !== 'waiting')
-      return { end, log: await transitions(world), repeated: witness.repeated };
+      return { end, log: await transitions(world), digest: await lastDigest(world), repeated: witness.repeated };
   }
   throw new Error('the run never ends');
 }

@@ -1,49 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodesOf } from '../../test/elements.ts';
-import { branch, each, loop, parallel, phase, plan, step, task } from '../../test/trees.ts';
+import { trees } from '../../test/tree-arbitrary.ts';
 import { type Walk, walkOf } from '../../test/walk.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { createStructure } from './structure.ts';
-
-/** A node that is told its id when its place is known. */
-type Make = (id: string) => PlanNode;
-
-const under =
-  (make: (id: string, children: readonly PlanNode[]) => PlanNode) =>
-  (children: readonly Make[]): Make =>
-  id =>
-    make(
-      id,
-      children.map((child, index) => child(`${id}.${index}`)),
-    );
-
-const trees: fc.Arbitrary<PlanNode> = fc
-  .letrec<{ node: Make; list: Make[] }>(tie => {
-    const inside = tie('list');
-    return {
-      list: fc.array(tie('node'), { maxLength: 4 }),
-      node: fc.oneof(
-        { maxDepth: 4, depthSize: 'small' },
-        fc.constant<Make>(id => task(id)),
-        inside.map(under((id, children) => phase(id, ...children))),
-        inside.map(under((id, children) => step(id, ...children))),
-        inside.map(under((id, children) => each(id, ...children))),
-        fc
-          .tuple(inside, fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }))
-          .map(([children, limit]) => under((id, made) => parallel(id, limit, ...made))(children)),
-        fc
-          .tuple(inside, fc.boolean())
-          .map(([children, taken]) => under((id, made) => branch(id, taken, ...made))(children)),
-        fc
-          .tuple(inside, fc.boolean(), fc.integer({ min: 1, max: 3 }))
-          .map(([children, goesOn, max]) =>
-            under((id, made) => loop(id, { goesOn, maxIterations: max }, ...made))(children),
-          ),
-      ),
-    };
-  })
-  .list.map(list => plan(...list.map((make, index) => make(`n${index}`))));
 
 /** Which of the nodes at hand moves, and how: picks are taken modulo what there is. */
 const picks = fc.infiniteStream(fc.nat({ max: 1000 }));
