@@ -35,6 +35,7 @@ export const ALL_AT = `
 
 export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): IntervalRows {
   const ofKey = 'run = ? and space = ? and key = ?';
+  const lastFrame = database.prepare(`select max(from_frame) as frame from intervals where ${ofKey}`);
   const lastRow = database.prepare(
     `select from_frame, kind, value, base_bytes, chain_bytes from intervals where ${ofKey}
      order by from_frame desc limit 1`,
@@ -57,9 +58,9 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
 
   return {
     last(run, space, key) {
-      const row = lastRow.get(run, spaceNumber(space), key);
-      if (row === undefined) return undefined;
-      const fromFrame = Number(row.from_frame);
+      const frame = lastFrame.get(run, spaceNumber(space), key)?.frame ?? null;
+      if (frame === null) return undefined;
+      const fromFrame = Number(frame);
       const value = () => {
         const cached = cache.get(placeOf(run, space, key));
         return cached === undefined ? valueAt(run, space, key, fromFrame) : cached.value;
