@@ -59,4 +59,5 @@ export {
   RenderPhaseWriteError,
   type SourcePosition,
 } from './plan-error.ts';
+export { executionSignature } from './structure/execution-signature.ts';
 export { type NodeRecord, nodeRecord } from './structure/node-record.ts';

@@ -46,6 +46,7 @@ describe('a run', () => {
       'handler.ran',
       'node.status',
       'run.status',
+      'run.phase',
       'frame.committed',
     ]);
   });
@@ -630,6 +631,53 @@ describe('a run', () => {
     expect(await world.runs.at(world.run, 'read', 2)).toEqual(new Map([['n', true]]));
     expect([...(await world.runs.at(world.run, 'node', 0)).keys()]).toContain('a');
     expect([...(await world.runs.at(world.run, 'node', 1)).keys()]).not.toContain('a');
+  });
+
+  it('[P59] a run is in its VERIFY phase while a Phase of that name runs, and then done', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'phases',
+      render: () =>
+        el(
+          Fragment,
+          {},
+          ...['build', 'Verify', 'publish'].map(name => el(Phase, { name }, el(Task, { id: name, run: () => 1 }))),
+        ),
+    });
+    await world.end(world.start(plan));
+    const events = (await world.runs.events(world.run, 0, 1000)).map(({ event }) => event);
+    expect(events.flatMap(event => (event.type === 'run.phase' ? [event.phase] : []))).toEqual([
+      'VERIFY',
+      'EXECUTE',
+      'DONE',
+    ]);
+    expect(await world.runs.run(world.run)).toMatchObject({ phase: 'DONE', status: 'completed' });
+  });
+
+  it('[P60] work with effects outside that was cut off waits for a person; other work begins again at once', async () => {
+    for (const effects of ['none', 'external'] as const) {
+      const world = harness();
+      let runs = 0;
+      const work = () => (++runs === 1 ? new Promise(() => {}) : 'ok');
+      const plan = definePlan({ name: 'cut', render: () => el(Task, { id: 't', effects, run: work }) });
+      void world.start(plan);
+      await world.calm();
+      const resumed = world.resume(plan);
+      if (effects === 'none') {
+        expect(await world.end(resumed)).toMatchObject({ status: 'completed' });
+        expect((await world.runs.tasks(world.run)).map(({ status, retryCount }) => [status, retryCount])).toEqual([
+          ['done', 1],
+        ]);
+        continue;
+      }
+      expect(await world.end(resumed)).toEqual({ status: 'waiting' });
+      expect(resumed.tree()?.children[0]?.status).toBe('blocked');
+      expect(runs).toBe(1);
+      const looked = world.resume(plan);
+      looked.retry('t');
+      expect(await world.end(looked)).toMatchObject({ status: 'completed' });
+      expect((await world.runs.tasks(world.run)).map(({ status }) => status)).toEqual(['orphaned', 'done']);
+    }
   });
 
   it('[P51] a failed commit ends the engine and its work', async () => {

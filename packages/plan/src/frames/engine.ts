@@ -109,6 +109,8 @@ export function createEngine(
     iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
   });
   let tree: PlanNode | undefined;
+  /** Phases of the plan that are named so. */
+  const verifying = new Set<string>();
   let reads: ReadonlySet<string> = new Set();
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
@@ -195,6 +197,7 @@ export function createEngine(
       structure.touch(node.id);
     }
     putStatusRows(memory, structure, index);
+    book.setPhase([...verifying].some(id => structure.statusOf(id) === 'running') ? 'VERIFY' : 'EXECUTE');
     const readNow = new Set([...renderer.reads].filter(key => !key.startsWith('loop:')));
     putReadRows(memory, reads, readNow, options.keepVolatile === true);
     reads = readNow;
@@ -244,6 +247,10 @@ export function createEngine(
     for (const id of left) {
       const task = desk.taskOf(id);
       if (task !== undefined) desk.cancel(task.id);
+    }
+    for (const id of left) verifying.delete(id);
+    for (const { kind, id, data } of diff.mounted) {
+      if (kind === 'phase' && data.name.toUpperCase() === 'VERIFY') verifying.add(id);
     }
     putNodeRows(memory, diff.rows, left);
     effects.nodesChanged(diff.mounted, left);

@@ -1,4 +1,4 @@
-import { type EventId, RUN_EVENT_VERSION, timestampOf } from '@signalbox/model';
+import { type EventId, RUN_EVENT_VERSION, type RunPhase, timestampOf } from '@signalbox/model';
 import { type Frame, mayRunFollow, type RunChange, type RunWrite } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
@@ -12,6 +12,8 @@ export interface RunCommit {
   finish(end: RunEnd): Promise<RunEnd>;
   /** Whether the next commit can write this end: a run cannot be created in its end, nor go from one end to another. */
   canEnd(end: RunEnd): boolean;
+  /** The phase of the run that the next commit shows. */
+  setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
 export function createRunCommit(options: PlanRunOptions, memory: RunMemory): RunCommit {
@@ -20,6 +22,10 @@ export function createRunCommit(options: PlanRunOptions, memory: RunMemory): Run
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;
   let status = memory.record?.status ?? 'running';
+  let shownPhase: RunPhase = memory.record?.phase ?? 'EXECUTE';
+  let phase: RunPhase = 'EXECUTE';
+
+  const contractEnvelope = () => ({ v: RUN_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock) }) as const;
 
   function runWriteOf(end: RunEnd | undefined): RunWrite | undefined {
     if (version === 0) {
@@ -30,25 +36,24 @@ export function createRunCommit(options: PlanRunOptions, memory: RunMemory): Run
         name: create.name,
         ...(create.origin === undefined ? {} : { origin: create.origin }),
       });
-      return { kind: 'create', run: { ...create, driver: 'plan', status: 'running', phase: 'EXECUTE', owner } };
+      return { kind: 'create', run: { ...create, driver: 'plan', status: 'running', phase, owner } };
     }
     const to = end === undefined || end.status === 'lost' ? 'running' : end.status;
-    if (to === status) return undefined;
+    const nextPhase = end?.status === 'completed' ? 'DONE' : phase;
+    if (to === status && nextPhase === shownPhase) return undefined;
     const why: Pick<RunChange, 'stopReason' | 'error'> = {
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
     };
-    ledger.event('run.status', { from: status, to, ...(why as { readonly stopReason?: string }) });
+    if (to !== status) ledger.event('run.status', { from: status, to, ...(why as { readonly stopReason?: string }) });
+    if (nextPhase !== shownPhase) ledger.contractEvent({ ...contractEnvelope(), type: 'run.phase', phase: nextPhase });
     if (end?.status === 'stalled') {
-      const envelope = { v: RUN_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock) } as const;
-      ledger.contractEvent({ ...envelope, type: 'run.stalled', evidence: end.evidence });
+      ledger.contractEvent({ ...contractEnvelope(), type: 'run.stalled', evidence: end.evidence });
     }
     status = to;
-    const isDone = end?.status === 'completed';
-    return {
-      kind: 'change',
-      change: { status: to, phase: isDone ? 'DONE' : 'EXECUTE', ...why, ...(isDone ? { output: end.output } : {}) },
-    };
+    shownPhase = nextPhase;
+    const output = end?.status === 'completed' ? { output: end.output } : {};
+    return { kind: 'change', change: { status: to, phase: nextPhase, ...why, ...output } };
   }
 
   function canEnd(end: RunEnd): boolean {
@@ -83,6 +88,9 @@ export function createRunCommit(options: PlanRunOptions, memory: RunMemory): Run
   return {
     commit,
     canEnd,
+    setPhase(next) {
+      phase = next;
+    },
     async finish(end) {
       const lost = canEnd(end) ? undefined : await commit(undefined, undefined);
       return lost ?? (await commit(undefined, end)) ?? end;

@@ -267,10 +267,16 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
     iteration,
     signature,
     status: 'pending',
-    effects: node.kind === 'task' || node.kind === 'human' || node.kind === 'subplan' ? 'none' : 'undoable',
+    effects: effectsOf(node),
     retryCount: 0,
     maxRetries: node.data.retries,
     backoffMs: DEFAULT_BACKOFF_MS,
     createdAt,
   };
+}
+
+/** An agent changes files through tools that can be undone; a question and a sub-plan keep books of their own. */
+function effectsOf(node: RunnableNode): Task['effects'] {
+  if (node.kind === 'task') return node.data.effects ?? 'none';
+  return node.kind === 'human' || node.kind === 'subplan' ? 'none' : 'undoable';
 }

@@ -104,6 +104,11 @@ export interface TaskProps<Output> extends Observable<Output> {
   readonly run: (task: TaskContext) => Output | Promise<Output>;
   /** Given to `run`. When it changes after the task succeeded, the task runs again. */
   readonly input?: Json;
+  /**
+   * What happens to the world if it runs twice; `none` unless told otherwise. Work with `external` effects that was cut off
+   * is not begun again before a person has looked.
+   */
+  readonly effects?: 'none' | 'undoable' | 'external';
 }
 
 export interface HumanProps<Schema extends OutputSchema> extends Observable<OutputOf<Schema>> {

@@ -43,7 +43,11 @@ export const nodeData = {
   codex: agentData,
   gemini: agentData,
   openai: agentData,
-  task: z.strictObject({ ...work, input: json.optional() }),
+  task: z.strictObject({
+    ...work,
+    input: json.optional(),
+    effects: z.enum(['none', 'undoable', 'external']).optional(),
+  }),
   human: z.strictObject({
     ...work,
     prompt: text,

@@ -63,7 +63,12 @@ export const propSchemas = {
   codex: vendor,
   gemini: vendor,
   openai: vendor,
-  task: z.strictObject({ ...running, run: code, input: plain }),
+  task: z.strictObject({
+    ...running,
+    run: code,
+    input: plain,
+    effects: z.enum(['none', 'undoable', 'external']).optional(),
+  }),
   human: z.strictObject({
     ...running,
     prompt: text.optional(),
