@@ -6,6 +6,8 @@ export interface PlanContext<Input, State extends object> {
   readonly state: StateAccess<State>;
   /** State that lives as long as the process, with the same rules of batching. */
   readonly vol: VolatileAccess;
+  /** What is committed, read-only. */
+  readonly db: QueryAccess;
   /** The time of the frame: it stands still while a frame is made. */
   now(): Timestamp;
   /** From 0 up to 1, the same for the same run, frame and call. */
@@ -39,4 +41,16 @@ export interface VolatileAccess {
 export interface WriteOptions {
   /** Why, for the transition log: `claude.finished`. */
   readonly trigger?: string;
+}
+
+/** Parts of the store whose changes a query can wait for. Frames and events change with every frame, so no query can. */
+export const queryTables = ['runs', 'nodes', 'state', 'tasks', 'decisions', 'artifacts', 'usage'] as const;
+export type QueryTable = (typeof queryTables)[number];
+
+export interface QueryAccess {
+  /** Runs again when one of the tables in `invalidateOn` changed. */
+  query<Row = { readonly [column: string]: Json }>(
+    sql: string,
+    options: { readonly params?: readonly Json[]; readonly invalidateOn: readonly QueryTable[] },
+  ): readonly Row[];
 }

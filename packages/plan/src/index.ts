@@ -1,4 +1,12 @@
-export type { PlanContext, StateAccess, VolatileAccess, WriteOptions } from './context.ts';
+export {
+  type PlanContext,
+  type QueryAccess,
+  type QueryTable,
+  queryTables,
+  type StateAccess,
+  type VolatileAccess,
+  type WriteOptions,
+} from './context.ts';
 export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';
 export type { Timers } from './frames/frame-scheduler.ts';
 export { runPlan } from './frames/run-plan.ts';

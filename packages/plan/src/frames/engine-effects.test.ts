@@ -301,6 +301,61 @@ describe('what a frame sees', () => {
     }
   });
 
+  it('[P61] a query runs again when a table it waits for changed, also by others', async () => {
+    const world = harness();
+    const asked: unknown[] = [];
+    let rows = 0;
+    const plan = definePlan({
+      name: 'queries',
+      render: ctx => {
+        const [row] = ctx.db.query<{ n: number }>('select count(*) n from task where status = ?', {
+          params: ['done'],
+          invalidateOn: ['tasks'],
+        });
+        return el(
+          Fragment,
+          {},
+          el(Task, { id: 'a', run: () => 1 }),
+          (row?.n ?? 0) > 0 && el(Task, { id: 'b', run: () => 1 }),
+        );
+      },
+    });
+    const query = (sql: string, params: readonly unknown[]) => {
+      asked.push([sql, params]);
+      return [{ n: rows++ === 0 ? 0 : 1 }];
+    };
+    const run = world.start(plan, { query, keepVolatile: true });
+    run.invalidate(['artifacts']);
+    expect(await world.end(run)).toMatchObject({ status: 'completed' });
+    expect((await world.runs.tasks(world.run)).map(({ node, status }) => [node, status])).toEqual([
+      ['a', 'done'],
+      ['b', 'done'],
+    ]);
+    expect(asked[0]).toEqual(['select count(*) n from task where status = ?', ['done']]);
+    const frames = await world.runs.frames(world.run, 0, 100);
+    expect(frames.every(frame => frame.verifiable)).toBe(true);
+    expect([...(await world.runs.at(world.run, 'read', frames.length - 1)).values()]).toEqual([
+      true,
+      { value: [{ n: 1 }] },
+    ]);
+  });
+
+  it.each([
+    [{ invalidateOn: [] }, 'needs invalidateOn'],
+    [{ invalidateOn: ['frames'] }, "cannot wait for 'frames'"],
+    [{ invalidateOn: ['tasks'] }, 'the query failed: no such table'],
+  ])('[P61] a query with %j is an error that says what is wrong', async (options, message) => {
+    const world = harness();
+    const plan = definePlan({ name: 'queries', render: ctx => void ctx.db.query('select 1', options as never) });
+    const query = () => {
+      throw new Error('no such table');
+    };
+    expect(await world.end(world.start(plan, { query }))).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining(message) },
+    });
+  });
+
   it('[P58] a handler that throws takes back what it wrote to volatile state too', async () => {
     const world = harness();
     const seen: unknown[] = [];

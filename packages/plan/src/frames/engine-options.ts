@@ -1,5 +1,6 @@
 import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } from '@signalbox/model';
 import type { Commit, NewRun, OrphanPolicy, OwnerId, RunReader, TaskError } from '@signalbox/runs';
+import type { QueryTable } from '../context.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import type { Timers } from './frame-scheduler.ts';
@@ -30,6 +31,8 @@ export interface PlanRunOptions {
   /** Keeps what renders read of volatile state, so that such frames can be verified. */
   readonly keepVolatile?: boolean;
   readonly environment?: string;
+  /** Answers `ctx.db.query`. It must refuse to write. */
+  readonly query?: (sql: string, params: readonly Json[]) => readonly Json[];
   readonly orphanPolicy?: OrphanPolicy;
 }
 
@@ -57,6 +60,8 @@ export interface PlanRun {
   cancel(node: string): void;
   /** What a blocked node waits for may be there: its work is called again. */
   wake(node: string): void;
+  /** Others changed these tables: queries that wait for them run again. */
+  invalidate(tables: readonly QueryTable[]): void;
   /** The tree of the last frame, with statuses. */
   tree(): TreeNode | undefined;
 }

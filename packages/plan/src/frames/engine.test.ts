@@ -413,6 +413,29 @@ describe('a run', () => {
     ]);
   });
 
+  it('[P45] a run that is taken up with another plan cancels what is no longer in it', async () => {
+    const world = harness();
+    const planOf = (id: string) =>
+      definePlan({
+        name: 'changed',
+        render: () => el(Task, { id, run: () => (id === 'old' ? new Promise(() => {}) : 1) }),
+      });
+    void world.start(planOf('old'));
+    await world.calm();
+    expect(await world.end(world.resume(planOf('new')))).toMatchObject({ status: 'completed' });
+    expect((await world.runs.tasks(world.run)).map(({ node, status }) => [node, status])).toEqual([
+      ['old', 'canceled'],
+      ['new', 'done'],
+    ]);
+    const [, taken] = await world.runs.frames(world.run, 0, 10);
+    expect({ trigger: taken?.trigger.kind, mounted: taken?.mounted, unmounted: taken?.unmounted }).toEqual({
+      trigger: 'resume',
+      mounted: ['new'],
+      unmounted: ['old'],
+    });
+    expect([...(await world.runs.at(world.run, 'node', 1)).keys()]).not.toContain('old');
+  });
+
   it('[P45] a node that comes back runs again', async () => {
     const world = harness();
     let runs = 0;

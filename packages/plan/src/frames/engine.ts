@@ -1,5 +1,6 @@
 import { timestampOf } from '@signalbox/model';
 import type { FrameTrigger, NodeKey, TaskError } from '@signalbox/runs';
+import type { QueryTable } from '../context.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
@@ -19,6 +20,7 @@ import { putNodeRows, putReadRows, putStatusRows } from './frame-rows.ts';
 import type { TriggerKind } from './frame-scheduler.ts';
 import { createIntake } from './intake.ts';
 import { createPlanContext } from './plan-context.ts';
+import { createPlanQueries, QUERY, TABLE, tablesOf } from './plan-queries.ts';
 import { createRunCommit } from './run-commit.ts';
 import type { RunMemory } from './run-memory.ts';
 import { type Settled, settle } from './settle.ts';
@@ -30,6 +32,7 @@ import { createTaskDesk, type TaskNews } from './task-desk.ts';
 export type Command =
   | { readonly kind: 'pause' | 'idle' | 'grace-over' }
   | { readonly kind: 'stop'; readonly reason: string }
+  | { readonly kind: 'invalidate'; readonly tables: readonly QueryTable[] }
   | { readonly kind: 'retry' | 'cancel' | 'wake' | 'due'; readonly node: string };
 
 /**
@@ -89,7 +92,8 @@ export function createEngine(
   );
   const intake = createIntake(memory, structure, desk, queue);
   const effects = createEffectRound(memory, queue, options.strictEffects === true, moment);
-  const book = createRunCommit(options, memory);
+  const queries = createPlanQueries(options.query, moment);
+  const book = createRunCommit(options, memory, writes => queries.invalidate(tablesOf(writes)));
   const { commit, finish } = book;
 
   let frameTime = clock.now();
@@ -102,6 +106,7 @@ export function createEngine(
       state: memory.state,
       volatile: memory.volatile,
       queue,
+      db: queries.access,
       now: () => timestampOf({ now: () => frameTime }),
       random: () => random(),
       moment,
@@ -199,7 +204,7 @@ export function createEngine(
     putStatusRows(memory, structure, index);
     book.setPhase([...verifying].some(id => structure.statusOf(id) === 'running') ? 'VERIFY' : 'EXECUTE');
     const readNow = new Set([...renderer.reads].filter(key => !key.startsWith('loop:')));
-    putReadRows(memory, reads, readNow, options.keepVolatile === true);
+    putReadRows(memory, reads, readNow, options.keepVolatile === true ? queries.answerOf : undefined);
     reads = readNow;
 
     const digest = memory.digest.value;
@@ -209,7 +214,8 @@ export function createEngine(
 
     guard.enter('commit');
     const written = ledger.writtenState();
-    const isRecorded = options.keepVolatile === true || ![...reads].some(key => key.startsWith('vol:'));
+    const isRecorded =
+      options.keepVolatile === true || ![...reads].some(key => key.startsWith('vol:') || key.startsWith(QUERY));
     const lost = await commit(
       {
         index,
@@ -233,6 +239,7 @@ export function createEngine(
     const changed = flushNow();
     if (failed !== undefined) return finish(failedWith(failed));
     if (changed || settled.goesOn) request('state_flush');
+    else if (renderer.isStale) request('timer');
     else waitForQuiet(activity);
     return undefined;
   }
@@ -290,6 +297,9 @@ export function createEngine(
       case 'cancel':
         cancelNode(command.node);
         return;
+      case 'invalidate':
+        queries.invalidate(command.tables);
+        return;
       case 'due':
       case 'wake':
       case 'retry':
@@ -336,6 +346,8 @@ export function createEngine(
   /** The end of the run, where the frame itself shows it and no effect can still say otherwise. */
   function earlyEnd({ activity, goesOn }: Settled, calls: readonly EffectCall[]): RunEnd | undefined {
     if (goesOn || queue.size > 0 || effects.any || effects.isDue(calls)) return undefined;
+    // A query sees what this frame commits only in the next one.
+    if ([...renderer.reads].some(key => key.startsWith(TABLE))) return undefined;
     const end = outcome(activity, activity.ready.length);
     return end !== undefined && book.canEnd(end) ? end : undefined;
   }

@@ -4,6 +4,7 @@ import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
 import type { Reconciled } from '../render/reconcile.ts';
 import type { NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
+import { QUERY } from './plan-queries.ts';
 import { digested, type RunMemory } from './run-memory.ts';
 
 /** Puts the rows of nodes that came, changed or left into the ledger. */
@@ -57,17 +58,22 @@ function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined
   memory.digest.set('status', id, record as Json | undefined);
 }
 
-/** One row when a key begins to be read, one when it ends; volatile values are kept where that is asked for. */
+/**
+ * One row when a key begins to be read, one when it ends. With `answerOf`, what was read of volatile state and of queries
+ * is kept too.
+ */
 export function putReadRows(
   memory: RunMemory,
   before: ReadonlySet<string>,
   now: ReadonlySet<string>,
-  keepVolatile: boolean,
+  answerOf: ((key: string) => Json | undefined) | undefined,
 ): void {
   const { ledger, volatile } = memory;
   for (const key of before) if (!now.has(key)) ledger.put('read', key, undefined);
   for (const key of now) {
-    if (keepVolatile && key.startsWith('vol:')) ledger.put('read', key, { value: volatile.peek(key.slice(4)) ?? null });
-    else if (!before.has(key)) ledger.put('read', key, true);
+    const isVolatile = key.startsWith('vol:');
+    if (answerOf !== undefined && (isVolatile || key.startsWith(QUERY))) {
+      ledger.put('read', key, { value: (isVolatile ? volatile.peek(key.slice(4)) : answerOf(key)) ?? null });
+    } else if (!before.has(key)) ledger.put('read', key, true);
   }
 }

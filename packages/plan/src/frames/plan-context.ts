@@ -1,6 +1,6 @@
 import type { Json, Timestamp } from '@signalbox/model';
 import type * as z from 'zod';
-import type { PlanContext, WriteOptions } from '../context.ts';
+import type { PlanContext, QueryAccess, WriteOptions } from '../context.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { type ErrorContext, PlanError, RenderPhaseWriteError } from '../plan-error.ts';
 import { askForEffect, isRendering, type Readable } from '../render/tracked.ts';
@@ -18,6 +18,7 @@ export interface ContextParts {
   readonly state: Readable;
   readonly volatile: Readable;
   readonly queue: ActionQueue;
+  readonly db: QueryAccess;
   now(): Timestamp;
   random(): number;
   /** What an error says about the moment. */
@@ -90,6 +91,7 @@ export function createPlanContext(parts: ContextParts): PlanContext<unknown, Rec
       update: (key, reduce) => write('ctx.vol.update', { kind: 'update', key: VOLATILE + key, reduce }),
       delete: key => write('ctx.vol.delete', { kind: 'delete', key: VOLATILE + key }),
     },
+    db: parts.db,
     now: () => parts.now(),
     random: () => parts.random(),
     effect(id, deps, run) {

@@ -1,5 +1,5 @@
 import { type EventId, RUN_EVENT_VERSION, type RunPhase, timestampOf } from '@signalbox/model';
-import { type Frame, mayRunFollow, type RunChange, type RunWrite } from '@signalbox/runs';
+import { type Frame, mayRunFollow, type RunChange, type RunWrite, type WriteSet } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -16,7 +16,12 @@ export interface RunCommit {
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
-export function createRunCommit(options: PlanRunOptions, memory: RunMemory): RunCommit {
+/** `onCommitted` is told what became durable. */
+export function createRunCommit(
+  options: PlanRunOptions,
+  memory: RunMemory,
+  onCommitted: (writes: WriteSet) => void,
+): RunCommit {
   const { run, clock, ids, create, owner } = options;
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
@@ -72,16 +77,14 @@ export function createRunCommit(options: PlanRunOptions, memory: RunMemory): Run
         digest,
       });
     }
-    const committed = await options.commit.commit(ledger.writes(frame, memory.nextFrame, write), {
-      run,
-      epoch,
-      version,
-    });
+    const writes = ledger.writes(frame, memory.nextFrame, write);
+    const committed = await options.commit.commit(writes, { run, epoch, version });
     if (!committed.ok) return { status: 'lost', error: committed.error };
     ledger.settle();
     version = committed.value.version;
     epoch = committed.value.epoch;
     if (frame !== undefined) memory.nextFrame += 1;
+    onCommitted(writes);
     return undefined;
   }
 

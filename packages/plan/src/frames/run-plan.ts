@@ -61,6 +61,7 @@ export function runPlan(options: PlanRunOptions): PlanRun {
     retry: node => ask({ kind: 'retry', node }),
     cancel: node => ask({ kind: 'cancel', node }),
     wake: node => ask({ kind: 'wake', node }),
+    invalidate: tables => ask({ kind: 'invalidate', tables }),
     tree: () => shown(),
   };
 }

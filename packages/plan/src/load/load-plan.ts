@@ -63,7 +63,7 @@ function loadError(error: unknown, entry: string, files: ReadonlySet<string>): P
 }
 
 /** The first line of the stack that is in one of the files. Source maps have put the author's lines there. */
-export function positionIn(error: Error, files: ReadonlySet<string>): SourcePosition | undefined {
+function positionIn(error: Error, files: ReadonlySet<string>): SourcePosition | undefined {
   for (const line of (error.stack ?? '').split('\n')) {
     const found = /\(?((?:file:\/\/)?[^()\s][^()]*?):(\d+):(\d+)\)?$/.exec(line.trim().replace(/^at (?:.*\()?/, ''));
     const [, place = '', row, column] = found ?? [];

@@ -17,6 +17,8 @@ import { type Tracked, track } from './tracked.ts';
  */
 export interface Renderer {
   render(): PlanNode;
+  /** Something that was read has changed since. */
+  readonly isStale: boolean;
   /** Every key that the render as it stands has read, with the name of its space before it. */
   readonly reads: ReadonlySet<string>;
   /** What components asked for with `ctx.effect`. */
@@ -60,6 +62,9 @@ export function createRenderer({ plan, context, iterationOf }: RendererOptions):
 
   return {
     reads: mounts.reads,
+    get isStale() {
+      return root.stale;
+    },
     effects() {
       const calls = [...mounts.asking].flatMap(code => code.effects);
       const ids = new Set<string>();

@@ -91,3 +91,8 @@ export function askForEffect(call: EffectCall): boolean {
   reading?.effects.push(call);
   return reading !== undefined;
 }
+
+/** Something that was read without a key to subscribe to. */
+export function noteRead(key: string): void {
+  reading?.reads.add(key);
+}
