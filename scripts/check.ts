@@ -13,6 +13,7 @@ const steps: readonly Step[] = [
     command: [localProgram('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.'],
   },
   { name: 'types', command: [localProgram('typescript', 'tsc'), '-p', 'tsconfig.json'] },
+  { name: 'types of examples', command: [localProgram('typescript', 'tsc'), '-p', 'examples'] },
   { name: 'types of pure code', command: [localProgram('typescript', 'tsc'), '-p', 'tsconfig.pure.json'] },
   { name: 'generated schemas', command: ['scripts/generate.ts', '--check'] },
   {

@@ -42,7 +42,16 @@ export const errorCodes = {
     'BUNDLE_MANIFEST_ORDER_INVALID',
   ],
   input: ['VALIDATION_ERROR'],
-  run: ['run/not-a-graph', 'run/unknown', 'run/exists', 'run/stale-epoch', 'run/stale-version', 'run/writes-refused'],
+  run: [
+    'run/not-a-graph',
+    'run/unknown',
+    'run/exists',
+    'run/stale-epoch',
+    'run/stale-version',
+    'run/writes-refused',
+    'run/ended',
+    'run/plan-changed',
+  ],
   decision: ['decision/unknown', 'decision/answered', 'decision/withdrawn', 'decision/stale-proposal'],
   state: [
     'state/dispatch-failed',

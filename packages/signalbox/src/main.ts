@@ -4,12 +4,25 @@ import { type AddCommand, CHILD_COMMAND } from './command.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
+import { addEventsCommand, addListCommand, addShowCommand, addStateCommand } from './look-commands.ts';
 import { buildProgram } from './program.ts';
+import { addResumeCommand, addRunCommand } from './run-command.ts';
 import { hostTerminal, reportError, type Terminal } from './terminal.ts';
 import { usageProblem } from './usage-problem.ts';
 import { addVerifyCommand } from './verify-command.ts';
 
-const allCommands: readonly AddCommand[] = [addVerifyCommand, addDoctorCommand, addDemoCommand, addChildCommand];
+const allCommands: readonly AddCommand[] = [
+  addRunCommand,
+  addResumeCommand,
+  addListCommand,
+  addShowCommand,
+  addStateCommand,
+  addEventsCommand,
+  addVerifyCommand,
+  addDoctorCommand,
+  addDemoCommand,
+  addChildCommand,
+];
 
 /** The whole program: arguments in, exit code out. The only place where what was thrown is caught. */
 export async function main(

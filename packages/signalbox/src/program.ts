@@ -9,7 +9,8 @@ export function buildProgram(commands: readonly AddCommand[], context: CommandCo
     .usage('<command> [options]')
     .description(
       'Signalbox is a local-first control plane for AI agents: agents of any vendor do the work, every step is durable, and every ' +
-        'fact is in a log that anyone can verify. This version has the foundation: that log, called the journal, and its verifier.',
+        'fact is in a log that anyone can verify. This version runs plans of tasks, undoes tool calls, and has that log, called ' +
+        'the journal, with its verifier.',
     )
     .version(manifest.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the program or a command')
@@ -27,6 +28,8 @@ export function buildProgram(commands: readonly AddCommand[], context: CommandCo
 
 const AFTER_HELP = `
 Examples:
+  $ signalbox run plan.tsx                  run a plan, and follow it to its end
+  $ signalbox ls                            the runs there are
   $ signalbox demo --dir tour               play the demo and keep its files
   $ signalbox verify tour/runs/*            check the journal that it wrote
   $ signalbox verify DIR --json | jq .head  note the head, to compare with later

@@ -1,0 +1,22 @@
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import type { RunReader, RunRecord } from '@signalbox/runs';
+
+/** The run that an id, or the beginning of one that only one run has, names. */
+export async function findRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
+  const found: RunRecord[] = [];
+  let after: RunRecord['id'] | undefined;
+  do {
+    const page = await reader.runs(after === undefined ? {} : { after });
+    found.push(...page.items.filter(run => run.id.startsWith(given)));
+    after = page.next;
+  } while (after !== undefined);
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return ok(first);
+  const many = `${found.length} runs begin with ${given}`;
+  return err(
+    failure('run/unknown', {
+      message: first === undefined ? `There is no run ${given} in this data directory.` : `${many}.`,
+      suggestion: 'See "signalbox ls" for the runs there are, and give enough of the id to tell it from the others.',
+    }),
+  );
+}
