@@ -1,6 +1,5 @@
 import { timestampOf } from '@signalbox/model';
 import type { FrameTrigger, NodeKey, TaskError } from '@signalbox/runs';
-import type { QueryTable } from '../context.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
@@ -13,12 +12,13 @@ import { frozen } from '../state/frozen.ts';
 import { iterationOf } from '../structure/node-record.ts';
 import { type Activity, createStructure } from '../structure/structure.ts';
 import { createEffectRound } from './effect-round.ts';
-import { DEFAULT_IDLE_MS, DEFAULT_STOP_GRACE_MS, type PlanRunOptions, type RunEnd } from './engine-options.ts';
+import { DEFAULT_IDLE_MS, type PlanRunOptions, type RunEnd } from './engine-options.ts';
 import { createPhaseGuard } from './frame-phase.ts';
 import { frameRandom } from './frame-random.ts';
 import { putNodeRows, putReadRows, putStatusRows } from './frame-rows.ts';
 import type { TriggerKind } from './frame-scheduler.ts';
 import { createIntake } from './intake.ts';
+import { type Command, createOperator } from './operator.ts';
 import { createPlanContext } from './plan-context.ts';
 import { createPlanQueries, QUERY, TABLE, tablesOf } from './plan-queries.ts';
 import { createRunCommit } from './run-commit.ts';
@@ -27,13 +27,6 @@ import { type Settled, settle } from './settle.ts';
 import { flushState } from './state-flush.ts';
 import { createStormGuard } from './storm-guard.ts';
 import { createTaskDesk, type TaskNews } from './task-desk.ts';
-
-/** What the engine is told from outside, or tells itself for later. */
-export type Command =
-  | { readonly kind: 'pause' | 'idle' | 'grace-over' }
-  | { readonly kind: 'stop'; readonly reason: string }
-  | { readonly kind: 'invalidate'; readonly tables: readonly QueryTable[] }
-  | { readonly kind: 'retry' | 'cancel' | 'wake' | 'due'; readonly node: string };
 
 /**
  * Makes the frames of one run.
@@ -90,6 +83,9 @@ export function createEngine(
     },
     node => later({ kind: 'due', node }, 'input'),
   );
+  const operator = createOperator(options, memory, structure, desk, () =>
+    later({ kind: 'grace-over' }, 'stop_requested'),
+  );
   const intake = createIntake(memory, structure, desk, queue);
   const effects = createEffectRound(memory, queue, options.strictEffects === true, moment);
   const queries = createPlanQueries(options.query, moment);
@@ -117,17 +113,13 @@ export function createEngine(
   /** Phases of the plan that are named so. */
   const verifying = new Set<string>();
   let reads: ReadonlySet<string> = new Set();
-  let stopping: { readonly reason: string } | undefined;
-  let isPausing = false;
-  let isGraceOver = false;
   let isQuiet = false;
   let cancelIdle: (() => void) | undefined;
-  let cancelGrace: (() => void) | undefined;
 
   if (memory.record !== undefined) {
     ledger.event('run.resumed', { ...(memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 }), changed: [] });
     desk.recover();
-    if (memory.record.status === 'stopped') reviveCanceled();
+    if (memory.record.status === 'stopped') operator.reviveCanceled();
   }
 
   async function step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined> {
@@ -196,7 +188,7 @@ export function createEngine(
     guard.enter('reconcile');
     const { mounted, unmounted } = takeTree(settled.tree);
     if (activity.ending !== undefined) reach(activity.ending);
-    const mayStart = stopping === undefined && !isPausing && activity.ending === undefined;
+    const mayStart = operator.stopping === undefined && !operator.isPausing && activity.ending === undefined;
     for (const node of mayStart ? activity.ready : []) {
       desk.open(node);
       structure.touch(node.id);
@@ -268,7 +260,7 @@ export function createEngine(
     records.set(ending.id, { status: 'succeeded', iteration: structure.scopeOf(ending.id) });
     structure.touch(ending.id);
     const { reason } = ending.data as { readonly reason?: string };
-    if (ending.kind === 'stop') stopWith(reason ?? `the plan reached ${ending.id}`);
+    if (ending.kind === 'stop') operator.stop(reason ?? `the plan reached ${ending.id}`);
   }
 
   /** How many of them are input to the plan. */
@@ -286,16 +278,16 @@ export function createEngine(
         isQuiet = true;
         return;
       case 'grace-over':
-        isGraceOver = true;
+        operator.endGrace();
         return;
       case 'pause':
-        isPausing = true;
+        operator.pause();
         return;
       case 'stop':
-        stopWith(command.reason);
+        operator.stop(command.reason);
         return;
       case 'cancel':
-        cancelNode(command.node);
+        operator.cancel(command.node);
         return;
       case 'invalidate':
         queries.invalidate(command.tables);
@@ -303,43 +295,7 @@ export function createEngine(
       case 'due':
       case 'wake':
       case 'retry':
-        runAgain(command.node, command.kind);
-    }
-  }
-
-  function stopWith(reason: string): void {
-    if (stopping !== undefined) return;
-    stopping = { reason };
-    for (const task of [...memory.tasks.values()]) cancelNode(task.node);
-    const grace = options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS;
-    cancelGrace = timers.after(grace, () => later({ kind: 'grace-over' }, 'stop_requested'));
-  }
-
-  /** Makes a node ready once more: its wait is over, or someone wants it to run again. */
-  function runAgain(node: string, why: 'due' | 'wake' | 'retry'): void {
-    const record = records.get(node);
-    if (record === undefined || record.gone === true) return;
-    const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
-    if (why === 'retry' ? record.status === 'running' : !isWaiting) return;
-    const { reason: _, ...rest } = record;
-    records.set(node, { ...rest, status: 'idle' });
-    structure.touch(node);
-  }
-
-  function cancelNode(node: string): void {
-    const task = desk.taskOf(node);
-    if (task === undefined) return;
-    desk.cancel(task.id);
-    const record = records.get(node);
-    if (task.status !== 'pending' || record === undefined || record.gone === true) return;
-    records.set(node, { ...record, status: 'canceled' });
-    structure.touch(node);
-  }
-
-  /** A stopped run that is taken up does what its stop canceled. */
-  function reviveCanceled(): void {
-    for (const [node, record] of records) {
-      if (record.status === 'canceled' && record.gone === undefined) records.set(node, { ...record, status: 'idle' });
+        operator.runAgain(command.node, command.kind);
     }
   }
 
@@ -354,11 +310,13 @@ export function createEngine(
 
   /** How the run stands, if nothing goes on and nothing is about to. */
   function outcome(activity: Activity, ready: number): RunEnd | undefined {
-    if (stopping !== undefined)
-      return desk.busy === 0 || isGraceOver ? { status: 'stopped', reason: stopping.reason } : undefined;
+    const { stopping } = operator;
+    if (stopping !== undefined) {
+      return desk.busy === 0 || operator.isGraceOver ? { status: 'stopped', reason: stopping.reason } : undefined;
+    }
     if (desk.busy > 0 || inbox.length > 0) return undefined;
     if (activity.done || activity.ending?.kind === 'end') return { status: 'completed', output: stateNow() };
-    if (isPausing) return { status: 'paused' };
+    if (operator.isPausing) return { status: 'paused' };
     if (ready > 0) return undefined;
     if (activity.blocked > 0) return { status: 'waiting' };
     return activity.failed > 0 ? { status: 'failed', error: nodeFailure() } : undefined;
@@ -367,7 +325,7 @@ export function createEngine(
   /** A plan with effects may still be told something: it ends when it has been quiet for a while. */
   function waitForQuiet(activity: Activity): void {
     if (outcome(activity, 0) === undefined) return;
-    const wait = effects.any && stopping === undefined ? (options.idleMs ?? DEFAULT_IDLE_MS) : 0;
+    const wait = effects.any && operator.stopping === undefined ? (options.idleMs ?? DEFAULT_IDLE_MS) : 0;
     cancelIdle = timers.after(wait, () => later({ kind: 'idle' }, 'stop_requested'));
   }
 
@@ -397,7 +355,7 @@ export function createEngine(
       }),
     close() {
       cancelIdle?.();
-      cancelGrace?.();
+      operator.close();
       desk.abandon();
       effects.close();
       renderer.close();

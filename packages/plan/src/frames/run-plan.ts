@@ -1,7 +1,8 @@
 import type { TreeNode } from '../nodes/tree-json.ts';
-import { type Command, createEngine } from './engine.ts';
+import { createEngine } from './engine.ts';
 import type { PlanRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
+import type { Command } from './operator.ts';
 import { loadMemory } from './run-memory.ts';
 
 /**
