@@ -155,7 +155,10 @@ interface Found {
 
 /** Goes to everything that is reached and not done, and to effects. True if something is or may be under way there. */
 function visit(cell: Cell, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
-  if (cell.skipped || (isDone(cell) && cell.sum.effects === 0)) return false;
+  const { leaves, live, blocked, done, failed, effects } = cell.sum;
+  if (cell.skipped) return false;
+  // Everything here has begun: there is nothing to find.
+  if (effects === 0 && live + blocked + done + failed === leaves) return live + blocked > 0;
   const { node } = cell;
   if (node.kind === 'effect') {
     found.effects.push(node);
