@@ -160,6 +160,19 @@ describe('effects of a run', () => {
   });
 });
 
+describe('a late write that changes nothing', () => {
+  it('[P57] makes no frame and does not keep the run from ending', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'same',
+      state,
+      render: ctx => el(Effect, { id: 'e', run: () => void world.timers.after(300, () => ctx.state.set('n', 0)) }),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed' });
+    expect(await world.runs.run(world.run)).toMatchObject({ frames: 1 });
+  });
+});
+
 describe('a plan that goes round in circles', () => {
   it('[P33] stalls with its evidence, and costs only itself', async () => {
     const world = harness();

@@ -145,6 +145,7 @@ export function createEngine(
       tree !== undefined &&
       triggers.every(trigger => trigger === 'task_progressed' || trigger === 'late_write')
     ) {
+      waitForQuiet(structure.activity());
       return ledger.isEmpty ? undefined : commit(undefined, undefined);
     }
     return frame(triggers, ended > 0 || inputs > 0);

@@ -1,4 +1,4 @@
-import { type RunId, type Timestamp, timestampOf } from '@signalbox/model';
+import { Bug, type RunId, type Timestamp, timestampOf } from '@signalbox/model';
 import {
   cancelTask,
   DEFAULT_BACKOFF_MS,
@@ -155,7 +155,7 @@ export function createTaskDesk(
     },
     close(id, outcome, stale) {
       const task = tasks.get(id);
-      if (task === undefined) throw new Error(`task ${id} is not under way`);
+      if (task === undefined) throw new Bug(`task ${id} is not under way`);
       const at = timestampOf(clock);
       const handledFrame = Math.max(0, memory.nextFrame - 1);
       const ended = (row: Task, how: 'done' | 'error' | 'canceled', error?: TaskError) => {

@@ -1,3 +1,4 @@
+import { Bug } from '@signalbox/model';
 import type { Action, QueuedAction } from './action.ts';
 
 /** Where actions wait. Those of a handler or an effect wait in its transaction until it has returned. */
@@ -52,7 +53,7 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
       }
     },
     transact(origin, code) {
-      if (open !== undefined) throw new Error('a handler is running already');
+      if (open !== undefined) throw new Bug('a handler is running already');
       const transaction = ++transactions;
       open = { origin, transaction, actions: [] };
       try {

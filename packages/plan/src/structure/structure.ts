@@ -1,4 +1,4 @@
-import type { NodeStatus } from '@signalbox/model';
+import { Bug, type NodeStatus } from '@signalbox/model';
 import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
 import type { EffectNode, LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
 import {
@@ -119,7 +119,7 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
       for (let at: Cell | undefined = cell; at !== undefined; at = at.parent) touched.add(at.node.id);
     },
     activity() {
-      if (root === undefined) throw new Error('there is no tree yet');
+      if (root === undefined) throw new Bug('there is no tree yet');
       const found: Found = { ready: [], effects: [], turns: [], ending: undefined };
       visit(root, found, recordOf);
       const { live, blocked, failed } = root.sum;
