@@ -12,7 +12,7 @@ export interface Machine {
 
 export function thisMachine(): Machine {
   const clock: Clock = { now: () => Date.now() };
-  const rng: Rng = { bytes: length => randomBytes(length) };
+  const rng = systemRng();
   const timers: Timers = {
     after(ms, run) {
       const timer = setTimeout(run, ms);
@@ -20,4 +20,23 @@ export function thisMachine(): Machine {
     },
   };
   return { clock, rng, timers, ids: createIdSource(clock, rng) };
+}
+
+const BLOCK = 4096;
+
+/** Taken from the system in blocks: an id asks for a few bytes, and there are many ids. No byte is given twice. */
+function systemRng(): Rng {
+  let block = new Uint8Array(0);
+  let used = 0;
+  return {
+    bytes(length) {
+      if (length > BLOCK) return randomBytes(length);
+      if (used + length > block.length) {
+        block = randomBytes(BLOCK);
+        used = 0;
+      }
+      used += length;
+      return block.slice(used - length, used);
+    },
+  };
 }

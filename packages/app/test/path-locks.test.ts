@@ -36,32 +36,32 @@ async function isFree(directory: string, wanted: string, mode: LockMode): Promis
 describe('path locks between processes', () => {
   it('[A17] keep equal and nested paths apart, and no others', async () => {
     const directory = newDirectory();
-    const held = await holder(directory, '/work/project', 'exclusive');
+    const held = await holder(directory, '/projects/one', 'exclusive');
     const answers = async () =>
       Promise.all(
-        ['/work/project', '/work/project/src/deep', '/work', '/', '/work/project-2', '/elsewhere'].map(wanted =>
+        ['/projects/one', '/projects/one/src/deep', '/projects', '/', '/projects/one-2', '/elsewhere'].map(wanted =>
           isFree(directory, wanted, 'exclusive'),
         ),
       );
     expect(await answers()).toEqual([false, false, false, false, true, true]);
     await held.kill();
-    for (const wanted of ['/work/project', '/work', '/'])
+    for (const wanted of ['/projects/one', '/projects', '/'])
       expect(await isFree(directory, wanted, 'exclusive')).toBe(true);
   });
 
   it('[A17] let shared holders in together', async () => {
     const directory = newDirectory();
-    await holder(directory, '/work/project', 'shared');
-    expect(await isFree(directory, '/work/project', 'shared')).toBe(true);
-    expect(await isFree(directory, '/work', 'shared')).toBe(true);
-    expect(await isFree(directory, '/work/project', 'exclusive')).toBe(false);
-    expect(await isFree(directory, '/work', 'exclusive')).toBe(false);
+    await holder(directory, '/projects/one', 'shared');
+    expect(await isFree(directory, '/projects/one', 'shared')).toBe(true);
+    expect(await isFree(directory, '/projects', 'shared')).toBe(true);
+    expect(await isFree(directory, '/projects/one', 'exclusive')).toBe(false);
+    expect(await isFree(directory, '/projects', 'exclusive')).toBe(false);
   });
 
   it('[A18] go to a waiter when their holder is killed', async () => {
     const directory = newDirectory();
-    const held = await holder(directory, '/work', 'exclusive');
-    const waiting = openHostPathLocks(directory).acquire('/work/project', 'exclusive');
+    const held = await holder(directory, '/projects', 'exclusive');
+    const waiting = openHostPathLocks(directory).acquire('/projects/one', 'exclusive');
     await new Promise(setImmediate);
     await held.kill();
     const lock = await waiting;

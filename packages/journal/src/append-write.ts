@@ -8,6 +8,7 @@
 
 import type { PreparedAppend } from './append-plan.ts';
 import type { Disk, OpenFile } from './disk.ts';
+import { placeFile } from './durable-file.ts';
 import type { JournalEvent } from './event.ts';
 import { MANIFEST } from './replay.ts';
 
@@ -51,16 +52,13 @@ function cutTail(manifest: OpenFile, manifestBytes: number): void {
 }
 
 function writeSegment<E extends JournalEvent>(disk: Disk, directory: string, prepared: PreparedAppend<E>): void {
-  const temporary = `${directory}/events/.segment.tmp`;
-  const segment = disk.open(temporary, 'create');
-  try {
-    segment.write(prepared.segment);
-    segment.sync();
-  } finally {
-    segment.close();
-  }
-  disk.rename(temporary, `${directory}/${prepared.segmentPath}`);
-  disk.syncDirectory(`${directory}/events`);
+  const events = `${directory}/events`;
+  placeFile(
+    disk,
+    { path: `${directory}/${prepared.segmentPath}`, temporary: `${events}/.segment.tmp` },
+    prepared.segment,
+  );
+  disk.syncDirectory(events);
 }
 
 function extendManifest(manifest: OpenFile, manifestBytes: number, bytes: Uint8Array): void {

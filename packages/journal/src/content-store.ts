@@ -10,6 +10,7 @@ import {
   utf8Bytes,
 } from '@signalbox/model';
 import { type Disk, DiskError } from './disk.ts';
+import { placeFile } from './durable-file.ts';
 import { ioFailure } from './failures.ts';
 
 /**
@@ -62,14 +63,7 @@ export function openContentStore({ disk, hasher, home, name, writer }: ContentSt
 
   function write(ref: Digest, bytes: Uint8Array): void {
     const temporary = `${directory}/.${digestHex(ref)}.${writer}.tmp`;
-    const file = disk.open(temporary, 'create');
-    try {
-      file.write(bytes);
-      file.sync();
-    } finally {
-      file.close();
-    }
-    disk.rename(temporary, fileOf(ref));
+    placeFile(disk, { path: fileOf(ref), temporary }, bytes);
   }
 
   return {

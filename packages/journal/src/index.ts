@@ -2,6 +2,7 @@ export { type AppendPlan, MAX_PLAN_BYTES, MAX_PLAN_EVENTS, type PlanError } from
 export { type ContentStore, type ContentStoreOptions, openContentStore } from './content-store.ts';
 export { type Defect, type DefectCode, defectMeanings, describeDefect, type SessionHealth } from './defect.ts';
 export { type Disk, DiskError, type OpenFile } from './disk.ts';
+export { placeFile } from './durable-file.ts';
 export {
   type DedupeKey,
   dedupeKey,
@@ -12,7 +13,7 @@ export {
   type JournalEvent,
   journalEventFields,
 } from './event.ts';
-export type { HealthError, IoError, LockError } from './failures.ts';
+export { type HealthError, type IoError, ioFailure, type LockError } from './failures.ts';
 export { tryFileLock } from './files/file-lock.ts';
 export { hostDisk } from './files/host-disk.ts';
 export { nodeHasher } from './files/node-hasher.ts';

@@ -1,9 +1,9 @@
 import { cpSync } from 'node:fs';
 import { hostDisk, sqliteLocks } from '@signalbox/journal';
-import { factDraft, openFacts, recordingDisk, seededRng, snapshotText } from '@signalbox/testkit';
+import { factDraft, openFacts, recordingDisk, seededRng, snapshotText, startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { appendPlan, truthsOf, verify, violation } from './support/plan.ts';
-import { startChild, temporaryHome } from './support/processes.ts';
+import { CHILD, temporaryHome } from './support/temporary-home.ts';
 
 const bases: Record<string, () => Promise<string>> = {
   'the first append of a session': async () => temporaryHome(),
@@ -31,7 +31,7 @@ describe.each(Object.entries(bases))('a process killed during %s', (_name, base)
     const wrong: string[] = [];
     const killed = async (operation: number, when: 'before' | 'after'): Promise<void> => {
       const copy = copyOfBase();
-      const { signal } = await startChild('dying', copy, operation, when).ended;
+      const { signal } = await startChild(CHILD, 'dying', copy, operation, when).ended;
       const found = await violation(hostDisk, truths, false, { home: copy, locks: sqliteLocks });
       const name = recorded.operations[operation];
       if (signal !== 'SIGKILL' || found !== undefined) wrong.push(`${when} ${name}: ${signal} ${found}`);
@@ -52,7 +52,7 @@ describe('a loop of appends killed at random', () => {
     const rng = seededRng(20_260_101);
     const acknowledged: string[] = [];
     for (let round = 0; round < kills; round++) {
-      const child = startChild('counting', home);
+      const child = startChild(CHILD, 'counting', home);
       const limit = 1 + rng.below(40);
       let lines = 0;
       child.process.stdout?.on('data', (chunk: string) => {

@@ -1,9 +1,9 @@
 import { hostDisk, sqliteLocks } from '@signalbox/journal';
 import { ok } from '@signalbox/model';
-import { factDraft, openFacts } from '@signalbox/testkit';
+import { factDraft, openFacts, startChild } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verify } from './support/plan.ts';
-import { startChild, temporaryHome } from './support/processes.ts';
+import { CHILD, temporaryHome } from './support/temporary-home.ts';
 
 const open = (home: string) => openFacts({ disk: hostDisk, locks: sqliteLocks, home }).journal;
 
@@ -11,7 +11,7 @@ describe('writers in several processes', () => {
   it('[J13, J14] each wait or are told to try again, and nothing is lost', async () => {
     const home = temporaryHome();
     const share = 60;
-    const children = [0, 1, 2].map(index => startChild('sharing', home, index * share, share));
+    const children = [0, 1, 2].map(index => startChild(CHILD, 'sharing', home, index * share, share));
     const ended = await Promise.all(children.map(child => child.ended));
     expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
     const read = open(home).read();
@@ -22,7 +22,7 @@ describe('writers in several processes', () => {
 
   it('[J14] one that holds the lock for long makes the other retry', async () => {
     const home = temporaryHome();
-    const holder = startChild('holding', home);
+    const holder = startChild(CHILD, 'holding', home);
     onTestFinished(() => holder.kill());
     await holder.firstLine;
     const refused = await open(home).withLock(() => ok(undefined));
@@ -34,7 +34,7 @@ describe('writers in several processes', () => {
 
   it('[J13] one that is killed while it holds the lock blocks nobody', async () => {
     const home = temporaryHome();
-    const holder = startChild('holding', home);
+    const holder = startChild(CHILD, 'holding', home);
     await holder.firstLine;
     holder.kill();
     await holder.ended;

@@ -5,7 +5,6 @@ import { canonicalJson } from '@signalbox/model';
 import { factDraft, factSchema, type LossyDisk, memoryLocks, openFacts } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { verify } from './support/plan.ts';
-import { temporaryHome } from './support/processes.ts';
 import {
   bytesOf,
   DIRECTORY,
@@ -16,6 +15,7 @@ import {
   smallJournal,
   withLines,
 } from './support/small-journal.ts';
+import { temporaryHome } from './support/temporary-home.ts';
 
 const isSoak = process.env.SIGNALBOX_SOAK === '1';
 const FIRST_SEGMENT = `${DIRECTORY}/events/00000000-00000001.jsonl`;

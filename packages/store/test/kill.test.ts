@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { EMPTY_HEAD, portableHasher, type RunId } from '@signalbox/model';
 import { placeEvents } from '@signalbox/runs';
-import { seededRng } from '@signalbox/testkit';
+import { seededRng, startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
-import { startChild } from './support/processes.ts';
 import { opened, temporaryHome } from './support/stores.ts';
+
+const CHILD = path.join(import.meta.dirname, 'support/child.ts');
 
 describe('a process that is killed in a loop of commits', () => {
   const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 12;
@@ -13,7 +15,7 @@ describe('a process that is killed in a loop of commits', () => {
     const rng = seededRng(20_261_115);
     const acknowledged: string[] = [];
     for (let round = 0; round < kills; round++) {
-      const child = startChild('committing', home);
+      const child = startChild(CHILD, 'committing', home);
       const limit = 1 + rng.below(200);
       let lines = 0;
       child.process.stdout?.on('data', (chunk: string) => {

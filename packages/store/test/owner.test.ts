@@ -2,17 +2,18 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { OwnerId } from '@signalbox/runs';
 import { acquireOwner, readOwner } from '@signalbox/store';
-import { fakeClock } from '@signalbox/testkit';
+import { fakeClock, startChild } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startChild } from './support/processes.ts';
 import { temporaryHome } from './support/stores.ts';
+
+const CHILD = path.join(import.meta.dirname, 'support/child.ts');
 
 const options = { id: 'me' as OwnerId, clock: fakeClock() };
 
 describe('the owner of a data directory', () => {
   it('[D12] is one process; another is told who it is and where it listens', async () => {
     const home = temporaryHome();
-    const child = startChild('owning', home);
+    const child = startChild(CHILD, 'owning', home);
     onTestFinished(child.kill);
     expect(await child.firstLine).toBe('owned');
     const refused = acquireOwner(home, options);
@@ -28,7 +29,7 @@ describe('the owner of a data directory', () => {
 
   it('[D12] can be followed at once after it was killed, and what it left behind means nothing', async () => {
     const home = temporaryHome();
-    const child = startChild('owning', home);
+    const child = startChild(CHILD, 'owning', home);
     await child.firstLine;
     child.kill();
     await child.ended;

@@ -1,3 +1,4 @@
+export { type ChildEnd, type RunningChild, startChild } from './child-process.ts';
 export { type FakeClock, fakeClock } from './fake-clock.ts';
 export {
   type Interceptor,

@@ -1,4 +1,4 @@
-import { type Disk, DiskError } from '@signalbox/journal';
+import { type Disk, DiskError, ioFailure, placeFile } from '@signalbox/journal';
 import {
   type Digest,
   digestHex,
@@ -51,14 +51,7 @@ export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions):
 
   function write(name: Digest, content: Uint8Array): void {
     const temporary = `${directoryOf(name)}/.${digestHex(name)}.${writer}.tmp`;
-    const file = disk.open(temporary, 'create');
-    try {
-      file.write(content);
-      file.sync();
-    } finally {
-      file.close();
-    }
-    disk.rename(temporary, fileOf(name));
+    placeFile(disk, { path: fileOf(name), temporary }, content);
   }
 
   function isIntact(name: Digest): boolean {
@@ -95,15 +88,6 @@ export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions):
       }
     },
   };
-}
-
-function ioFailure(cause: DiskError, doing: string): ErrorEnvelope<'STORE_IO_FAILED'> {
-  return failure('STORE_IO_FAILED', {
-    message: `The disk refused while ${doing}: ${cause.message}.`,
-    suggestion: 'See that the disk is mounted, writable and not full, then try again: nothing was changed.',
-    retry: { kind: 'retryable_immediate' },
-    details: { operation: cause.operation, systemCode: cause.code },
-  });
 }
 
 function missing(name: Digest): BlobError {

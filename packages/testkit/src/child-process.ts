@@ -1,12 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { onTestFinished } from 'vitest';
 
-const CHILD = path.join(import.meta.dirname, 'child.ts');
-
-export interface Ended {
+export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -14,16 +8,16 @@ export interface Ended {
 
 export interface RunningChild {
   readonly process: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ChildEnd>;
   /** The first line it prints. */
   readonly firstLine: Promise<string>;
   /** Ends it and whatever it started. */
   kill(): void;
 }
 
-/** Starts `child.ts` in a role, in a process group of its own. */
-export function startChild(role: string, ...args: readonly (string | number)[]): RunningChild {
-  const child = spawn(process.execPath, [CHILD, role, ...args.map(String)], {
+/** Starts a script on the Node that runs this, in a process group of its own. */
+export function startChild(script: string, ...args: readonly (string | number)[]): RunningChild {
+  const child = spawn(process.execPath, [script, ...args.map(String)], {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -34,7 +28,7 @@ export function startChild(role: string, ...args: readonly (string | number)[]):
     const end = stdout.indexOf('\n');
     if (end >= 0) resolve(stdout.slice(0, end));
   });
-  const ended = new Promise<Ended>((done, fail) => {
+  const ended = new Promise<ChildEnd>((done, fail) => {
     child.once('error', fail);
     child.once('close', (code, signal) => done({ code, signal, stdout }));
   });
@@ -43,11 +37,4 @@ export function startChild(role: string, ...args: readonly (string | number)[]):
     process.kill(-child.pid, 'SIGKILL');
   };
   return { process: child, ended, firstLine, kill };
-}
-
-/** A directory of its own for a test, gone when the test is over. */
-export function temporaryHome(): string {
-  const home = mkdtempSync(path.join(tmpdir(), 'signalbox-journal-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  return home;
 }
