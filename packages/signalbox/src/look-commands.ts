@@ -9,6 +9,9 @@ import { paintOf, shown } from './terminal.ts';
 /** Every command here only looks at runs. */
 const GROUP = 'Look at runs:';
 
+/** How much is read at a time. */
+const PAGE = 500;
+
 export const addListCommand: AddCommand = (program, { terminal, end }) => {
   program
     .command('ls')
@@ -63,7 +66,6 @@ export const addStateCommand: AddCommand = (program, context) => {
 
 export const addEventsCommand: AddCommand = (program, context) => {
   addLook(program, context, 'events', 'print the events of a run, in order', async ({ store }, run, json) => {
-    const PAGE = 500;
     for (let from = 0; from < run.nextSeq; from += PAGE) {
       for (const stored of await store.events(run.id, from, PAGE)) {
         const { seq, ts, type } = stored.event;
@@ -71,6 +73,55 @@ export const addEventsCommand: AddCommand = (program, context) => {
       }
     }
   });
+};
+
+export const addFramesCommand: AddCommand = (program, context) => {
+  addLook(
+    program,
+    context,
+    'frames',
+    'print the frames of a run: what made each, and what it changed',
+    async (owned, run, json) => {
+      for (let from = 0; from < run.frames; from += PAGE) {
+        for (const frame of await owned.store.frames(run.id, from, PAGE)) {
+          const { index, at, trigger, mounted, unmounted, written } = frame;
+          const changes = `+${mounted.length} -${unmounted.length} nodes${written.length > 0 ? `, wrote ${written.map(shown).join(' ')}` : ''}`;
+          context.terminal.print(
+            json ? JSON.stringify(frame) : `${String(index).padStart(6)} ${at} ${trigger.kind.padEnd(8)} ${changes}`,
+          );
+        }
+      }
+    },
+  );
+};
+
+export const addTransitionsCommand: AddCommand = (program, context) => {
+  addLook(
+    program,
+    context,
+    'transitions',
+    'print every change of the state of a run, and why',
+    async (owned, run, json) => {
+      let from: Parameters<OwnedStore['store']['transitions']>[1] = {};
+      for (;;) {
+        const page = await owned.store.transitions(run.id, from);
+        for (const change of page.items) {
+          const why = [change.trigger, change.handler, change.node]
+            .filter(part => part !== undefined)
+            .map(shown)
+            .join(' ');
+          const values = `${JSON.stringify(change.old) ?? '–'} → ${JSON.stringify(change.new) ?? '–'}`;
+          context.terminal.print(
+            json
+              ? JSON.stringify(change)
+              : `${String(change.frame).padStart(6)} ${shown(change.key)}: ${shown(values)}  ${why}`,
+          );
+        }
+        if (page.next === undefined) return;
+        from = { from: page.next };
+      }
+    },
+  );
 };
 
 /** A command that takes a run and prints something of it. */

@@ -4,7 +4,14 @@ import { type AddCommand, CHILD_COMMAND } from './command.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
-import { addEventsCommand, addListCommand, addShowCommand, addStateCommand } from './look-commands.ts';
+import {
+  addEventsCommand,
+  addFramesCommand,
+  addListCommand,
+  addShowCommand,
+  addStateCommand,
+  addTransitionsCommand,
+} from './look-commands.ts';
 import { buildProgram } from './program.ts';
 import { addResumeCommand, addRunCommand } from './run-command.ts';
 import { hostTerminal, reportError, type Terminal } from './terminal.ts';
@@ -17,6 +24,8 @@ const allCommands: readonly AddCommand[] = [
   addListCommand,
   addShowCommand,
   addStateCommand,
+  addFramesCommand,
+  addTransitionsCommand,
   addEventsCommand,
   addVerifyCommand,
   addDoctorCommand,

@@ -85,6 +85,11 @@ describe('signalbox run', () => {
     const events = jsonLines(signalbox(['events', first.id, '--json'], { cwd }).stdout);
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index));
     expect(events.at(-1).hash).toBe(first.head);
+    const frames = jsonLines(signalbox(['frames', first.id, '--json'], { cwd }).stdout);
+    expect(frames.map(frame => frame.index)).toEqual(Array.from({ length: first.frames }, (_, index) => index));
+    const transitions = jsonLines(signalbox(['transitions', first.id, '--json'], { cwd }).stdout);
+    expect(transitions.filter(({ key }) => key === 'polished').map(change => change.new)).toEqual([0, 1, 2, 3]);
+    expect(signalbox(['transitions', first.id], { cwd }).stdout).toContain('polished: 2 → 3');
     expect(jsonLines(signalbox(['ls', '--tag', 'a', '--json'], { cwd }).stdout)).toHaveLength(1);
   });
 
