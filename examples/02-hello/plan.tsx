@@ -14,7 +14,7 @@ export default definePlan({
       {/* Phases run one after the other; inside a step everything starts at once. */}
       <Phase name="greet">
         <Step name="everybody">
-          <Each items={ctx.input.names ?? ['Ada', 'Grace']}>
+          <Each items={ctx.input.names}>
             {name => (
               <Task
                 key={name}

@@ -1,8 +1,11 @@
-import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, runId } from '@signalbox/model';
 import type { RunReader, RunRecord } from '@signalbox/runs';
 
 /** The run that an id, or the beginning of one that only one run has, names. */
 export async function findRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
+  const whole = runId.safeParse(given);
+  const named = whole.success ? await reader.run(whole.data) : undefined;
+  if (named !== undefined) return ok(named);
   const found: RunRecord[] = [];
   let after: RunRecord['id'] | undefined;
   do {
