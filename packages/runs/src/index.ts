@@ -1,3 +1,11 @@
+export type {
+  AgentBrief,
+  AgentOutcome,
+  AgentQuestion,
+  AgentRunner,
+  AgentSession,
+  CallAdmission,
+} from './agents/agent-runner.ts';
 export { type ArtifactRecord, artifactRecord, INLINE_MAX_BYTES } from './artifacts/artifact-record.ts';
 export type { BlobError, Blobs } from './blobs.ts';
 export {
