@@ -51,6 +51,11 @@ export const errorCodes = {
     'run/writes-refused',
     'run/ended',
     'run/plan-changed',
+    'run/driven',
+    'run/node-unknown',
+    'run/thread-lost',
+    'run/frame-unknown',
+    'run/task-unknown',
   ],
   decision: ['decision/unknown', 'decision/answered', 'decision/withdrawn', 'decision/stale-proposal'],
   state: [
@@ -103,6 +108,15 @@ export const errorCodes = {
     'plan/storm',
     'plan/load-failed',
     'plan/not-a-plan',
+  ],
+  request: [
+    'request/unauthorized',
+    'request/forbidden',
+    'request/unknown-route',
+    'request/too-large',
+    'request/not-json',
+    'request/unreachable',
+    'request/bad-answer',
   ],
   command: ['command/usage', 'command/not-a-journal', 'command/unexpected'],
 } as const;
