@@ -53,6 +53,7 @@ export const errorCodes = {
     'run/plan-changed',
     'run/driven',
     'run/node-unknown',
+    'run/no-effect',
     'run/thread-lost',
     'run/frame-unknown',
     'run/task-unknown',
@@ -114,10 +115,12 @@ export const errorCodes = {
     'request/forbidden',
     'request/unknown-route',
     'request/too-large',
+    'request/too-many',
     'request/not-json',
     'request/unreachable',
     'request/bad-answer',
   ],
+  server: ['server/cannot-listen'],
   command: ['command/usage', 'command/not-a-journal', 'command/unexpected'],
 } as const;
 
