@@ -46,6 +46,7 @@ export const errorCodes = {
     'run/not-a-graph',
     'run/unknown',
     'run/exists',
+    'run/duplicate-key',
     'run/stale-epoch',
     'run/stale-version',
     'run/writes-refused',

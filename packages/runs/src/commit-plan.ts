@@ -31,6 +31,8 @@ import type { UsageRecord } from './usage/usage.ts';
 /** What is committed of one run, as far as a commit needs to know it. */
 export interface CommitView {
   run(): RunRecord | undefined;
+  /** The run that was created with an idempotency key. */
+  runOfKey(idempotencyKey: string): RunId | undefined;
   taskStatus(id: TaskId): TaskStatus | undefined;
   decision(id: ApprovalId): Decision | undefined;
   /** The last value of a key, and the frame it holds from. */
@@ -83,7 +85,7 @@ export function planCommit(
   hasher: Hasher,
 ): Result<CommitPlan, CommitError> {
   const before = view.run();
-  const started = guardedRecord(before, writes, guard);
+  const started = guardedRecord(view, before, writes, guard);
   if (!started.ok) return started;
   const framed = withFrame(started.value, writes);
   if (!framed.ok) return framed;
@@ -123,7 +125,12 @@ export function planCommit(
 }
 
 /** The run after its own write, if the guard fits what is there. */
-function guardedRecord(before: RunRecord | undefined, writes: WriteSet, guard: Guard): Result<RunRecord, CommitError> {
+function guardedRecord(
+  view: CommitView,
+  before: RunRecord | undefined,
+  writes: WriteSet,
+  guard: Guard,
+): Result<RunRecord, CommitError> {
   if (guard.version === 'any') {
     if (before === undefined) return err(unknownRun(guard.run));
     const { run, frame, intervals, transitions, tasks } = writes;
@@ -136,6 +143,9 @@ function guardedRecord(before: RunRecord | undefined, writes: WriteSet, guard: G
   if (guard.version === 0) {
     if (before !== undefined) return err(runExists(guard.run));
     if (writes.run?.kind !== 'create') return err(unknownRun(guard.run));
+    const { idempotencyKey: key } = writes.run.run;
+    const first = key === undefined ? undefined : view.runOfKey(key);
+    if (key !== undefined && first !== undefined) return err(duplicateKey(key, first));
     return ok(createRun(guard.run, guard.epoch, writes.run.run, writes.at, EMPTY_HEAD));
   }
   if (before === undefined) return err(unknownRun(guard.run));
@@ -243,6 +253,14 @@ function runExists(run: RunId): CommitError {
     message: `Run ${run} exists already.`,
     suggestion: 'Read it, or create a run with an id of its own.',
     details: { run },
+  });
+}
+
+function duplicateKey(key: string, first: RunId): CommitError {
+  return failure('run/duplicate-key', {
+    message: `Run ${first} was started with the idempotency key '${key}' before.`,
+    suggestion: 'Go on with that run, or start one with another key.',
+    details: { run: first },
   });
 }
 

@@ -74,6 +74,7 @@ export type CommitError = ErrorEnvelope<
   | 'VALIDATION_ERROR'
   | 'run/unknown'
   | 'run/exists'
+  | 'run/duplicate-key'
   | 'run/stale-epoch'
   | 'run/stale-version'
   | 'run/writes-refused'

@@ -59,6 +59,7 @@ export interface RunFilter {
   readonly name?: string;
   readonly tag?: string;
   readonly correlationId?: string;
+  readonly idempotencyKey?: string;
   readonly after?: RunId;
   readonly limit?: number;
 }

@@ -90,11 +90,16 @@ describe('the schema', () => {
           values ('01890000-0000-7000-8000-00000000abcd', 'running', 'BOOT', 'old', 0, 1, 0, 0, 0,
             'sha256:${'0'.repeat(64)}', '${at()}', '${at()}');
           insert into run_details (run, details) values (1,
-            '{"driver":"plan","tags":[],"mode":"AUTO","globalMode":"IMPLEMENTATION","input":null,"limits":{},"seed":1}')`);
+            '{"driver":"plan","tags":[],"mode":"AUTO","globalMode":"IMPLEMENTATION","input":null,"limits":{},"seed":1,
+              "source":{"entry":"/home/a/plans/hello.tsx","engine":"1","packages":[],"files":[
+                {"path":"lib/hello.tsx","digest":"sha256:${'1'.repeat(64)}"},
+                {"path":"plans/hello.tsx","digest":"sha256:${'2'.repeat(64)}"}]}}')`);
       }
       database.close();
       const store = opened(home);
-      expect((await store.runs()).items.map(({ name }) => name)).toEqual(version >= 1 ? ['old'] : []);
+      expect((await store.runs()).items.map(({ name, source }) => [name, source?.root])).toEqual(
+        version >= 1 ? [['old', '/home/a']] : [],
+      );
       const writer = await startRun(store);
       await writer.write({ at: at(), frame: frame(0), events: [signal('works')] });
       store.close();

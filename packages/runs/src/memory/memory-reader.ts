@@ -18,7 +18,7 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
 
   return {
     run: async run => runs.get(run)?.record,
-    async runs({ status, name, tag, correlationId, after, limit = DEFAULT_PAGE } = {}) {
+    async runs({ status, name, tag, correlationId, idempotencyKey, after, limit = DEFAULT_PAGE } = {}) {
       const found = newestFirst()
         .map(({ record }) => record)
         .filter(
@@ -27,6 +27,7 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
             (name === undefined || record.name === name) &&
             (tag === undefined || record.tags.includes(tag)) &&
             (correlationId === undefined || record.correlationId === correlationId) &&
+            (idempotencyKey === undefined || record.idempotencyKey === idempotencyKey) &&
             (after === undefined || record.id < after),
         );
       const items = found.slice(0, limit);

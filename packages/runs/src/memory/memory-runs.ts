@@ -14,6 +14,7 @@ export type MemoryRuns = Commit & RunReader & RunFeed & Blobs;
 export function memoryRuns(hasher: Hasher): MemoryRuns {
   const runs = new Map<RunId, KeptRun>();
   const outsideIds = new Set<EventId>();
+  const byIdempotencyKey = new Map<string, RunId>();
   const blobs = new Map<Digest, Uint8Array>();
   const feed = createFeed();
 
@@ -22,11 +23,13 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
     if (!checked.ok) return checked;
     const { writes, guard } = checked.value;
     const kept = runs.get(guard.run);
-    const plan = planCommit(viewOf(kept), writes, guard, hasher);
+    const plan = planCommit(viewOf(kept, byIdempotencyKey), writes, guard, hasher);
     if (!plan.ok) return plan;
     const doubled = doubledRow(kept, plan.value, outsideIds);
     if (doubled !== undefined) return err(refused(guard.run, `${doubled} is there already`));
     runs.set(guard.run, keep(kept, plan.value));
+    const { idempotencyKey } = plan.value.record;
+    if (idempotencyKey !== undefined) byIdempotencyKey.set(idempotencyKey, guard.run);
     if (plan.value.isFromOutside) for (const { event } of plan.value.events) outsideIds.add(event.id);
     return ok(plan.value.committed);
   }
@@ -66,9 +69,10 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
   };
 }
 
-function viewOf(kept: KeptRun | undefined): CommitView {
+function viewOf(kept: KeptRun | undefined, byIdempotencyKey: ReadonlyMap<string, RunId>): CommitView {
   return {
     run: () => kept?.record,
+    runOfKey: key => byIdempotencyKey.get(key),
     taskStatus: id => kept?.tasks.get(id)?.status,
     decision: id => kept?.decisions.get(id),
     last(space, key) {

@@ -11,8 +11,12 @@ export const runOrigin = z.discriminatedUnion('kind', [
 ]);
 export type RunOrigin = z.infer<typeof runOrigin>;
 
+const absolutePath = text.max(4096).regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)/, 'must be an absolute path');
+
 /** What a run runs: the author's files by content, packages by version, and the engine. */
 export const runSource = z.strictObject({
+  /** The folder that the paths of `files` start from, absolute as `entry` is. */
+  root: absolutePath,
   entry: text.min(1),
   files: z.array(z.strictObject({ path: text.min(1), digest })).readonly(),
   packages: z.array(z.strictObject({ name: text.min(1), version: text.min(1) })).readonly(),
@@ -27,6 +31,10 @@ export const newRun = z.strictObject({
   name: text.min(1).max(256),
   tags: z.array(text.min(1).max(128)).max(64).readonly(),
   correlationId: text.min(1).max(256).optional(),
+  /** What its starter calls it: no other run of the data directory has the same. */
+  idempotencyKey: text.min(1).max(256).optional(),
+  /** Where its agents work. */
+  workingDirectory: absolutePath.optional(),
   origin: runOrigin.optional(),
   source: runSource.optional(),
   status: runStatus.extract(['queued', 'running']),

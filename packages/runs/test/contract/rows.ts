@@ -5,6 +5,8 @@ import {
   approval,
   asked,
   at,
+  changed,
+  created,
   frame,
   freshId,
   hashOf,
@@ -245,6 +247,42 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect([first.items.map(({ id }) => id), first.next]).toEqual([[queued, third, two], two]);
       const rest = await store.runs({ limit: 3, ...(first.next && { after: first.next }) });
       expect([rest.items.map(({ id }) => id), rest.next]).toEqual([[one], undefined]);
+    });
+
+    it('[L30] has one run for an idempotency key, however many are started with it at the same time', async () => {
+      const store = open();
+      const keyed = newRun({ idempotencyKey: 'nightly', workingDirectory: '/srv/project' });
+      const ids = Array.from({ length: 5 }, () => freshId<RunId>());
+      const outcomes = await Promise.all(ids.map(run => store.commit(created(keyed), { run, epoch: 0, version: 0 })));
+      const [first] = ids;
+      expect(outcomes.map(outcome => (outcome.ok ? 'ok' : [outcome.error.code, outcome.error.details]))).toEqual([
+        'ok',
+        ...Array.from({ length: 4 }, () => ['run/duplicate-key', { run: first }]),
+      ]);
+      const other = await startRun(store, newRun({ idempotencyKey: 'nightly-2' }));
+      await startRun(store);
+      const found = async (filter: Parameters<typeof store.runs>[0]) =>
+        (await store.runs(filter)).items.map(({ id }) => id);
+      expect(await found({ idempotencyKey: 'nightly' })).toEqual([first]);
+      expect(await found({ idempotencyKey: 'nightly-2' })).toEqual([other.run]);
+      expect(await found({ idempotencyKey: 'nightly', status: ['queued'] })).toEqual([]);
+      expect(await found({ idempotencyKey: 'weekly' })).toEqual([]);
+      expect(await store.run(first as RunId)).toMatchObject(keyed);
+    });
+
+    it('[L30] refuses a second start also after the first run has ended, and none that failed', async () => {
+      const store = open();
+      const keyed = newRun({ idempotencyKey: 'once' });
+      const lost = await store.commit(
+        { ...created(keyed), frame: frame(7) },
+        { run: freshId<RunId>(), epoch: 0, version: 0 },
+      );
+      expect(lost.ok).toBe(false);
+      const writer = await startRun(store, keyed);
+      await writer.write(changed({ status: 'completed', output: 1 }));
+      expect(await store.commit(created(keyed), { run: freshId<RunId>(), epoch: 0, version: 0 })).toMatchObject({
+        error: { code: 'run/duplicate-key', details: { run: writer.run } },
+      });
     });
 
     it('[L26] tell subscribers of each commit after it, in order, of one run or of all', async () => {

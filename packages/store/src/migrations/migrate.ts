@@ -4,6 +4,7 @@ import { runsAndEvents } from './0001-runs-and-events.ts';
 import { framesAndTasks } from './0002-frames-and-tasks.ts';
 import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
+import { startsOfRuns } from './0005-starts-of-runs.ts';
 
 /** One step of the schema. A step that was released is never edited: what changes is a new one. */
 export interface Migration {
@@ -12,7 +13,13 @@ export interface Migration {
 }
 
 /** In order: the schema of version n is what the first n steps made. */
-export const migrations: readonly Migration[] = [runsAndEvents, framesAndTasks, decisionsArtifactsUsage, streams];
+export const migrations: readonly Migration[] = [
+  runsAndEvents,
+  framesAndTasks,
+  decisionsArtifactsUsage,
+  streams,
+  startsOfRuns,
+];
 
 /** Brings a database to the newest version, step by step, each in a transaction of its own. Throws what SQLite throws. */
 export function migrate(

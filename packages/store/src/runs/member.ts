@@ -60,6 +60,7 @@ export function applyMember(
   const n = found?.n ?? -1;
   const view: CommitView = {
     run: () => found?.record,
+    runOfKey: key => tables.runs.idOfKey(key),
     taskStatus: id => tables.records.taskStatus(n, id),
     decision: id => tables.records.decision(n, id),
     last: (space, key) => tables.intervals.last(n, space, key),

@@ -8,7 +8,8 @@ import { RUN_COLUMNS } from './run-rows.ts';
 /** Reads through the connection that writes: between two groups it sees exactly what is committed. */
 export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
   const { runs, events, intervals, transitions, records, streams } = tables;
-  const listed = database.prepare(listSql);
+  const listed = database.prepare(listSql(''));
+  const listedByKey = database.prepare(listSql('idempotency_key = :idempotency_key and'));
   const children = database.prepare(
     `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ? order by id`,
   );
@@ -37,7 +38,11 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     run: async run => runs.find(run)?.record,
     async runs(filter = {}) {
       const limit = filter.limit ?? DEFAULT_PAGE;
-      const found = listed.all({ ...listParameters(filter), limit: limit + 1 }).map(row => runs.fromRow(row).record);
+      const parameters = { ...listParameters(filter), limit: limit + 1 };
+      const { idempotencyKey: key } = filter;
+      const rows =
+        key === undefined ? listed.all(parameters) : listedByKey.all({ ...parameters, idempotency_key: key });
+      const found = rows.map(row => runs.fromRow(row).record);
       const items = found.slice(0, limit);
       const last: RunRecord | undefined = items.at(-1);
       return found.length > limit && last !== undefined ? { items, next: last.id } : { items };
@@ -95,9 +100,9 @@ export const ORPHANS = `
   where tasks.status in ('running', 'canceling')
     and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by tasks.n`;
 
-const listSql = `
+const listSql = (first: string) => `
   select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
-  where (:status is null or status in (select value from json_each(:status)))
+  where ${first} (:status is null or status in (select value from json_each(:status)))
     and (:name is null or name = :name)
     and (:correlation_id is null or correlation_id = :correlation_id)
     and (:tag is null or exists (select 1 from run_tags where run_tags.run = runs.n and tag = :tag))

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { RunId } from '@signalbox/model';
+import { type RunId, runId } from '@signalbox/model';
 import { type RunRecord, runRecord } from '@signalbox/runs';
 import * as z from 'zod';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
@@ -13,6 +13,8 @@ export interface NumberedRun {
 
 export interface RunRows {
   find(id: RunId): NumberedRun | undefined;
+  /** The run that was created with an idempotency key. */
+  idOfKey(idempotencyKey: string): RunId | undefined;
   fromRow(row: Row): NumberedRun;
   insert(record: RunRecord): number;
   /** `withDetails` also writes what seldom changes. */
@@ -26,10 +28,11 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
   const byId = database.prepare(
     `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where runs.id = ?`,
   );
+  const byKey = database.prepare('select id from runs where idempotency_key = ?');
   const insertRun = database.prepare(`
-    insert into runs (id, status, phase, name, correlation_id, origin_kind, origin_run, epoch, version, frames,
+    insert into runs (id, status, phase, name, correlation_id, idempotency_key, origin_kind, origin_run, epoch, version, frames,
       input_seq, next_seq, head, created_at, updated_at, started_at, ended_at)
-    values (:id, :status, :phase, :name, :correlation_id, :origin_kind, :origin_run, :epoch, :version, :frames,
+    values (:id, :status, :phase, :name, :correlation_id, :idempotency_key, :origin_kind, :origin_run, :epoch, :version, :frames,
       :input_seq, :next_seq, :head, :created_at, :updated_at, :started_at, :ended_at)`);
   const updateHot = database.prepare(`
     update runs set epoch = ?, version = ?, frames = ?, input_seq = ?, next_seq = ?, head = ?, updated_at = ?
@@ -58,6 +61,10 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
       const row = byId.get(id);
       return row === undefined ? undefined : fromRow(row);
     },
+    idOfKey(key) {
+      const row = byKey.get(key);
+      return row && runId.parse(row.id);
+    },
     fromRow,
     insert(record) {
       const n = Number(insertRun.run(rowOf(record)).lastInsertRowid);
@@ -79,9 +86,10 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
 const details = z.looseObject({});
 
 function detailsOf(record: RunRecord): Partial<RunRecord> {
-  const { driver, tags, origin, source, mode, globalMode, input, limits, seed, owner, stopReason, error, output } =
-    record;
-  return { driver, tags, origin, source, mode, globalMode, input, limits, seed, owner, stopReason, error, output };
+  const { driver, tags, origin, source, workingDirectory, mode, globalMode, input, limits, seed } = record;
+  const { owner, stopReason, error, output } = record;
+  const start = { driver, tags, origin, source, workingDirectory, mode, globalMode, input, limits, seed };
+  return { ...start, owner, stopReason, error, output };
 }
 
 function rowOf(record: RunRecord): Record<string, Cell> {
@@ -91,6 +99,7 @@ function rowOf(record: RunRecord): Record<string, Cell> {
     phase: record.phase,
     name: record.name,
     correlation_id: record.correlationId ?? null,
+    idempotency_key: record.idempotencyKey ?? null,
     origin_kind: record.origin?.kind ?? null,
     origin_run: record.origin?.run ?? null,
     epoch: record.epoch,
@@ -113,6 +122,7 @@ function hotOf(row: Row): Record<string, unknown> {
     phase: row.phase,
     name: row.name,
     ...(row.correlation_id === null ? {} : { correlationId: row.correlation_id }),
+    ...(row.idempotency_key === null ? {} : { idempotencyKey: row.idempotency_key }),
     epoch: row.epoch,
     version: row.version,
     frames: row.frames,
