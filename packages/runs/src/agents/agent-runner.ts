@@ -33,14 +33,14 @@ export interface AgentBrief {
   readonly model?: string;
   readonly prompt: string;
   readonly system?: string;
-  readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  readonly tools?: { readonly allow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined };
   /** Whether a person must allow what changes something. What is risky is asked for anyway. */
   readonly permissions: 'gated' | 'skip';
   /** A JSON Schema that the output must fit; without one it is text. */
   readonly schema?: JsonObject;
   readonly maxTurns: number;
   readonly maxTokens?: number;
-  readonly history?: { readonly maxMessages?: number; readonly maxTokens?: number };
+  readonly history?: { readonly maxMessages?: number | undefined; readonly maxTokens?: number | undefined };
   /** What to do with what an earlier attempt kept. */
   readonly resume: 'continue' | 'restart' | 'fail';
   /** An absolute path: the agent's files. */
