@@ -19,6 +19,8 @@ export const errorCodes = {
     'store/outcome-unknown',
     'store/unusable',
     'store/newer',
+    'store/older',
+    'store/missing',
     'store/owned',
     'store/blob-missing',
     'store/blob-corrupt',

@@ -1,3 +1,4 @@
+export { openReader, type Reader } from './open-reader.ts';
 export { openStore, type Store, type StoreError, type StoreOptions } from './open-store.ts';
 export {
   acquireOwner,
@@ -8,3 +9,4 @@ export {
   readOwner,
 } from './owner/owner-lock.ts';
 export { StoreDamage } from './sqlite/json-column.ts';
+export type { ReadError } from './sqlite/read-connection.ts';

@@ -43,7 +43,7 @@ export function schemaVersion(database: DatabaseSync): number {
   return Number(database.prepare('pragma user_version').get()?.user_version);
 }
 
-function newer(found: number, known: number): ErrorEnvelope<'store/newer'> {
+export function newer(found: number, known: number): ErrorEnvelope<'store/newer'> {
   return failure('store/newer', {
     message: `The database has schema version ${found}; this program knows ${known}.`,
     suggestion: 'Open it with the version of Signalbox that wrote it, or a newer one.',

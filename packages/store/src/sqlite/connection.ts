@@ -5,7 +5,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 export const MIN_SQLITE = '3.51.3';
 
 /** Marks a file as ours: `SBox`. */
-const APPLICATION_ID = 0x53_42_6f_78;
+export const APPLICATION_ID = 0x53_42_6f_78;
 
 export type UnusableStore = ErrorEnvelope<'store/unusable'>;
 
@@ -70,7 +70,8 @@ function configure(database: DatabaseSync): string | undefined {
   return undefined;
 }
 
-function pragma(database: DatabaseSync, sql: string): unknown {
+/** The one value that a query answers with. */
+export function pragma(database: DatabaseSync, sql: string): unknown {
   return Object.values(database.prepare(sql).get() ?? {})[0];
 }
 

@@ -1,0 +1,29 @@
+import path from 'node:path';
+import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { ok, type Result } from '@signalbox/model';
+import type { Blobs, RunReader } from '@signalbox/runs';
+import { openBlobFiles } from './blobs/blob-files.ts';
+import { runTables } from './runs/member.ts';
+import { runReader } from './runs/run-reader.ts';
+import { valueCache } from './runs/value-cache.ts';
+import { jsonColumns } from './sqlite/json-column.ts';
+import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
+
+/** What is kept of runs, for whoever only looks. */
+export type Reader = RunReader & Pick<Blobs, 'get'> & { close(): void };
+
+/**
+ * Reads a data directory beside its owner, whether that one writes, was killed, or was never there. Each answer is what is
+ * committed when it is asked for; nothing is written and nothing migrated.
+ */
+export function openReader({ path: file }: { readonly path: string }): Result<Reader, ReadError> {
+  const connection = openReadConnection(file);
+  if (!connection.ok) return connection;
+  const database = connection.value;
+  const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: path.dirname(file), writer: 'nobody' });
+  return ok({
+    ...runReader(database, runTables(database, jsonColumns(blobs), valueCache())),
+    get: async name => blobs.get(name),
+    close: () => database.close(),
+  });
+}
