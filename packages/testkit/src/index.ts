@@ -19,4 +19,22 @@ export {
 } from './journal-builders.ts';
 export { type LossyDisk, lossyDisk, type PendingEffect } from './lossy-disk.ts';
 export { memoryLocks } from './memory-locks.ts';
+export type {
+  AnswerFault,
+  ModelAnswer,
+  ModelRefusal,
+  ModelReply,
+  ModelRequest,
+  ModelScript,
+  ModelVendor,
+  OfferedTool,
+  SaidPart,
+  ScriptedCall,
+} from './model-server/model-script.ts';
+export {
+  type ModelServer,
+  type ModelServerOptions,
+  type RecordedRequest,
+  startModelServer,
+} from './model-server/model-server.ts';
 export { type SeededRng, seededRng } from './seeded-rng.ts';

@@ -1,0 +1,91 @@
+import type { Json, JsonObject } from '@signalbox/model';
+
+export type ModelVendor = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
+
+/** What a script is asked, the same for every vendor. */
+export interface ModelRequest {
+  readonly vendor: ModelVendor;
+  readonly model: string;
+  readonly system: string;
+  /** The text of the first message of the user. */
+  readonly prompt: string;
+  /** Everything after the model's last turn, in order. */
+  readonly since: readonly SaidPart[];
+  readonly tools: readonly OfferedTool[];
+  /** 1 for the first turn of a conversation. */
+  readonly turn: number;
+  /** 1 for the first request that the server was sent. */
+  readonly call: number;
+  readonly stream: boolean;
+  /** Whether the request asks for an answer of a given form, not for text. */
+  readonly wantsJson: boolean;
+}
+
+export type SaidPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'result'; readonly tool: string; readonly text: string };
+
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
+/** What the model says, or how it fails. Every vendor's format is made from it. */
+export type ModelReply = ModelAnswer | ModelRefusal;
+
+export interface ModelAnswer {
+  /** Left out by formats that do not have it. */
+  readonly thinking?: string;
+  /** A list is sent as it is, one delta each. */
+  readonly text?: string | readonly string[];
+  readonly calls?: readonly ScriptedCall[];
+  readonly usage?: { readonly input?: number; readonly output?: number; readonly cached?: number };
+  /** Why it ended, where not because it was done. */
+  readonly finish?: 'length' | 'refused';
+  readonly fault?: AnswerFault;
+}
+
+export interface ScriptedCall {
+  readonly tool: string;
+  readonly input: Json;
+  /** Sent in place of the input where the format has it as text. */
+  readonly rawInput?: string;
+}
+
+/** What goes wrong with an answer. `after` counts events of a stream; what is not streamed is cut or held in its middle. */
+export type AnswerFault =
+  /** The connection is lost. */
+  | { readonly kind: 'cut'; readonly after: number }
+  /** The response ends as if all were well. */
+  | { readonly kind: 'ended'; readonly after: number }
+  /** Nothing more comes until `release`. */
+  | { readonly kind: 'stall'; readonly after: number }
+  /** Not even the head comes until `release`. */
+  | { readonly kind: 'slow-start' }
+  /** The vendor's own error in the middle of a stream. */
+  | { readonly kind: 'error'; readonly after: number; readonly message?: string }
+  /** What arrives is not JSON. */
+  | { readonly kind: 'malformed' };
+
+export interface ModelRefusal {
+  /** An HTTP status of 400 or more. */
+  readonly status: number;
+  readonly message?: string;
+  /** The header as it is sent: seconds, or a date. */
+  readonly retryAfter?: string;
+}
+
+/** Replies in order, or a reply for each request. What a list does not have is refused. */
+export type ModelScript = readonly ModelReply[] | ((request: ModelRequest) => ModelReply);
+
+/** The parts in which a text is streamed. */
+export function textDeltas(text: string | readonly string[] | undefined): readonly string[] {
+  if (text === undefined) return [];
+  if (typeof text !== 'string') return text;
+  return text.match(/.{1,12}/gsu) ?? [];
+}
+
+export function wholeText(text: string | readonly string[] | undefined): string {
+  return textDeltas(text).join('');
+}
