@@ -106,9 +106,16 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
     },
     async *read(digest) {
       const path = waiting.get(digest) ?? placeOf(digest);
-      if (!fs.existsSync(path)) throw new ContentFault(contentMissing(digest));
+      const stat = fs.statSync(path, { throwIfNoEntry: false });
+      if (stat === undefined) throw new ContentFault(contentMissing(digest));
+      if (stat.size <= ONE_CHUNK) {
+        const content = fs.readFileSync(path);
+        if (digestOfBytes(content) !== digest) throw new ContentFault(contentCorrupt(digest));
+        yield content;
+        return;
+      }
       const running = streamDigest();
-      for await (const chunk of fs.createReadStream(path, { highWaterMark: 1 << 20 })) {
+      for await (const chunk of fs.createReadStream(path, { highWaterMark: ONE_CHUNK })) {
         running.update(chunk as Uint8Array);
         yield chunk as Uint8Array;
       }
@@ -118,6 +125,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
 }
 
 const INCOMING = 'incoming-';
+const ONE_CHUNK = 1 << 20;
 
 /** Removes what processes that no longer live left behind. */
 function removeAbandoned(directory: string): void {

@@ -322,6 +322,30 @@ describe('restores that fail', () => {
     expect(treeOf(root)).toEqual({ './a': 'file 644 before' });
   });
 
+  it('[S29] a restore that cannot be made durable changes nothing, and can be run again', async () => {
+    let isBroken = false;
+    const files = openTestFilesystem(root, {
+      files: { ...nodeHostFiles, sync: async path => (isBroken ? full() : nodeHostFiles.sync(path)) },
+    });
+    must(await files.write('a', 'before'));
+    const snapshot = must(await files.snapshot());
+    must(await files.begin({ id: 'call', tool: 'test', before: snapshot }));
+    fs.writeFileSync(`${root}/a`, 'after');
+    const after = treeOf(root);
+    isBroken = true;
+    const how = { id: 'call', left: 'present' as const };
+    expect(await must(await files.stage(snapshot, how)).apply()).toMatchObject({
+      ok: false,
+      error: { code: 'state/restore-failed', onDisk: { state: 'unchanged' } },
+    });
+    expect(treeOf(root)).toEqual(after);
+    isBroken = false;
+    const again = must(await files.stage(snapshot, how));
+    must(await again.apply());
+    await again.finish();
+    expect(treeOf(root)).toEqual({ './a': 'file 644 before' });
+  });
+
   it('[S15] a restore that fails at any of its renames is taken back completely', async () => {
     for (let failAt = 1; ; failAt++) {
       fs.rmSync(root, { recursive: true });
@@ -345,7 +369,7 @@ describe('restores that fail', () => {
       const staged = must(await files.stage(snapshot, { id: 'failing', left: 'present' }));
       const applied = await staged.apply();
       if (applied.ok) {
-        expect(failAt).toBeGreaterThan(3);
+        expect(failAt).toBeGreaterThan(4);
         return;
       }
       expect(applied).toMatchObject({ error: { code: 'state/restore-failed', onDisk: { state: 'unchanged' } } });
@@ -359,7 +383,7 @@ describe('restores that fail', () => {
     const files = openTestFilesystem(root, {
       files: {
         ...nodeHostFiles,
-        rename: (from, to) => (armed && ++renames > 2 ? full() : nodeHostFiles.rename(from, to)),
+        rename: (from, to) => (armed && ++renames > 3 ? full() : nodeHostFiles.rename(from, to)),
       },
     });
     for (const name of ['a', 'b']) fs.writeFileSync(`${root}/${name}`, 'before');

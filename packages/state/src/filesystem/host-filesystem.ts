@@ -9,7 +9,7 @@ import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
-import { reasonOf, stageHostRestore } from './host-restore.ts';
+import { closedName, preparedName, reasonOf, stageHostRestore } from './host-restore.ts';
 import { type ScanOptions, scanPaths, scanTree } from './host-scan.ts';
 import { changedOpaque } from './opaque-changes.ts';
 import { isWithin } from './path-locks.ts';
@@ -62,7 +62,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     root,
     // The data directory must outlive everything: it is never looked into, and follows home if a call moves it.
     opaque: (path, name) => opaque.has(name) || isData(path),
-    ignored: path => stagings.has(path),
+    ignored: name => stagings.has(name),
     now: files.now(),
     store: contents,
   });
@@ -99,8 +99,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const stage = async (snapshot: FilesystemSnapshot, { id, left, paths }: StageOptions<FilesystemSnapshot>) => {
     const key = keyOf(id);
     const staging = stagingName(key);
-    stagings.add(staging);
-    stagings.add(`${staging}-done`);
+    const own = [preparedName(staging), staging, closedName(staging)];
+    for (const name of own) stagings.add(name);
     const settled = left === 'known' ? (known === undefined ? snapshot.tree : await look([])) : snapshot.tree;
     // Only the paths that a call declared are its doing; everywhere else the target is taken to be there already.
     const declared = left === 'present' ? paths : undefined;
@@ -110,14 +110,16 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
     // A call's record may be one that a process before this one left.
     const ofCall = records.get(key) ?? (await undoLog.pending()).find(record => record.id === key);
-    const record = ofCall ?? filesRecord(key, id, 'restore', root, null, files.now(), undefined);
+    const record =
+      ofCall === undefined
+        ? filesRecord(key, id, 'restore', root, null, files.now(), undefined)
+        : restoring(ofCall, staging, null);
     let committed = false;
     const close = async () => {
       // A record with steps that comes back is finished again, without effect; a call's would undo later calls.
       await undoLog.remove(key, { durable: ofCall !== undefined && !committed });
       records.delete(key);
-      stagings.delete(staging);
-      stagings.delete(`${staging}-done`);
+      for (const name of own) stagings.delete(name);
     };
     return stageHostRestore({
       files,
@@ -130,10 +132,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         target: snapshot.tree,
         now,
       },
-      begin: async () => (ofCall === undefined ? put(record) : undefined),
+      // Steps that an earlier attempt wrote down must not be taken for this one's.
+      begin: async () => (ofCall === undefined || isRestoring(ofCall) ? put(record) : undefined),
       abandon: async () => (ofCall === undefined ? close() : undefined),
       async commit(steps) {
-        await put(steps === null ? record : restoring(record, staging, steps));
+        await put(restoring(record, staging, steps));
         committed = steps !== null;
       },
       async done(tree) {
@@ -211,9 +214,15 @@ function filesRecord(
   return { version: 1, id, callId, tool, startedAt, work: { kind: 'files', root, before, ...limit } };
 }
 
-function restoring(record: UndoRecord, staging: string, steps: readonly RestoreStep[]): UndoRecord {
+/** The record of a restore that may have changed something; null: of one that has not. */
+function restoring(record: UndoRecord, staging: string, steps: readonly RestoreStep[] | null): UndoRecord {
   if (record.work.kind !== 'files') return record;
-  return { ...record, work: { ...record.work, restoring: { staging, steps: [...steps] } } };
+  const { restoring: _, ...work } = record.work;
+  return { ...record, work: steps === null ? work : { ...work, restoring: { staging, steps: [...steps] } } };
+}
+
+function isRestoring({ work }: UndoRecord): boolean {
+  return work.kind === 'files' && work.restoring !== undefined;
 }
 
 function partsOf(path: string): readonly string[] {

@@ -12,9 +12,11 @@ import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } fr
 /**
  * A restore of a directory on disk, in two phases.
  *
- * 1. Staging writes everything that is new into a directory inside the root, synced, and changes nothing else.
- * 2. Before the first step the steps are written down (`commit`), so that whoever starts next can finish them.
- * 3. Right before the first step, everything that will be moved is looked at once more.
+ * 1. Staging writes everything that is new into a directory inside the root, and changes nothing else. Until the first
+ *    step that directory has the name of one that is being prepared: nobody has to trust what is in it.
+ * 2. Before the first step the steps are written down (`commit`) and what was staged is synced, both at once, so that
+ *    whoever starts next can finish them.
+ * 3. Right before that, everything that will be moved is looked at once more.
  * 4. Steps are renames and changes of mode. What was in the way waits in the staging directory, so that every step can
  *    be undone until `finish`.
  */
@@ -43,6 +45,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
   const plan = planRestore(restore.trees.now, desired);
   const place: StepPlace = { files, root, staging: `${root}/${restore.staging}` };
   let performed = 0;
+  let staged: readonly string[] = [];
 
   const abandon = async () => {
     attemptCleanUp(place);
@@ -51,7 +54,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
 
   try {
     await restore.begin();
-    await stageContents(restore, place, plan);
+    staged = await stageContents(restore, place, plan);
   } catch (cause) {
     await abandon();
     if (cause instanceof ContentFault) return err(cause.error);
@@ -79,7 +82,8 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
         return err(conflict(moved));
       }
       try {
-        await restore.commit(plan.steps);
+        await allOf([restore.commit(plan.steps), syncAll(files, staged)]);
+        files.rename(preparedName(place.staging), place.staging);
       } catch (cause) {
         await abandon();
         return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
@@ -112,7 +116,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
  * that the steps did is durable before it is.
  */
 export async function closeStaging({ files, root, staging }: StepPlace, steps: readonly RestoreStep[]): Promise<void> {
-  const closed = `${staging}-done`;
+  const closed = closedName(staging);
   if (exists(staging)) files.rename(staging, closed);
   await syncAll(files, [...touchedDirectories(root, steps)].filter(exists));
   removeTree(files, closed);
@@ -125,18 +129,36 @@ function touchedDirectories(root: string, steps: readonly RestoreStep[]): Readon
   return new Set([root, ...parents]);
 }
 
-async function stageContents(restore: HostRestore, place: StepPlace, plan: RestorePlan): Promise<void> {
-  if (plan.steps.length === 0) return;
+/** The staging directory after the last step. */
+export function closedName(staging: string): string {
+  return `${staging}-done`;
+}
+
+/** The staging directory before the first step. Once it has its own name, everything in it is durable. */
+export function preparedName(staging: string): string {
+  return `${staging}-new`;
+}
+
+/** Answers what has to be synced before the first step. */
+async function stageContents(restore: HostRestore, place: StepPlace, plan: RestorePlan): Promise<readonly string[]> {
+  if (plan.steps.length === 0) return [];
+  const prepared = preparedName(place.staging);
+  removeTree(place.files, prepared);
   removeTree(place.files, place.staging);
-  place.files.mkdir(place.staging, 0o700);
-  // The root too: a staging directory that is gone counts as one that was closed.
-  const written: string[] = [place.root, place.staging];
+  place.files.mkdir(prepared, 0o700);
+  const written: string[] = [place.root, prepared];
   for (const [number, node] of plan.staged) {
-    const path = `${place.staging}/${number}`;
+    const path = `${prepared}/${number}`;
     await stageNode(restore, path, node);
     if (node.kind === 'file') written.push(path);
   }
-  await syncAll(place.files, written);
+  return written;
+}
+
+/** Waits for all of them, also if one fails. */
+async function allOf(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(one => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 async function stageNode({ files, store }: HostRestore, path: string, node: FileNode | LinkNode): Promise<void> {
@@ -178,6 +200,7 @@ function halfWay(restore: HostRestore, plan: RestorePlan, stillDone: number) {
 /** What cannot be cleaned up now is cleaned up by the next restore of the same name. */
 function attemptCleanUp({ files, staging }: StepPlace): void {
   try {
+    removeTree(files, preparedName(staging));
     removeTree(files, staging);
   } catch {
     // The staging directory holds only copies here, and is made anew by the next restore of this name.

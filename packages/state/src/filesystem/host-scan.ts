@@ -17,8 +17,8 @@ export interface ScanOptions {
   readonly root: string;
   /** Directories that are not looked into. */
   readonly opaque: (path: string, name: string) => boolean;
-  /** Paths that are ours and not part of the tree. */
-  readonly ignored: (path: string) => boolean;
+  /** Names right under the root that are ours and not part of the tree. */
+  readonly ignored: (name: string) => boolean;
   /** The wall clock when the scan begins. */
   readonly now: number;
   /** Where contents go; null leaves contents that changed unread. */
@@ -47,6 +47,7 @@ export async function scanPaths(
 const ENTRIES_PER_TURN = 512;
 const LARGE_FILE = 4 << 20;
 const READ_ATTEMPTS = 3;
+const NOT_THERE = { throwIfNoEntry: false } as const;
 
 class Scan {
   private readonly options: ScanOptions;
@@ -67,7 +68,7 @@ class Scan {
       const child: TreeNode | undefined = known.entries.get(name);
       const at = parts.slice(0, depth + 1);
       const path = at.join('/');
-      if (this.options.ignored(path)) return root;
+      if (depth === 0 && this.options.ignored(name)) return root;
       const stat = this.lstat(path);
       const inner = depth < parts.length - 1;
       if (!inner || child?.kind !== 'directory' || !stat?.isDirectory()) {
@@ -81,22 +82,26 @@ class Scan {
 
   async directory(path: string, stat: fs.Stats, before: TreeNode | undefined): Promise<DirectoryNode> {
     const known = before?.kind === 'directory' ? before : undefined;
-    const entries = new Map<string, TreeNode>();
-    let changed = known === undefined || known.identity !== identityOf(stat) || !sameMode(known, stat);
+    const same = known !== undefined && known.identity === identityOf(stat) && sameMode(known, stat);
+    // Filled from the first difference on: most directories have none.
+    let entries: Map<string, TreeNode> | undefined = same ? undefined : new Map();
+    const seen: string[] = [];
     const prefix = path === '' ? '' : `${path}/`;
     for (const name of this.names(path)) {
-      if (this.options.ignored(prefix + name)) continue;
+      if (path === '' && this.options.ignored(name)) continue;
       const own = this.lstat(prefix + name);
       if (own === undefined) continue;
       const old = known?.entries.get(name);
       // The common case of an unchanged file stays free of promises.
       const node = reusable(old, own) ? old : await this.node(prefix + name, name, own, old);
       if (node === undefined) continue;
-      if (node !== old) changed = true;
-      entries.set(name, node);
+      if (node !== old) entries ??= entriesOf(known, seen);
+      if (entries === undefined) seen.push(name);
+      else entries.set(name, node);
       if (++this.looked % ENTRIES_PER_TURN === 0) await setImmediate();
     }
-    if (!changed && known !== undefined && known.entries.size === entries.size) return known;
+    if (entries === undefined && known?.entries.size === seen.length) return known;
+    entries ??= entriesOf(known, seen);
     return { kind: 'directory', ...attributesOf(stat), entries, identity: identityOf(stat) };
   }
 
@@ -180,9 +185,14 @@ class Scan {
     return fs.readdirSync(this.osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
   }
 
+  /** Asked of every entry: without a closure. */
   private lstat(path: string): fs.Stats | undefined {
-    const found = unlessGone(() => fs.lstatSync(this.osPath(path), { throwIfNoEntry: false }));
-    return found ?? undefined;
+    try {
+      return fs.lstatSync(this.osPath(path), NOT_THERE);
+    } catch (cause) {
+      if (isGone(cause)) return undefined;
+      throw cause;
+    }
   }
 
   private osPath(path: string): string | Buffer {
@@ -193,6 +203,16 @@ class Scan {
     const { ino, mtimeMs, ctimeMs } = stat;
     return { ino, mtimeMs, ctimeMs, fresh: ctimeMs >= this.options.now - tick(ctimeMs) };
   }
+}
+
+/** Of the entries that were known, those with these names. */
+function entriesOf(known: DirectoryNode | undefined, names: readonly string[]): Map<string, TreeNode> {
+  const entries = new Map<string, TreeNode>();
+  for (const name of names) {
+    const node = known?.entries.get(name);
+    if (node !== undefined) entries.set(name, node);
+  }
+  return entries;
 }
 
 /** The longest time within which two changes can carry the same ctime: file systems that keep whole seconds show it. */
@@ -230,8 +250,12 @@ function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (isGone(cause)) return undefined;
     throw cause;
   }
+}
+
+function isGone(cause: unknown): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -31,10 +32,11 @@ const full = () => {
 };
 
 function createWorld() {
-  const disk = { isFull: false };
+  const disk = { isFull: false, hangs: false };
   const files = {
     ...nodeHostFiles,
     create: (path: string, mode: number) => (disk.isFull ? full() : nodeHostFiles.create(path, mode)),
+    sync: (path: string) => (disk.hangs ? new Promise<void>(() => {}) : nodeHostFiles.sync(path)),
   };
   const store = createMemoryContentStore();
   const undoLog = createMemoryUndoLog();
@@ -80,6 +82,93 @@ describe('recovery', () => {
     fs.writeFileSync(`${root}/theirs`, 'x');
     expect(await recover()).toEqual([{ id: 'restore', tool: 'restore', outcome: { kind: 'restore-dropped' } }]);
     expect(treeOf(root)).toEqual({ './a': 'file 644 after', './theirs': 'file 644 x' });
+  });
+
+  /** A restore of a failed call that got as far as its record, and whose power went before the first step. */
+  async function createUnsyncedRestore() {
+    const world = createWorld();
+    const { disk, filesystem, undoLog } = world;
+    must(await filesystem.write('a', 'before'));
+    must(await filesystem.write('gone', 'before'));
+    must(await filesystem.symlink('a', 'link'));
+    const before = must(await filesystem.snapshot());
+    must(await filesystem.begin({ id: 'call', tool: 'breaker', before }));
+    fs.writeFileSync(`${root}/a`, 'half');
+    fs.writeFileSync(`${root}/new`, 'half');
+    for (const name of ['gone', 'link']) fs.rmSync(`${root}/${name}`);
+    const staged = must(await filesystem.stage(before, { id: 'call', left: 'present' }));
+    disk.hangs = true;
+    void staged.apply();
+    const restoring = async () => {
+      const [record] = await undoLog.pending();
+      return record?.work.kind === 'files' ? record.work.restoring : undefined;
+    };
+    while ((await restoring()) === undefined) await setImmediate();
+    disk.hangs = false;
+    const staging = `${root}/${(await restoring())?.staging}`;
+    return { ...world, staging, prepared: `${staging}-new` };
+  }
+  const asBefore = { './a': 'file 644 before', './gone': 'file 644 before', './link': 'link a' };
+
+  it.each<[string, (prepared: string) => void]>([
+    ['all of it is there', () => {}],
+    ['its directory is gone', prepared => fs.rmSync(prepared, { recursive: true })],
+    [
+      'its files are gone',
+      prepared => {
+        fs.rmSync(prepared, { recursive: true });
+        fs.mkdirSync(prepared);
+      },
+    ],
+    [
+      'its files are empty',
+      prepared => {
+        for (const name of fs.readdirSync(prepared)) {
+          if (fs.lstatSync(`${prepared}/${name}`).isFile()) fs.truncateSync(`${prepared}/${name}`);
+        }
+      },
+    ],
+  ])('[S28] a restore whose record outlived what was staged: %s', async (_, damage) => {
+    const { recover, prepared } = await createUnsyncedRestore();
+    damage(prepared);
+    expect(await recover()).toMatchObject([{ id: 'call', outcome: { kind: 'rolled-back' } }]);
+    expect(treeOf(root)).toEqual(asBefore);
+    expect(await recover()).toEqual([]);
+  });
+
+  it('[S28] a recovery that is cut short does not take the steps of the first attempt for its own', async () => {
+    const { disk, recover, undoLog, prepared } = await createUnsyncedRestore();
+    fs.rmSync(prepared, { recursive: true });
+    disk.isFull = true;
+    expect(await recover()).toMatchObject([{ outcome: { kind: 'failed' } }]);
+    expect(await undoLog.pending()).toMatchObject([
+      { work: expect.not.objectContaining({ restoring: expect.anything() }) },
+    ]);
+    disk.isFull = false;
+    expect(await recover()).toMatchObject([{ outcome: { kind: 'rolled-back' } }]);
+    expect(treeOf(root)).toEqual(asBefore);
+  });
+
+  it('[S28] a step that outlived the new name of the staging directory is seen, and the rest is done', async () => {
+    const { recover, undoLog, prepared } = await createUnsyncedRestore();
+    const [record] = await undoLog.pending();
+    const steps = record?.work.kind === 'files' ? (record.work.restoring?.steps ?? []) : [];
+    const [first] = steps.filter(step => step.op === 'aside');
+    fs.renameSync(`${root}/${first?.path}`, `${prepared}/${first?.as}`);
+    expect(await recover()).toMatchObject([{ id: 'call', outcome: { kind: 'restore-finished' } }]);
+    expect(treeOf(root)).toEqual(asBefore);
+  });
+
+  it('[S28] [S25] a finished restore whose record came back changes nothing, and what others did since stays', async () => {
+    const { recover, prepared } = await createUnsyncedRestore();
+    fs.rmSync(prepared, { recursive: true });
+    fs.writeFileSync(`${root}/a`, 'before');
+    fs.writeFileSync(`${root}/gone`, 'before');
+    fs.symlinkSync('a', `${root}/link`);
+    fs.rmSync(`${root}/new`);
+    fs.writeFileSync(`${root}/theirs`, 'x');
+    expect(await recover()).toEqual([{ id: 'call', tool: 'breaker', outcome: { kind: 'restore-finished' } }]);
+    expect(treeOf(root)).toEqual({ ...asBefore, './theirs': 'file 644 x' });
   });
 
   it('[S47] an external call whose process died is told as unknown', async () => {

@@ -1,11 +1,14 @@
 import type { Digest, ErrorEnvelope, Result } from '@signalbox/model';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import type { FilesystemSnapshot } from './filesystem.ts';
 import { type HostFiles, nodeHostFiles, removeTree } from './host-files.ts';
 import { type HostFilesystem, stagingName } from './host-filesystem.ts';
-import { closeStaging } from './host-restore.ts';
+import { closedName, closeStaging, preparedName } from './host-restore.ts';
 import type { PathLocks } from './path-locks.ts';
-import { exists, firstUndoneStep, performSteps } from './restore-steps.ts';
+import type { RestoreStep } from './restore-plan.ts';
+import { exists, firstUndoneStep, performSteps, type StepPlace } from './restore-steps.ts';
+import { nodeAt, sameAttributes, sameNode } from './tree.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
 
 /** What became of a call, or a restore, that was cut short. */
@@ -70,33 +73,65 @@ async function recoverFiles(
   files: HostFiles,
 ): Promise<Recovery['outcome']> {
   try {
-    if (work.restoring !== undefined) return await finishRestore(work, work.restoring, files);
-    const { before } = work;
-    if (before === null) {
-      removeTree(files, `${work.root}/${stagingName(record.id)}`);
-      return { kind: 'restore-dropped' };
+    const staging = `${work.root}/${work.restoring?.staging ?? stagingName(record.id)}`;
+    const place = { files, root: work.root, staging };
+    if (work.restoring !== undefined && hasBegun(place, work.restoring.steps)) {
+      return await finishSteps(place, work.restoring.steps);
     }
+    for (const copies of [preparedName(staging), staging]) removeTree(files, copies);
+    if (work.before === null) return { kind: 'restore-dropped' };
     const opened = open(work.root);
     if (!opened.ok) return { kind: 'failed', error: opened.error };
-    removeTree(files, `${work.root}/${stagingName(record.id)}`);
-    return await rollBack(record, before, work.paths, opened.value);
+    const before = await opened.value.decode({ root: work.before });
+    if (!before.ok) return { kind: 'failed', error: before.error };
+    if (work.restoring !== undefined && (await isThrough(opened.value, before.value, work.restoring.steps))) {
+      return { kind: 'restore-finished' };
+    }
+    return await rollBack(record, before.value, work.paths, opened.value);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
   }
 }
 
+/**
+ * Whether a step may have been done. The record may be on disk without what was staged: then there is nothing to go on
+ * with, but nothing was done either. What was moved aside tells more than the name of the directory it is in.
+ */
+function hasBegun({ files, staging }: StepPlace, steps: readonly RestoreStep[]): boolean {
+  const prepared = preparedName(staging);
+  if (steps.some(step => step.op === 'aside' && exists(`${prepared}/${step.as}`))) files.rename(prepared, staging);
+  return exists(staging) || exists(closedName(staging));
+}
+
+/**
+ * Whether a restore without a staging directory was finished, and only its record came back: then everything that it
+ * would change is as before the call.
+ */
+async function isThrough(
+  tree: HostFilesystem,
+  before: FilesystemSnapshot,
+  steps: readonly RestoreStep[],
+): Promise<boolean> {
+  const present = await tree.snapshot();
+  if (!present.ok) return false;
+  return steps.every(({ path }) => {
+    const parts = path === '' ? [] : path.split('/');
+    const now = nodeAt(present.value.tree, parts);
+    const then = nodeAt(before.tree, parts);
+    return now?.kind === 'directory' && then?.kind === 'directory' ? sameAttributes(now, then) : sameNode(now, then);
+  });
+}
+
 async function rollBack(
   record: UndoRecord,
-  to: Digest,
+  before: FilesystemSnapshot,
   paths: readonly string[] | undefined,
   tree: HostFilesystem,
 ): Promise<Recovery['outcome']> {
-  const before = await tree.decode({ root: to });
-  if (!before.ok) return { kind: 'failed', error: before.error };
   const saved = await savedTree(tree);
   const restored = await restoreAll([
-    () => tree.stage(before.value, { id: record.callId, left: 'present', ...(paths && { paths }) }),
+    () => tree.stage(before, { id: record.callId, left: 'present', ...(paths && { paths }) }),
   ]);
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
   return { kind: 'rolled-back', saved, lost: restored.value.lost };
@@ -110,12 +145,7 @@ async function savedTree(tree: HostFilesystem): Promise<Digest | null> {
   return kept.root;
 }
 
-async function finishRestore(
-  work: FilesWork,
-  { staging, steps }: NonNullable<FilesWork['restoring']>,
-  files: HostFiles,
-): Promise<Recovery['outcome']> {
-  const place = { files, root: work.root, staging: `${work.root}/${staging}` };
+async function finishSteps(place: StepPlace, steps: readonly RestoreStep[]): Promise<Recovery['outcome']> {
   if (exists(place.staging)) {
     const outcome = performSteps(place, steps, firstUndoneStep(place, steps));
     if (outcome.kind !== 'done') {
@@ -125,7 +155,7 @@ async function finishRestore(
         state: 'partly-restored' as const,
         restored: at(0, outcome.done),
         notRestored: at(outcome.done),
-        staging,
+        staging: place.staging.slice(place.root.length + 1),
       };
       return { kind: 'failed', error: restoreFailed(`${outcome.path}: ${reason}`, report) };
     }
