@@ -4,12 +4,14 @@ import { bundle } from './bundle.ts';
 import { repositoryRoot } from './local-program.ts';
 
 const published = path.join(repositoryRoot, 'packages/signalbox');
+const outDir = path.join(published, 'dist');
 const manifest = JSON.parse(readFileSync(path.join(published, 'package.json'), 'utf8'));
 
 const undeclared = await bundle({
-  entry: path.join(published, 'src/main.ts'),
-  outDir: path.join(published, 'dist'),
+  entries: { main: path.join(published, 'src/main.ts') },
+  outDir,
   dependencies: Object.keys(manifest.dependencies),
+  inlined: ['@noble/hashes', '@preact/signals-core', 'canonicalize', 'commander', 'uuid', 'zod'],
   root: repositoryRoot,
 });
 copyFileSync(path.join(repositoryRoot, 'LICENSE'), path.join(published, 'LICENSE'));

@@ -33,7 +33,7 @@ describe('bundle', () => {
     const files = readdirSync(path.join(root, 'dist')).map(file => file.replace(/-[A-Z0-9]+\./, '.'));
     expect(files.sort()).toEqual(['lazy.js', 'lazy.js.map', 'main.js', 'main.js.map']);
     const main = readFileSync(path.join(root, 'dist/main.js'), 'utf8');
-    expect(main).toContain(`from "declared"`);
+    expect(main).toContain(`from"declared"`);
     expect(main).toContain('//# sourceMappingURL=main.js.map');
   });
 
@@ -45,8 +45,38 @@ describe('bundle', () => {
     expect(await bundleOf([])).toEqual(['@scope/hidden', 'declared']);
   });
 
+  it('takes packages in that it is told to, and loads of a package of the workspace only what is used', async () => {
+    write('packages/words/package.json', '{"name": "@signalbox/words", "exports": {".": "./src/index.ts"}}');
+    write(
+      'packages/words/src/index.ts',
+      `export { used as word } from './used.ts';\nexport { beside } from './beside.ts';\n`,
+    );
+    write('packages/words/src/used.ts', `export const used = 'a word';`);
+    write('packages/words/src/beside.ts', `export const beside = console.log('beside');`);
+    write(
+      'packages/program/src/main.ts',
+      `import { declared } from 'declared';\nimport { word } from '@signalbox/words';\nexport const main = () => word + declared;`,
+    );
+    const main = path.join(root, 'packages/program/src/main.ts');
+    const outDir = path.join(root, 'dist');
+    expect(
+      await bundle({ entries: { main }, outDir, dependencies: ['declared'], inlined: ['declared'], root }),
+    ).toEqual([]);
+    const built = readFileSync(path.join(outDir, 'main.js'), 'utf8');
+    expect([built.includes('a word'), built.includes('import'), built.includes('beside')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {
-    return bundle({ entry: path.join(root, 'src/main.ts'), outDir: path.join(root, 'dist'), dependencies, root });
+    return bundle({
+      entries: { main: path.join(root, 'src/main.ts') },
+      outDir: path.join(root, 'dist'),
+      dependencies,
+      root,
+    });
   }
 
   function write(file: string, text: string): void {

@@ -1,11 +1,9 @@
-import { type AddCommand, CHILD_COMMAND } from './command.ts';
+import { playChildRole } from '@signalbox/app';
+import type { DefineCommand } from './command.ts';
 import { exitCodes } from './exit-code.ts';
 
-export const addChildCommand: AddCommand = (program, { end }) => {
-  program
-    .command(`${CHILD_COMMAND} <role> [args...]`, { hidden: true })
-    .action(async (role: string, args: string[]) => {
-      const { playChildRole } = await import('@signalbox/app');
-      end((await playChildRole(role, args)) === 0 ? exitCodes.done : exitCodes.failed);
-    });
+export const defineChild: DefineCommand = (command, { end }) => {
+  command.action(async (role: string, args: string[]) => {
+    end((await playChildRole(role, args)) === 0 ? exitCodes.done : exitCodes.failed);
+  });
 };

@@ -14,8 +14,18 @@ export interface CommandContext {
   end(code: ExitCode): void;
 }
 
-/** Adds one command to the program. It loads what it needs when it is called, so that no other command pays for it. */
-export type AddCommand = (program: Command, context: CommandContext) => void;
+/** A command as the help of the program shows it. The rest is loaded when it is called, so that no other command pays for it. */
+export interface CommandEntry {
+  /** Its name and its arguments: `show <run>`. */
+  readonly syntax: string;
+  readonly summary: string;
+  /** The heading it stands under; one without is not shown. */
+  readonly group?: string;
+  load(): Promise<DefineCommand>;
+}
+
+/** Says what a command explains, takes and does. */
+export type DefineCommand = (command: Command, context: CommandContext) => void;
 
 /** `child` plays the roles of `@signalbox/app`; nobody calls it by hand. */
 export const CHILD_COMMAND = 'child';

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
-import type { ErrorEnvelope, Machine, OwnedStore } from '@signalbox/app/runs';
+import { dataDirectory } from '@signalbox/app';
+import { type ErrorEnvelope, type Machine, type OwnedStore, openOwnedStore, thisMachine } from '@signalbox/app/runs';
 import { type ExitCode, exitCodeOf } from './exit-code.ts';
 import { reportError, type Terminal } from './terminal.ts';
 
@@ -19,10 +20,6 @@ export async function withStore(
   { dataDir, json = false }: DataFlags,
   work: (owned: OwnedStore, machine: Machine) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
-  const [{ dataDirectory }, { openOwnedStore, thisMachine }] = await Promise.all([
-    import('@signalbox/app'),
-    import('@signalbox/app/runs'),
-  ]);
   const { env, platform } = process;
   const machine = thisMachine();
   const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });

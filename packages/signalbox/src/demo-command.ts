@@ -1,5 +1,5 @@
-import type { DemoLine, DemoOutcome, DemoStep } from '@signalbox/app';
-import type { AddCommand } from './command.ts';
+import { type DemoLine, type DemoOutcome, type DemoStep, playDemo } from '@signalbox/app';
+import type { DefineCommand } from './command.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { type Paint, paintOf, reportError, shown } from './terminal.ts';
 
@@ -8,11 +8,8 @@ interface DemoFlags {
   readonly json?: boolean;
 }
 
-export const addDemoCommand: AddCommand = (program, { terminal, calledAs, self, end }) => {
-  program
-    .command('demo')
-    .helpGroup('See it work:')
-    .summary('watch a log survive a crash and be lied to, and a tool call be undone')
+export const defineDemo: DefineCommand = (command, { terminal, calledAs, self, end }) => {
+  command
     .description(
       'Writes the journal of an invented run, kills a real process in the middle of an append, recovers, changes a byte, ' +
         'rewrites history, and shows after each step what the verifier says; then a failing tool breaks a directory, and it is ' +
@@ -30,7 +27,6 @@ Examples:
 Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
     )
     .action(async ({ dir, json = false }: DemoFlags) => {
-      const { playDemo } = await import('@signalbox/app');
       const paint = paintOf(terminal);
       const played = await playDemo({
         directory: dir,

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import type { DoctorReport } from '@signalbox/app';
-import type { AddCommand } from './command.ts';
+import { type DoctorReport, dataDirectory, doctor } from '@signalbox/app';
+import type { DefineCommand } from './command.ts';
 import { exitCodes } from './exit-code.ts';
 import { type Paint, paintOf, shown } from './terminal.ts';
 
@@ -9,11 +9,8 @@ interface DoctorFlags {
   readonly json?: boolean;
 }
 
-export const addDoctorCommand: AddCommand = (program, { terminal, self, end }) => {
-  program
-    .command('doctor')
-    .helpGroup('This machine:')
-    .summary('say whether Signalbox can be relied on here, and what to do if not')
+export const defineDoctor: DefineCommand = (command, { terminal, self, end }) => {
+  command
     .description(
       'Checks Node, SQLite and git, and tries in the data directory what Signalbox stands on: that it is private and ' +
         'writable, that a lock holds between processes and dies with its holder, that fsync works. Leaves nothing behind.',
@@ -30,7 +27,6 @@ Examples:
 Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
     )
     .action(async ({ dataDir, json = false }: DoctorFlags) => {
-      const { dataDirectory, doctor } = await import('@signalbox/app');
       const { env, platform } = process;
       const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
       const report = await doctor({ dataDir: directory, program: self });

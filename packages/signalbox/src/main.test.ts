@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memoryTerminal } from '../test/memory-terminal.ts';
-import type { AddCommand } from './command.ts';
+import type { CommandEntry } from './command.ts';
 import { exitCodes } from './exit-code.ts';
 import { main } from './main.ts';
 
-async function run(argv: readonly string[], commands?: readonly AddCommand[]) {
+async function run(argv: readonly string[], commands?: readonly CommandEntry[]) {
   const terminal = memoryTerminal();
   const code = await main(argv, terminal, commands);
   return { code, printed: terminal.printed.join('\n'), complaints: terminal.complaints };
@@ -76,13 +76,14 @@ describe('a command line that is wrong', () => {
 });
 
 describe('a bug', () => {
-  const failing: AddCommand = program => {
-    program
-      .command('fail')
-      .option('--json')
-      .action(async () => {
+  const failing: CommandEntry = {
+    syntax: 'fail',
+    summary: 'fail',
+    load: async () => command => {
+      command.option('--json').action(async () => {
         throw new TypeError('nobody thought of this');
       });
+    },
   };
 
   it('is reported as an envelope, with the place for whoever mends it', async () => {

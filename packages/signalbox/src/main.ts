@@ -1,71 +1,38 @@
 import { CommanderError } from 'commander';
-import { addChildCommand } from './child-command.ts';
-import { type AddCommand, CHILD_COMMAND } from './command.ts';
-import { addDemoCommand } from './demo-command.ts';
-import { addDoctorCommand } from './doctor-command.ts';
+import { CHILD_COMMAND, type CommandEntry } from './command.ts';
+import { commands } from './commands.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
-import {
-  addEventsCommand,
-  addFramesCommand,
-  addListCommand,
-  addShowCommand,
-  addStateCommand,
-  addTransitionsCommand,
-} from './look-commands.ts';
-import { buildProgram } from './program.ts';
-import { addResumeCommand, addRunCommand } from './run-command.ts';
+import { buildProgram, nameOf } from './program.ts';
 import { hostTerminal, reportError, type Terminal } from './terminal.ts';
-import { usageProblem } from './usage-problem.ts';
-import { addVerifyCommand } from './verify-command.ts';
-
-const allCommands: readonly AddCommand[] = [
-  addRunCommand,
-  addResumeCommand,
-  addListCommand,
-  addShowCommand,
-  addStateCommand,
-  addFramesCommand,
-  addTransitionsCommand,
-  addEventsCommand,
-  addVerifyCommand,
-  addDoctorCommand,
-  addDemoCommand,
-  addChildCommand,
-];
 
 /** The whole program: arguments in, exit code out. The only place where what was thrown is caught. */
 export async function main(
   argv: readonly string[],
   terminal: Terminal = hostTerminal(),
-  commands: readonly AddCommand[] = allCommands,
+  entries: readonly CommandEntry[] = commands,
 ): Promise<ExitCode> {
   let code: ExitCode = exitCodes.done;
-  const program = buildProgram(commands, {
-    terminal,
-    // A checkout runs its sources, and has no command of its own on the PATH.
-    calledAs: import.meta.filename.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox',
-    self: [process.execPath, import.meta.filename, CHILD_COMMAND],
-    end(ended) {
-      code = ended;
-    },
-  });
+  const asked = withHelp(argv);
+  const called = entries.find(entry => nameOf(entry) === asked[0]);
   try {
-    await program.parseAsync(withHelp(argv), { from: 'user' });
+    const program = await buildProgram(entries, called, {
+      terminal,
+      // A checkout runs its sources, and has no command of its own on the PATH.
+      calledAs: import.meta.filename.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox',
+      self: [process.execPath, import.meta.filename, CHILD_COMMAND],
+      end(ended) {
+        code = ended;
+      },
+    });
+    await program.parseAsync(asked, { from: 'user' });
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
-    const { unexpectedError, usageError } = await import('@signalbox/app');
-    const asJson = argv.includes('--json');
-    if (thrown instanceof CommanderError) {
-      const command = program.commands.find(known => known.name() === argv[0])?.name();
-      const { message, suggestion } = usageProblem(thrown, command);
-      const error = usageError(message, suggestion);
-      reportError(terminal, error, asJson);
-      return exitCodeOf(error);
-    }
-    const error = unexpectedError(thrown);
-    reportError(terminal, error, asJson);
-    if (thrown instanceof Error && thrown.stack !== undefined) terminal.complain(thrown.stack);
+    const { thrownError } = await import('./thrown-error.ts');
+    const error = thrownError(thrown, called && nameOf(called));
+    reportError(terminal, error, argv.includes('--json'));
+    if (error.code === 'command/unexpected' && thrown instanceof Error && thrown.stack !== undefined)
+      terminal.complain(thrown.stack);
     return exitCodeOf(error);
   }
 }

@@ -1,9 +1,16 @@
 import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import type { AddCommand, CommandContext } from './command.ts';
+import type { CommandContext, CommandEntry } from './command.ts';
 
-/** The program's command line. It never ends the process: what commander would end it with is thrown. */
-export function buildProgram(commands: readonly AddCommand[], context: CommandContext): Command {
+/**
+ * The program's command line, with the definition of the command that is called. It never ends the process: what commander
+ * would end it with is thrown.
+ */
+export async function buildProgram(
+  entries: readonly CommandEntry[],
+  called: CommandEntry | undefined,
+  context: CommandContext,
+): Promise<Command> {
   const { terminal } = context;
   const program = new Command('signalbox')
     .usage('<command> [options]')
@@ -22,8 +29,17 @@ export function buildProgram(commands: readonly AddCommand[], context: CommandCo
       writeErr() {},
     })
     .addHelpText('after', AFTER_HELP);
-  for (const add of commands) add(program, context);
+  for (const entry of entries) {
+    const { syntax, summary, group } = entry;
+    const command = program.command(syntax, { hidden: group === undefined }).summary(summary);
+    if (group !== undefined) command.helpGroup(group);
+    if (entry === called) (await entry.load())(command, context);
+  }
   return program;
+}
+
+export function nameOf({ syntax }: CommandEntry): string {
+  return syntax.split(' ', 1)[0] ?? '';
 }
 
 const AFTER_HELP = `

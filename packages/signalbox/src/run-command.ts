@@ -1,5 +1,6 @@
-import type { LiveRun, Machine, OwnedStore } from '@signalbox/app/runs';
-import type { AddCommand } from './command.ts';
+import { usageError } from '@signalbox/app';
+import { findRun, type LiveRun, type Machine, type OwnedStore, resumeRun, startRun } from '@signalbox/app/runs';
+import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags, withStore } from './data-directory-option.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import { describeEnd, describeEvent, exitCodeOfEnd } from './run-report.ts';
@@ -16,14 +17,11 @@ interface ResumeFlags extends DataFlags {
   readonly useCurrent?: boolean;
 }
 
-type Started = Awaited<ReturnType<typeof import('@signalbox/app/runs').startRun>>;
+type Started = Awaited<ReturnType<typeof startRun>>;
 type Begin = (owned: OwnedStore, machine: Machine, onStart: (run: LiveRun['id']) => void) => Promise<Started>;
 
-export const addRunCommand: AddCommand = (program, { terminal, end }) => {
-  program
-    .command('run <plan>')
-    .helpGroup('Run plans:')
-    .summary('run a plan, a .tsx file, and follow it to its end')
+export const defineRun: DefineCommand = (command, { terminal, end }) => {
+  command
     .description(
       'Runs a plan. Every step is committed before it is told, so a run that was cut off goes on with "signalbox resume". ' +
         'Ctrl-C pauses: nothing new starts, what runs may finish; a second one stops it.',
@@ -46,12 +44,10 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
     .action(async (plan: string, flags: RunFlags) => {
       const input = parseInput(flags.input);
       if (!input.ok) {
-        const { usageError } = await import('@signalbox/app');
         const suggestion = `Quote it for your shell: --input '{"key": "value"}'.`;
         reportError(terminal, usageError('--input is not JSON.', suggestion), flags.json ?? false);
         return end(exitCodes.usage);
       }
-      const { startRun } = await import('@signalbox/app/runs');
       const { name, tag = [], correlationId } = flags;
       end(
         await follow(terminal, flags, (owned, machine, onStart) =>
@@ -61,18 +57,14 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
     });
 };
 
-export const addResumeCommand: AddCommand = (program, { terminal, end }) => {
-  program
-    .command('resume <run>')
-    .helpGroup('Run plans:')
-    .summary('go on with a run that was paused, stopped, failed or cut off')
+export const defineResume: DefineCommand = (command, { terminal, end }) => {
+  command
     .description('Goes on where the last commit left the run. What was committed is not done again.')
     .option('--use-current', 'go on with the plan as its files are now, if they changed')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText('after', '\nExample:\n  $ signalbox resume 019b8d62')
     .action(async (given: string, flags: ResumeFlags) => {
-      const { findRun, resumeRun } = await import('@signalbox/app/runs');
       end(
         await follow(terminal, flags, async (owned, machine, onStart) => {
           const record = await findRun(owned.store, given);

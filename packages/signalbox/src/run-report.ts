@@ -1,13 +1,7 @@
 import type { RunEnd, StoredEvent, TreeNode } from '@signalbox/app/runs';
 import { type ExitCode, exitCodes } from './exit-code.ts';
+import { markOf, nodeLabel } from './run-tree.ts';
 import { type Paint, shown } from './terminal.ts';
-
-/** What people call a node: its label or name, else its kind and id. */
-export function nodeLabel(tree: TreeNode | undefined, id: string): string {
-  const node = tree && findNode(tree, id);
-  const named = node?.data.label ?? node?.data.name;
-  return typeof named === 'string' ? named : node === undefined ? id : `${node.kind} ${id}`;
-}
 
 /** The line that tells of an event; undefined for those that only the log is for. */
 export function describeEvent({ event }: StoredEvent, tree: TreeNode | undefined, paint: Paint): string | undefined {
@@ -38,17 +32,6 @@ export function describeEvent({ event }: StoredEvent, tree: TreeNode | undefined
   }
 }
 
-/** A tree, two spaces a level, with the mark and the status of each node. */
-export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly string[] {
-  const { kind, id, status = 'idle', data, children } = node;
-  const named = data.label ?? data.name;
-  const title = typeof named === 'string' ? `${kind} ${named}` : `${kind} ${id}`;
-  const isShown = kind !== 'branch' && kind !== 'component';
-  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(title)} ${paint.faint(status)}`;
-  const inside = children.flatMap(child => describeTree(child, paint, isShown ? depth + 1 : depth));
-  return isShown ? [line, ...inside] : inside;
-}
-
 export function describeEnd(end: RunEnd, run: string, paint: Paint): string {
   switch (end.status) {
     case 'completed':
@@ -70,32 +53,4 @@ export function describeEnd(end: RunEnd, run: string, paint: Paint): string {
 export function exitCodeOfEnd({ status }: RunEnd): ExitCode {
   if (status === 'completed' || status === 'paused') return exitCodes.done;
   return status === 'waiting' ? exitCodes.waiting : exitCodes.failed;
-}
-
-function findNode(node: TreeNode, id: string): TreeNode | undefined {
-  if (node.id === id) return node;
-  for (const child of node.children) {
-    const found = findNode(child, id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function markOf(status: string, paint: Paint): string {
-  switch (status) {
-    case 'succeeded':
-      return paint.good('✓');
-    case 'failed':
-    case 'abandoned':
-    case 'canceled':
-      return paint.bad('✗');
-    case 'running':
-      return paint.strong('▶');
-    case 'blocked':
-      return paint.doubtful('…');
-    case 'skipped':
-      return paint.faint('–');
-    default:
-      return paint.faint('·');
-  }
 }

@@ -1,5 +1,5 @@
-import type { VerifyReport } from '@signalbox/app';
-import type { AddCommand } from './command.ts';
+import { type VerifyReport, verifyDirectory } from '@signalbox/app';
+import type { DefineCommand } from './command.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { type Paint, paintOf, reportError, shown } from './terminal.ts';
 
@@ -9,11 +9,8 @@ interface VerifyFlags {
   readonly json?: boolean;
 }
 
-export const addVerifyCommand: AddCommand = (program, { terminal, end }) => {
-  program
-    .command('verify <dir>')
-    .helpGroup('Check what happened:')
-    .summary('check a journal offline; say the first thing that is wrong')
+export const defineVerify: DefineCommand = (command, { terminal, end }) => {
+  command
     .description(
       'Checks the journal in a directory (the one that holds manifest.jsonl) from its files alone: order, digests, schema, ' +
         'dedupe keys, and the snapshots it pins. Nothing is written, no lock is taken, no network is used.',
@@ -32,8 +29,7 @@ Examples:
 
 Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
     )
-    .action(async (directory: string, { expectHead, snapshots, json = false }: VerifyFlags) => {
-      const { verifyDirectory } = await import('@signalbox/app');
+    .action((directory: string, { expectHead, snapshots, json = false }: VerifyFlags) => {
       const verified = verifyDirectory(directory, { expectHead, snapshots });
       if (!verified.ok) {
         reportError(terminal, verified.error, json);

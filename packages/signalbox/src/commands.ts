@@ -1,0 +1,79 @@
+import { CHILD_COMMAND, type CommandEntry } from './command.ts';
+
+const RUN = 'Run plans:';
+const LOOK = 'Look at runs:';
+
+/** Every command of the program, in the order of its help. */
+export const commands: readonly CommandEntry[] = [
+  {
+    syntax: 'run <plan>',
+    summary: 'run a plan, a .tsx file, and follow it to its end',
+    group: RUN,
+    load: async () => (await import('./run-command.ts')).defineRun,
+  },
+  {
+    syntax: 'resume <run>',
+    summary: 'go on with a run that was paused, stopped, failed or cut off',
+    group: RUN,
+    load: async () => (await import('./run-command.ts')).defineResume,
+  },
+  {
+    syntax: 'ls',
+    summary: 'list the runs of the data directory, newest first',
+    group: LOOK,
+    load: async () => (await import('./list-command.ts')).defineList,
+  },
+  {
+    syntax: 'show <run>',
+    summary: 'show a run: its status and its tree',
+    group: LOOK,
+    load: async () => (await import('./show-command.ts')).defineShow,
+  },
+  {
+    syntax: 'state <run>',
+    summary: 'print the durable state of a run',
+    group: LOOK,
+    load: async () => (await import('./look-commands.ts')).defineState,
+  },
+  {
+    syntax: 'frames <run>',
+    summary: 'print the frames of a run: what made each, and what it changed',
+    group: LOOK,
+    load: async () => (await import('./look-commands.ts')).defineFrames,
+  },
+  {
+    syntax: 'transitions <run>',
+    summary: 'print every change of the state of a run, and why',
+    group: LOOK,
+    load: async () => (await import('./look-commands.ts')).defineTransitions,
+  },
+  {
+    syntax: 'events <run>',
+    summary: 'print the events of a run, in order',
+    group: LOOK,
+    load: async () => (await import('./look-commands.ts')).defineEvents,
+  },
+  {
+    syntax: 'verify <dir>',
+    summary: 'check a journal offline; say the first thing that is wrong',
+    group: 'Check what happened:',
+    load: async () => (await import('./verify-command.ts')).defineVerify,
+  },
+  {
+    syntax: 'doctor',
+    summary: 'say whether Signalbox can be relied on here, and what to do if not',
+    group: 'This machine:',
+    load: async () => (await import('./doctor-command.ts')).defineDoctor,
+  },
+  {
+    syntax: 'demo',
+    summary: 'watch a log survive a crash and be lied to, and a tool call be undone',
+    group: 'See it work:',
+    load: async () => (await import('./demo-command.ts')).defineDemo,
+  },
+  {
+    syntax: `${CHILD_COMMAND} <role> [args...]`,
+    summary: 'play a part for another process of this program',
+    load: async () => (await import('./child-command.ts')).defineChild,
+  },
+];

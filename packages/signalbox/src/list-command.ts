@@ -1,0 +1,37 @@
+import type { RunRecord } from '@signalbox/app/runs';
+import type { DefineCommand } from './command.ts';
+import { DATA_DIR_OPTION, type DataFlags, withStore } from './data-directory-option.ts';
+import { exitCodes } from './exit-code.ts';
+import { describeRun } from './look.ts';
+
+interface ListFlags extends DataFlags {
+  readonly status?: string[];
+  readonly tag?: string;
+}
+
+export const defineList: DefineCommand = (command, { terminal, end }) => {
+  command
+    .option('--status <status...>', 'only those in these statuses')
+    .option('--tag <tag>', 'only those with this tag')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print one run a line as JSON')
+    .addHelpText('after', '\nExample:\n  $ signalbox ls --status running waiting')
+    .action(async (flags: ListFlags) => {
+      end(
+        await withStore(terminal, flags, async ({ store }) => {
+          const status = flags.status as RunRecord['status'][] | undefined;
+          let after: RunRecord['id'] | undefined;
+          do {
+            const page = await store.runs({
+              ...(status && { status }),
+              ...(flags.tag && { tag: flags.tag }),
+              ...(after && { after }),
+            });
+            for (const run of page.items) terminal.print(flags.json ? JSON.stringify(run) : describeRun(run));
+            after = page.next;
+          } while (after !== undefined);
+          return exitCodes.done;
+        }),
+      );
+    });
+};

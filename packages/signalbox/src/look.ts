@@ -1,0 +1,33 @@
+import { type ErrorEnvelope, findRun, type OwnedStore, type RunRecord } from '@signalbox/app/runs';
+import type { CommandContext, DefineCommand } from './command.ts';
+import { DATA_DIR_OPTION, type DataFlags, withStore } from './data-directory-option.ts';
+import { exitCodes } from './exit-code.ts';
+import { shown, type Terminal } from './terminal.ts';
+
+/** Prints something of a run. */
+export type Look = (owned: OwnedStore, run: RunRecord, json: boolean, terminal: Terminal) => Promise<void>;
+
+/** A command that takes a run and only looks at it. */
+export function looking(look: Look): DefineCommand {
+  return (command, { terminal, end }: CommandContext) => {
+    command
+      .option(...DATA_DIR_OPTION)
+      .option('--json', 'print it as JSON')
+      .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     the beginning of an id is enough`)
+      .action(async (given: string, flags: DataFlags) => {
+        end(
+          await withStore(terminal, flags, async (owned): Promise<0 | ErrorEnvelope> => {
+            const run = await findRun(owned.store, given);
+            if (!run.ok) return run.error;
+            await look(owned, run.value, flags.json ?? false, terminal);
+            return exitCodes.done;
+          }),
+        );
+      });
+  };
+}
+
+export function describeRun({ id, status, name, createdAt, frames, tags }: RunRecord): string {
+  const words = tags.length === 0 ? '' : `  ${tags.map(shown).join(' ')}`;
+  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}`;
+}
