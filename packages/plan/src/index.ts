@@ -7,9 +7,13 @@ export {
   type VolatileAccess,
   type WriteOptions,
 } from './context.ts';
+export type { CommandAnswer } from './frames/command.ts';
 export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';
-export type { Timers } from './frames/frame-scheduler.ts';
+export { type FramePhase, framePhases } from './frames/frame-phase.ts';
+export type { Timers, TriggerKind } from './frames/frame-scheduler.ts';
+export type { TraceEntry } from './frames/frame-trace.ts';
 export { runPlan } from './frames/run-plan.ts';
+export { stopUndriven } from './frames/stop-undriven.ts';
 export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
 export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
@@ -56,7 +60,14 @@ export { type NodeKind, nodeKinds } from './nodes/node-kind.ts';
 export type { AgentNode, HumanNode, PlanNode, RunnableNode, SubPlanNode, TaskNode } from './nodes/plan-node.ts';
 export { type StatusOf, type TreeFault, type TreeNode, treeFromJson, treeToJson } from './nodes/tree-json.ts';
 export { treeToXml } from './nodes/tree-xml.ts';
-export { type AnyPlan, definePlan, isPlan, type PlanDefinition, type PlanInput } from './plan-definition.ts';
+export {
+  type AnyPlan,
+  definePlan,
+  isPlan,
+  type PlanDefinition,
+  type PlanInput,
+  type PlanSignal,
+} from './plan-definition.ts';
 export {
   EffectLoopError,
   EventValidationError,

@@ -14,6 +14,13 @@ export interface PlanDefinition<Input extends z.ZodType, State extends StateShap
   readonly state: z.ZodObject<State>;
   /** Pure: reads `ctx`, returns elements. */
   readonly render: (ctx: PlanContext<z.infer<Input>, StateValues<State>>) => PlanChild;
+  readonly signals: Readonly<Record<string, PlanSignal>>;
+}
+
+/** What a plan does when it is sent a signal, once for each: `handle` runs like the handler of a node. */
+export interface PlanSignal {
+  readonly schema?: z.ZodType;
+  readonly handle: (payload: never, ctx: never) => void;
 }
 
 export type StateValues<State extends StateShape> = { readonly [Key in keyof State]: z.infer<State[Key]> };
@@ -24,6 +31,7 @@ export interface AnyPlan {
   readonly input: z.ZodType;
   readonly state: z.ZodObject;
   readonly render: (ctx: never) => PlanChild;
+  readonly signals?: Readonly<Record<string, PlanSignal>>;
 }
 
 export type PlanInput<Plan extends AnyPlan> = z.input<Plan['input']>;
@@ -32,12 +40,21 @@ const planName = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, 'must be letters, d
 const NO_INPUT = z.unknown();
 const NO_STATE = z.object({});
 
-interface Written<Input extends z.ZodType, State extends StateShape> {
+interface Written<Input extends z.ZodType, State extends StateShape, Signals extends SignalPayloads> {
   readonly name: string;
   readonly input?: Input;
   readonly state?: z.ZodObject<State>;
   readonly render: PlanDefinition<Input, State>['render'];
+  /** What to do when a signal of that name comes. Its payload is what `schema` makes of it. */
+  readonly signals?: {
+    readonly [Name in keyof Signals]: {
+      readonly schema: Signals[Name];
+      readonly handle: (payload: z.infer<Signals[Name]>, ctx: PlanContext<z.infer<Input>, StateValues<State>>) => void;
+    };
+  };
 }
+
+type SignalPayloads = Readonly<Record<string, z.ZodType>>;
 
 /**
  * Defines a plan. `ctx.input` and `ctx.state` in `render` have the types of the two schemas. A state key starts with the
@@ -46,7 +63,8 @@ interface Written<Input extends z.ZodType, State extends StateShape> {
 export function definePlan<
   Input extends z.ZodType = z.ZodUnknown,
   const State extends StateShape = Record<never, never>,
->(written: Written<Input, State>): PlanDefinition<Input, State> {
+  const Signals extends SignalPayloads = Record<never, never>,
+>(written: Written<Input, State, Signals>): PlanDefinition<Input, State> {
   const name = planName.safeParse(written.name);
   if (!name.success) throw new PlanError('plan/not-a-plan', `the name of the plan ${name.error.issues[0]?.message}`);
   if (typeof written.render !== 'function')
@@ -56,6 +74,7 @@ export function definePlan<
     input: written.input ?? (NO_INPUT as unknown as Input),
     state: written.state ?? (NO_STATE as unknown as z.ZodObject<State>),
     render: written.render,
+    signals: Object.freeze({ ...written.signals }) as Readonly<Record<string, PlanSignal>>,
   });
 }
 

@@ -1,9 +1,11 @@
 import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } from '@signalbox/model';
-import type { Commit, NewRun, OrphanPolicy, OwnerId, RunReader, TaskError } from '@signalbox/runs';
+import type { Commit, NewRun, OrphanPolicy, OwnerId, RunReader, StopVerdict, TaskError } from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
 import type { AnyPlan } from '../plan-definition.ts';
+import type { CommandAnswer } from './command.ts';
 import type { Timers } from './frame-scheduler.ts';
+import type { TraceEntry } from './frame-trace.ts';
 import type { StormLimits } from './storm-guard.ts';
 import type { TaskExecutor } from './task-executor.ts';
 
@@ -34,6 +36,15 @@ export interface PlanRunOptions {
   /** Answers `ctx.db.query`. It must refuse to write. */
   readonly query?: (sql: string, params: readonly Json[]) => readonly Json[];
   readonly orphanPolicy?: OrphanPolicy;
+  /** A run that is taken up is claimed with its first commit: whoever drove it before can no longer commit. */
+  readonly claim?: boolean;
+  /** What is not as it was when the run was started, such as files of its plan; said where the run is taken up. */
+  readonly changed?: readonly string[];
+  /** Asked before work starts, of the run and of each child. A run that may not is stopped. */
+  readonly mayStart?: (run: RunId) => StopVerdict;
+  /** Told of every child run, at any depth, while it lives; its `finished` tells when it no longer does. */
+  readonly onRun?: (run: RunId, live: PlanRun) => void;
+  readonly trace?: (entry: TraceEntry) => void;
 }
 
 /** How it ended, or why the engine let go of it. */
@@ -48,22 +59,40 @@ export type RunEnd =
   /** A commit failed: the run is as it was committed last, and not this engine's any more. */
   | { readonly status: 'lost'; readonly error: ErrorEnvelope };
 
+/**
+ * A run under way. Commands answer when what they did is committed; `by` says who gave them, for the run's events. They
+ * never throw.
+ */
 export interface PlanRun {
   /** Resolves once, when nothing of the run goes on in this process any more. */
   readonly finished: Promise<RunEnd>;
-  /** Stops starting work; what runs may finish. */
-  pause(): void;
-  /** Cancels what runs. */
-  stop(reason: string): void;
+  /** Stops starting work, here and in child runs; what runs may finish. */
+  pause(by?: string): Promise<CommandAnswer>;
+  /** Cancels what runs, and waits for it. */
+  stop(reason: string, by?: string): Promise<CommandAnswer>;
+  /** Ends the run at once, and its child runs with it. */
+  terminate(reason: string, by?: string): Promise<CommandAnswer>;
   /** Runs a node anew that failed, was canceled or succeeded. */
-  retry(node: string): void;
-  cancel(node: string): void;
+  retry(node: string, by?: string): Promise<CommandAnswer>;
+  cancel(node: string, by?: string): Promise<CommandAnswer>;
+  /** The maximum of a loop that goes on counts anew. */
+  reset(loop: string, by?: string): Promise<CommandAnswer>;
   /** What a blocked node waits for may be there: its work is called again. */
-  wake(node: string): void;
+  wake(node: string): Promise<CommandAnswer>;
+  /** Events from outside may be there: signals are taken in. */
+  input(): Promise<CommandAnswer>;
   /** Others changed these tables: queries that wait for them run again. */
-  invalidate(tables: readonly QueryTable[]): void;
+  invalidate(tables: readonly QueryTable[]): Promise<CommandAnswer>;
   /** The tree of the last frame, with statuses. */
   tree(): TreeNode | undefined;
+}
+
+/** A child run, as its parent drives it. */
+export interface DrivenRun extends PlanRun {
+  /** Ends it at once as paused: its parent rests. */
+  suspend(): void;
+  /** Ends it at once without a commit: its parent does not know any more what is committed. */
+  abandon(): void;
 }
 
 export const DEFAULT_IDLE_MS = 500;

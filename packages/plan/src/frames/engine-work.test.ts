@@ -351,7 +351,12 @@ describe('the work of a run', () => {
       output: { said: 'four', seen: 'half' },
     });
     expect(asked).toEqual([
-      ['claude', { model: 'sonnet', prompt: '2+2?', maxTurns: 50, resume: 'continue', retries: 3 }, 1, 0],
+      [
+        'claude',
+        { model: 'sonnet', prompt: '2+2?', maxTurns: 50, resume: 'continue', permissions: 'skip', retries: 3 },
+        1,
+        0,
+      ],
     ]);
   });
 

@@ -1,32 +1,39 @@
 import { timestampOf } from '@signalbox/model';
-import type { FrameTrigger, NodeKey, TaskError } from '@signalbox/runs';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
-import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
-import { asPlanError, type ErrorContext, PlanError, planFailure } from '../plan-error.ts';
-import { reconcile } from '../render/reconcile.ts';
+import type { TreeNode } from '../nodes/tree-json.ts';
+import { asPlanError, type ErrorContext, PlanError } from '../plan-error.ts';
 import { createRenderer } from '../render/renderer.ts';
 import { createReadable } from '../render/tracked.ts';
 import { createActionQueue } from '../state/action-queue.ts';
 import { frozen } from '../state/frozen.ts';
 import { iterationOf } from '../structure/node-record.ts';
 import { type Activity, createStructure } from '../structure/structure.ts';
+import type { Command, CommandAnswer, CommandBox } from './command.ts';
 import { createEffectRound } from './effect-round.ts';
-import { DEFAULT_IDLE_MS, type PlanRunOptions, type RunEnd } from './engine-options.ts';
-import { createPhaseGuard } from './frame-phase.ts';
+import { DEFAULT_IDLE_MS, type DrivenRun, type PlanRunOptions, type RunEnd } from './engine-options.ts';
+import { createPhaseGuard, type FramePhase } from './frame-phase.ts';
 import { frameRandom } from './frame-random.ts';
-import { putNodeRows, putReadRows, putStatusRows } from './frame-rows.ts';
+import { putReadRows, putStatusRows } from './frame-rows.ts';
 import type { TriggerKind } from './frame-scheduler.ts';
+import { createFrameTrace } from './frame-trace.ts';
+import { triggerOf } from './frame-trigger.ts';
 import { createIntake } from './intake.ts';
-import { type Command, createOperator } from './operator.ts';
+import { createOperator } from './operator.ts';
 import { createPlanContext } from './plan-context.ts';
 import { createPlanQueries, QUERY, TABLE, tablesOf } from './plan-queries.ts';
 import { createRunCommit } from './run-commit.ts';
+import { createRunInputs } from './run-inputs.ts';
 import type { RunMemory } from './run-memory.ts';
+import { failedWith, outcomeOf } from './run-outcome.ts';
 import { type Settled, settle } from './settle.ts';
+import { createSignalRound } from './signal-round.ts';
+import { createStartPermit } from './start-permit.ts';
 import { flushState } from './state-flush.ts';
 import { createStormGuard } from './storm-guard.ts';
+import { createSubPlans } from './sub-plans.ts';
 import { createTaskDesk, type TaskNews } from './task-desk.ts';
+import { createTreeKeeper } from './tree-keeper.ts';
 
 /**
  * Makes the frames of one run.
@@ -35,7 +42,7 @@ import { createTaskDesk, type TaskNews } from './task-desk.ts';
  * 2. The end of a task, the fact that its handlers ran and what they wrote are in one commit: the one of the next frame.
  *    So a step takes one commit, and after a crash a task either ended with its handlers or did not end.
  * 3. State changes in the flush and nowhere else.
- * 4. Only commits are awaited.
+ * 4. Only commits, reads of input and the end of child runs are awaited.
  */
 export interface Engine {
   /** Takes in what came since the last step and makes a frame of it. Returns the end, if this is it. */
@@ -44,23 +51,32 @@ export interface Engine {
   close(): void;
 }
 
-export function createEngine(
-  options: PlanRunOptions,
-  memory: RunMemory,
-  request: (trigger: TriggerKind) => void,
-  commands: Command[],
-): Engine {
+/** How the engine is connected to what drives it. */
+export interface EngineLinks {
+  request(trigger: TriggerKind): void;
+  readonly commands: CommandBox;
+  readonly depth: number;
+  startChild(options: PlanRunOptions, depth: number): DrivenRun;
+}
+
+export function createEngine(options: PlanRunOptions, memory: RunMemory, links: EngineLinks): Engine {
   const { plan, run, clock, timers } = options;
+  const { request, commands } = links;
   const { ledger, records } = memory;
   const seed = memory.record?.seed ?? options.create?.seed ?? 0;
   const input = plan.input.safeParse(memory.record?.input ?? options.create?.input ?? null);
   const moment = (): ErrorContext => ({ run, frame: memory.nextFrame, lastChanges: memory.lastChanges });
   const later = (command: Command, trigger: TriggerKind) => {
-    commands.push(command);
+    void commands.ask(command);
     request(trigger);
   };
 
   const guard = createPhaseGuard();
+  const trace = createFrameTrace(run, clock, options.trace);
+  const enter = (phase: FramePhase, frame = Math.max(0, memory.nextFrame - 1)) => {
+    guard.enter(phase);
+    trace.enter(phase, frame);
+  };
   const storm = createStormGuard(options.storm);
   const inbox: TaskNews[] = [];
   const queue = createActionQueue(
@@ -73,109 +89,134 @@ export function createEngine(
     recordOf: id => (records.get(id)?.gone === true ? undefined : records.get(id)),
     ...(options.environment === undefined ? {} : { environment: options.environment }),
   });
+  const subPlans = createSubPlans(options, memory, links.depth, links.startChild, () =>
+    later({ kind: 'idle' }, 'stop_requested'),
+  );
   const desk = createTaskDesk(
     options,
     memory,
     structure,
+    subPlans,
     news => {
       inbox.push(news);
       request(news.kind === 'ended' ? 'task_finished' : 'task_progressed');
     },
     node => later({ kind: 'due', node }, 'input'),
   );
-  const operator = createOperator(options, memory, structure, desk, () =>
-    later({ kind: 'grace-over' }, 'stop_requested'),
-  );
-  const intake = createIntake(memory, structure, desk, queue);
+  const operator = createOperator({
+    options,
+    memory,
+    structure,
+    desk,
+    onPause: by => subPlans.pause(by),
+    onGraceOver: () => later({ kind: 'grace-over' }, 'stop_requested'),
+    onTimeOver: () => later({ kind: 'time-over' }, 'stop_requested'),
+  });
+  const permit = createStartPermit(options, operator, subPlans);
+  const intake = createIntake(memory, structure, desk, queue, operator.takeWoken);
   const effects = createEffectRound(memory, queue, options.strictEffects === true, moment);
   const queries = createPlanQueries(options.query, moment);
-  const book = createRunCommit(options, memory, writes => queries.invalidate(tablesOf(writes)));
-  const { commit, finish } = book;
+  const inputs = createRunInputs(options, memory);
+  const book = createRunCommit(options, memory, inputs, writes => {
+    queries.invalidate(tablesOf(writes));
+    commands.committed();
+  });
+  const { commit } = book;
 
   let frameTime = clock.now();
   let random = frameRandom(seed, memory.nextFrame);
+  const context = createPlanContext({
+    plan,
+    input: deepFrozen(input.data),
+    state: memory.state,
+    volatile: memory.volatile,
+    queue,
+    db: queries.access,
+    now: () => timestampOf({ now: () => frameTime }),
+    random: () => random(),
+    moment,
+  });
+  const signals = createSignalRound(plan, memory, queue, context);
   const renderer = createRenderer({
     plan,
-    context: createPlanContext({
-      plan,
-      input: deepFrozen(input.data),
-      state: memory.state,
-      volatile: memory.volatile,
-      queue,
-      db: queries.access,
-      now: () => timestampOf({ now: () => frameTime }),
-      random: () => random(),
-      moment,
-    }) as never,
+    context: context as never,
     iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
   });
-  let tree: PlanNode | undefined;
-  /** Phases of the plan that are named so. */
-  const verifying = new Set<string>();
+  const keeper = createTreeKeeper(memory, structure);
   let reads: ReadonlySet<string> = new Set();
   let isQuiet = false;
+  let isSuspended = false;
   let cancelIdle: (() => void) | undefined;
 
   if (memory.record !== undefined) {
-    ledger.event('run.resumed', { ...(memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 }), changed: [] });
+    const frame = memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 };
+    ledger.event('run.resumed', { ...frame, changed: options.changed ?? [] });
     desk.recover();
-    if (memory.record.status === 'stopped') operator.reviveCanceled();
+    operator.takeUp();
   }
 
   async function step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined> {
     if (!input.success) {
       const [issue] = input.error.issues;
-      return finish(
-        failedWith(
-          new PlanError('plan/input-invalid', `${issue?.path.join('.')}: ${issue?.message}`, { context: { run } }),
-        ),
-      );
+      const what = `${issue?.path.join('.')}: ${issue?.message}`;
+      return finish(failedWith(new PlanError('plan/input-invalid', what, { context: { run } })));
     }
     cancelIdle?.();
-    const inputs = takeCommands();
-    const { ended, changed } = takeNews();
-    const isNothingNew = inputs === 0 && ended === 0 && !changed;
+    const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
+    if (isSuspended) return finish({ status: 'paused' });
+    if (operator.isOver) return terminate();
+    const isBegun = keeper.tree !== undefined;
+    // Handlers belong to a frame: where there was none in this process, its first one comes before them.
+    const received = inputs.isDue && isBegun ? signals.known(await inputs.read()) : [];
+    const { ended, changed } = takeNews(received);
+    const inputCount = obeyed + received.length;
+    if (inputCount > 0) effects.forgetHistory();
+    const isNothingNew = inputCount === 0 && ended === 0 && !changed;
     if (isQuiet && isNothingNew) {
       isQuiet = false;
       const end = outcome(structure.activity(), 0);
-      return end === undefined ? undefined : finish(end);
+      if (end !== undefined) return finish(end);
     }
-    if (
-      isNothingNew &&
-      tree !== undefined &&
-      triggers.every(trigger => trigger === 'task_progressed' || trigger === 'late_write')
-    ) {
+    if (isNothingNew && isBegun && triggers.every(isIdle)) {
       waitForQuiet(structure.activity());
-      return ledger.isEmpty ? undefined : commit(undefined, undefined);
+      if (!ledger.isEmpty) return commit(undefined, undefined);
+      commands.committed();
+      return undefined;
     }
-    return frame(triggers, ended > 0 || inputs > 0);
+    return frame(received.length === 0 ? triggers : [...triggers, 'signal'], ended > 0 || inputCount > 0);
   }
 
-  /** Ends of tasks, progress and late writes: another round of effects and flush of the last frame. */
-  function takeNews(): { readonly ended: number; readonly changed: boolean } {
+  /** Signals, ends of tasks, progress and late writes: another round of effects and flush of the last frame. */
+  function takeNews(received: Parameters<typeof signals.take>[0]): {
+    readonly ended: number;
+    readonly changed: boolean;
+  } {
     const news = inbox.splice(0);
-    if (news.length === 0 && queue.size === 0) return { ended: 0, changed: false };
-    guard.enter('effects');
+    if (news.length === 0 && received.length === 0 && queue.size === 0) return { ended: 0, changed: false };
+    enter('effects');
+    signals.take(received);
     const ended = intake.take(news);
     if (news.length > 0) effects.forgetHistory();
     return { ended, changed: flushNow() };
   }
 
   function flushNow(): boolean {
-    guard.enter('flush');
+    enter('flush');
     const { changed, failed } = flushState(plan, queue, memory);
     intake.settleHandlers(failed);
+    signals.settle(failed);
     return changed;
   }
 
   async function frame(triggers: readonly TriggerKind[], isProductive: boolean): Promise<RunEnd | undefined> {
     isQuiet = false;
     const index = memory.nextFrame;
-    guard.enter('snapshot');
+    enter('snapshot', index);
     frameTime = clock.now();
     random = frameRandom(seed, index);
+    trace.note(() => ({ triggers }));
 
-    guard.enter('render');
+    enter('render', index);
     let settled: Settled;
     let calls: readonly EffectCall[];
     try {
@@ -185,17 +226,23 @@ export function createEngine(
       return finish(failedWith(asPlanError(error, 'plan/render-failed', moment())));
     }
     const { activity } = settled;
+    trace.note(() => ({ reads: [...renderer.reads], nodes: countNodes(settled.tree) }));
 
-    guard.enter('reconcile');
-    const { mounted, unmounted } = takeTree(settled.tree);
+    enter('reconcile', index);
+    const { mounted, unmounted, added } = keeper.take(settled.tree, cancelTaskOf);
+    effects.nodesChanged(added, unmounted);
+    trace.note(() => ({ mounted, unmounted }));
     if (activity.ending !== undefined) reach(activity.ending);
-    const mayStart = operator.stopping === undefined && !operator.isPausing && activity.ending === undefined;
-    for (const node of mayStart ? activity.ready : []) {
+    const starting = activity.ending === undefined ? permit.of(activity.ready) : [];
+    for (const node of starting) {
       desk.open(node);
       structure.touch(node.id);
     }
-    putStatusRows(memory, structure, index);
-    book.setPhase([...verifying].some(id => structure.statusOf(id) === 'running') ? 'VERIFY' : 'EXECUTE');
+    putStatusRows(memory, structure, index, node => {
+      cancelTaskOf(node);
+      effects.nodesChanged([], [node]);
+    });
+    book.setPhase(keeper.isVerifying ? 'VERIFY' : 'EXECUTE');
     const readNow = new Set([...renderer.reads].filter(key => !key.startsWith('loop:')));
     putReadRows(memory, reads, readNow, options.keepVolatile === true ? queries.answerOf : undefined);
     reads = readNow;
@@ -203,10 +250,12 @@ export function createEngine(
     const digest = memory.digest.value;
     const productive = isProductive || index === 0 || triggers.includes('resume');
     const evidence = storm.check({ productive, signature: digest, at: frameTime });
+    if (evidence !== undefined) await subPlans.end('suspend', evidence.summary);
     const end: RunEnd | undefined = evidence === undefined ? earlyEnd(settled, calls) : { status: 'stalled', evidence };
 
-    guard.enter('commit');
+    enter('commit', index);
     const written = ledger.writtenState();
+    trace.note(() => ({ written }));
     const isRecorded =
       options.keepVolatile === true || ![...reads].some(key => key.startsWith('vol:') || key.startsWith(QUERY));
     const lost = await commit(
@@ -224,37 +273,25 @@ export function createEngine(
     );
     if (lost !== undefined || end !== undefined) return lost ?? end;
 
-    guard.enter('execute');
+    enter('execute');
     desk.begin();
+    trace.note(() => ({ started: starting.map(node => node.id) }));
 
-    guard.enter('effects');
+    enter('effects');
     const failed = effects.run(calls);
     const changed = flushNow();
+    trace.end();
     if (failed !== undefined) return finish(failedWith(failed));
+    if (inputs.isDue) request('signal');
     if (changed || settled.goesOn) request('state_flush');
     else if (renderer.isStale) request('timer');
     else waitForQuiet(activity);
     return undefined;
   }
 
-  /** Compares the new tree with the last one, of this process or of the one before. */
-  function takeTree(next: PlanNode): { readonly mounted: readonly NodeKey[]; readonly unmounted: readonly NodeKey[] } {
-    const diff = reconcile(tree, next);
-    const former = tree === undefined ? memory.formerNodes : new Set<string>();
-    const mounted = diff.mounted.filter(node => !former.has(node.id));
-    const left = [...former].filter(id => !diff.rows.has(id)).concat(diff.unmounted.map(node => node.id));
-    tree = next;
-    for (const id of left) {
-      const task = desk.taskOf(id);
-      if (task !== undefined) desk.cancel(task.id);
-    }
-    for (const id of left) verifying.delete(id);
-    for (const { kind, id, data } of diff.mounted) {
-      if (kind === 'phase' && data.name.toUpperCase() === 'VERIFY') verifying.add(id);
-    }
-    putNodeRows(memory, diff.rows, left);
-    effects.nodesChanged(diff.mounted, left);
-    return { mounted: mounted.map(node => node.id as NodeKey), unmounted: left as NodeKey[] };
+  function cancelTaskOf(node: string): void {
+    const task = desk.taskOf(node);
+    if (task !== undefined) desk.cancel(task.id);
   }
 
   function reach(ending: PlanNode): void {
@@ -264,40 +301,45 @@ export function createEngine(
     if (ending.kind === 'stop') operator.stop(reason ?? `the plan reached ${ending.id}`);
   }
 
-  /** How many of them are input to the plan. */
-  function takeCommands(): number {
-    const taken = commands.splice(0);
-    for (const command of taken) obey(command);
-    const inputs = taken.filter(({ kind }) => kind !== 'idle' && kind !== 'grace-over').length;
-    if (inputs > 0) effects.forgetHistory();
-    return inputs;
-  }
-
-  function obey(command: Command): void {
+  function obey(command: Command): CommandAnswer {
     switch (command.kind) {
       case 'idle':
         isQuiet = true;
-        return;
+        return 'done';
+      case 'suspend':
+        isSuspended = true;
+        return 'done';
       case 'grace-over':
         operator.endGrace();
-        return;
-      case 'pause':
-        operator.pause();
-        return;
-      case 'stop':
-        operator.stop(command.reason);
-        return;
-      case 'cancel':
-        operator.cancel(command.node);
-        return;
+        return 'done';
+      case 'time-over':
+        operator.endTime();
+        return 'done';
+      case 'input':
+        inputs.expect();
+        return 'done';
       case 'invalidate':
         queries.invalidate(command.tables);
-        return;
-      case 'due':
-      case 'wake':
-      case 'retry':
-        operator.runAgain(command.node, command.kind);
+        return 'done';
+      default:
+        return operator.obey(command);
     }
+  }
+
+  /** Ends the run with what is left to commit, and rests its children. */
+  async function finish(end: RunEnd): Promise<RunEnd> {
+    await subPlans.end('suspend', 'the run above it ended');
+    trace.end();
+    return book.finish(end);
+  }
+
+  /** Ends the run without waiting for its work. */
+  async function terminate(): Promise<RunEnd> {
+    const reason = operator.stopping?.reason ?? 'the run was ended';
+    await subPlans.end('terminate', reason);
+    desk.terminate();
+    putStatusRows(memory, structure, Math.max(0, memory.nextFrame - 1));
+    return book.finish({ status: 'stopped', reason });
   }
 
   /** The end of the run, where the frame itself shows it and no effect can still say otherwise. */
@@ -309,18 +351,8 @@ export function createEngine(
     return end !== undefined && book.canEnd(end) ? end : undefined;
   }
 
-  /** How the run stands, if nothing goes on and nothing is about to. */
   function outcome(activity: Activity, ready: number): RunEnd | undefined {
-    const { stopping } = operator;
-    if (stopping !== undefined) {
-      return desk.busy === 0 || operator.isGraceOver ? { status: 'stopped', reason: stopping.reason } : undefined;
-    }
-    if (desk.busy > 0 || inbox.length > 0) return undefined;
-    if (activity.done || activity.ending?.kind === 'end') return { status: 'completed', output: stateNow() };
-    if (operator.isPausing) return { status: 'paused' };
-    if (ready > 0) return undefined;
-    if (activity.blocked > 0) return { status: 'waiting' };
-    return activity.failed > 0 ? { status: 'failed', error: nodeFailure() } : undefined;
+    return inbox.length > 0 || inputs.isDue ? undefined : outcomeOf(activity, ready, memory, structure, desk, operator);
   }
 
   /** A plan with effects may still be told something: it ends when it has been quiet for a while. */
@@ -330,34 +362,14 @@ export function createEngine(
     cancelIdle = timers.after(wait, () => later({ kind: 'idle' }, 'stop_requested'));
   }
 
-  function stateNow() {
-    return Object.fromEntries(memory.state.entries());
-  }
-
-  function nodeFailure(): TaskError {
-    const failed = ['failed', 'abandoned', 'canceled'];
-    const isFailed = ([id]: readonly [string, unknown]) =>
-      structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
-    const [id, record] = [...records].find(isFailed) ?? [];
-    const reason = record?.reason ?? `it was ${record?.status ?? 'lost'}`;
-    return { class: 'terminal', code: 'plan/task-failed', message: `Node ${id ?? '?'} failed: ${reason}` };
-  }
-
   return {
     step,
-    tree: () =>
-      tree &&
-      treeToJson(tree, id => {
-        const record = records.get(id);
-        return {
-          status: structure.statusOf(id),
-          ...(record?.loop === undefined ? {} : { iteration: iterationOf(record) }),
-        };
-      }),
+    tree: keeper.shown,
     close() {
       cancelIdle?.();
       operator.close();
       desk.abandon();
+      void subPlans.end('abandon', 'the run above it was let go');
       effects.close();
       renderer.close();
     },
@@ -370,26 +382,11 @@ function deepFrozen(value: unknown): unknown {
   return plain.ok ? plain.value : value;
 }
 
-function failedWith(error: PlanError): RunEnd {
-  const { code, message } = planFailure(error);
-  return { status: 'failed', error: { class: 'terminal', code, message } };
+/** Where nothing came with them, these make no frame. */
+function isIdle(trigger: TriggerKind): boolean {
+  return !['start', 'resume', 'state_flush', 'task_finished', 'timer'].includes(trigger);
 }
 
-/** The most telling first. */
-const triggerKinds: Record<TriggerKind, FrameTrigger['kind']> = {
-  start: 'start',
-  resume: 'resume',
-  task_finished: 'task',
-  task_progressed: 'task',
-  task_started: 'task',
-  state_flush: 'state',
-  late_write: 'state',
-  input: 'operator',
-  stop_requested: 'operator',
-  timer: 'timer',
-};
-
-function triggerOf(triggers: readonly TriggerKind[], written: readonly string[]): FrameTrigger {
-  const first = (Object.keys(triggerKinds) as TriggerKind[]).find(kind => triggers.includes(kind)) ?? 'timer';
-  return { kind: triggerKinds[first], detail: triggers.join(' '), ...(written.length === 0 ? {} : { keys: written }) };
+function countNodes(node: PlanNode): number {
+  return node.children.reduce((count, child) => count + countNodes(child), 1);
 }

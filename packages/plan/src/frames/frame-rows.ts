@@ -32,13 +32,22 @@ function goneRecord(record: NodeRecord): NodeRecord | undefined {
   return { ...rest, status: isLive ? 'canceled' : record.status, gone: true };
 }
 
-/** Puts the rows of statuses that may have changed into the ledger, and tells those of nodes that do work. */
-export function putStatusRows(memory: RunMemory, structure: Structure, frame: number): void {
+/**
+ * Puts the rows of statuses that may have changed into the ledger, and tells those of nodes that do work. A node whose
+ * branch is not taken any more is told to `onSkipped`, and forgets what it did.
+ */
+export function putStatusRows(
+  memory: RunMemory,
+  structure: Structure,
+  frame: number,
+  onSkipped: (node: string) => void = () => {},
+): void {
   const { ledger, records } = memory;
   for (const id of structure.takeTouched()) {
     const node = structure.nodeOf(id);
     if (node === undefined) continue;
     const status = structure.statusOf(id);
+    if (status === 'skipped') skip(memory, id, onSkipped);
     const record = records.get(id);
     const before = ledger.committed('status', id) as { readonly status?: NodeStatus; readonly gone?: true } | undefined;
     const keepsRecord = isRunnableKind(node.kind) || isLoopKind(node.kind) || node.kind === 'effect';
@@ -53,7 +62,17 @@ export function putStatusRows(memory: RunMemory, structure: Structure, frame: nu
   }
 }
 
-function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined): void {
+/** As if it had left the plan: when its branch is taken again, it begins anew. */
+function skip({ records }: RunMemory, id: string, onSkipped: (node: string) => void): void {
+  const record = records.get(id);
+  if (record === undefined || record.gone === true || record.status === 'skipped') return;
+  onSkipped(id);
+  const gone = goneRecord(record);
+  if (gone === undefined) records.delete(id);
+  else records.set(id, { ...gone, status: 'skipped' });
+}
+
+export function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined): void {
   memory.ledger.put('status', id, record as Json | undefined);
   memory.digest.set('status', id, record as Json | undefined);
 }

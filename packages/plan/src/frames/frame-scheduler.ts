@@ -16,6 +16,7 @@ export type TriggerKind =
   | 'late_write'
   | 'timer'
   | 'input'
+  | 'signal'
   | 'stop_requested';
 
 const immediateTriggers: ReadonlySet<TriggerKind> = new Set<TriggerKind>([
@@ -24,6 +25,7 @@ const immediateTriggers: ReadonlySet<TriggerKind> = new Set<TriggerKind>([
   'task_finished',
   'state_flush',
   'input',
+  'signal',
   'stop_requested',
 ]);
 

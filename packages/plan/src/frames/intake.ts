@@ -30,14 +30,21 @@ interface Ran {
   readonly error?: PlanError;
 }
 
-export function createIntake(memory: RunMemory, structure: Structure, desk: TaskDesk, queue: ActionQueue): Intake {
+/** `wasWoken` says whether a node was woken while its work went on. */
+export function createIntake(
+  memory: RunMemory,
+  structure: Structure,
+  desk: TaskDesk,
+  queue: ActionQueue,
+  wasWoken: (node: string) => boolean,
+): Intake {
   const { ledger, records } = memory;
   let ran: Ran[] = [];
 
   const setRecord = (node: string, change: Partial<NodeRecord>) => {
     const before = records.get(node);
     if (before === undefined) return;
-    const { reason: _, ...rest } = before;
+    const { reason: _, told: __, ...rest } = before;
     records.set(node, { ...rest, ...change });
     structure.touch(node);
   };
@@ -66,7 +73,8 @@ export function createIntake(memory: RunMemory, structure: Structure, desk: Task
     }
   };
 
-  const end = (task: Task, outcome: Extract<TaskNews, { kind: 'ended' }>['outcome']) => {
+  const end = (task: Task, { outcome, value }: Extract<TaskNews, { kind: 'ended' }>) => {
+    const woken = wasWoken(task.node);
     const node = structure.nodeOf(task.node) as RunnableNode | undefined;
     const record = records.get(task.node);
     const isCurrent =
@@ -77,7 +85,7 @@ export function createIntake(memory: RunMemory, structure: Structure, desk: Task
     switch (verdict.kind) {
       case 'succeeded':
         setRecord(task.node, { status: 'succeeded' });
-        call(node, task, 'onFinished', outcome.kind === 'done' ? outcome.output : null);
+        call(node, task, 'onFinished', value);
         return;
       case 'failed': {
         setRecord(task.node, { status: 'failed', reason: `${verdict.error.code}: ${verdict.error.message}` });
@@ -94,10 +102,13 @@ export function createIntake(memory: RunMemory, structure: Structure, desk: Task
         setRecord(task.node, isRateLimit ? { status: 'blocked', reason: 'rate_limit' } : { status: 'scheduled' });
         return;
       }
-      case 'blocked':
-        setRecord(task.node, { status: 'blocked', reason: verdict.reason });
-        call(node, task, 'onBlocked', verdict.reason);
+      case 'blocked': {
+        const { reason } = verdict;
+        // What it waits for may have come after the work looked.
+        setRecord(task.node, woken ? { status: 'idle', told: reason } : { status: 'blocked', reason, told: reason });
+        if (record?.told !== reason && reason !== 'sub_plan_paused') call(node, task, 'onBlocked', reason);
         return;
+      }
       case 'canceled':
         setRecord(task.node, { status: 'canceled' });
     }
@@ -112,7 +123,7 @@ export function createIntake(memory: RunMemory, structure: Structure, desk: Task
         const task = known(item);
         if (task === undefined) continue;
         if (item.kind === 'ended') {
-          end(task, item.outcome);
+          end(task, item);
           continue;
         }
         const node = structure.nodeOf(task.node);

@@ -1,93 +1,180 @@
-import type { QueryTable } from '../context.ts';
+import { checkStop, NO_USAGE, type NodeKey } from '@signalbox/runs';
+import { countOf } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
+import type { CommandAnswer, OperatorCommand } from './command.ts';
 import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { TaskDesk } from './task-desk.ts';
 
-/** What a run is told from outside, or tells itself for later. */
-export type Command =
-  | { readonly kind: 'pause' | 'idle' | 'grace-over' }
-  | { readonly kind: 'stop'; readonly reason: string }
-  | { readonly kind: 'invalidate'; readonly tables: readonly QueryTable[] }
-  | { readonly kind: 'retry' | 'cancel' | 'wake' | 'due'; readonly node: string };
-
 /** Does what commands say to nodes and tasks, and remembers what they say about the run. */
 export interface Operator {
+  obey(command: OperatorCommand): CommandAnswer;
+  /** The plan or a limit stops the run. */
   stop(reason: string): void;
-  pause(): void;
   /** The wait for work that was told to end is over. */
   endGrace(): void;
-  cancel(node: string): void;
-  /** Makes a node ready once more: its wait is over, or someone wants it to run again. */
-  runAgain(node: string, why: 'due' | 'wake' | 'retry'): void;
-  /** A stopped run that is taken up does what its stop canceled. */
-  reviveCanceled(): void;
+  /** The run has had its time. */
+  endTime(): void;
+  /** A run that is taken up asks again what waits for a person, and does what its stop canceled. */
+  takeUp(): void;
+  /** Whether the node was woken while its work went on, which then could not see why. Asked once. */
+  takeWoken(node: string): boolean;
   readonly stopping: { readonly reason: string } | undefined;
   readonly isPausing: boolean;
-  readonly isGraceOver: boolean;
+  /** Nothing is waited for any more. */
+  readonly isOver: boolean;
   close(): void;
 }
 
-export function createOperator(
-  options: PlanRunOptions,
-  memory: RunMemory,
-  structure: Structure,
-  desk: TaskDesk,
-  onGraceOver: () => void,
-): Operator {
-  const { records } = memory;
+export interface OperatorParts {
+  readonly options: PlanRunOptions;
+  readonly memory: RunMemory;
+  readonly structure: Structure;
+  readonly desk: TaskDesk;
+  onPause(by: string): void;
+  onGraceOver(): void;
+  onTimeOver(): void;
+}
+
+export function createOperator(parts: OperatorParts): Operator {
+  const { options, memory, structure, desk } = parts;
+  const { records, ledger } = memory;
+  const { run, clock, timers } = options;
+  const limits = { maxWallClockMs: memory.limits.maxWallClockMs };
+  const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
+  const woken = new Set<string>();
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
-  let isGraceOver = false;
+  let isOver = false;
   let cancelGrace: (() => void) | undefined;
+  const cancelTime =
+    limits.maxWallClockMs === undefined
+      ? undefined
+      : timers.after(Math.max(0, startedAt + limits.maxWallClockMs - clock.now()), parts.onTimeOver);
 
-  function cancel(node: string): void {
+  function stop(reason: string): void {
+    if (stopping !== undefined) return;
+    stopping = { reason };
+    for (const task of [...memory.tasks.values()]) cancel(task.node);
+    cancelGrace = timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, parts.onGraceOver);
+  }
+
+  function cancel(node: string): boolean {
     const task = desk.taskOf(node);
-    if (task === undefined) return;
+    if (task === undefined || task.status === 'canceling') return false;
     desk.cancel(task.id);
     const record = records.get(node);
-    if (task.status !== 'pending' || record === undefined || record.gone === true) return;
+    if (task.status !== 'pending' || record === undefined || record.gone === true) return true;
     records.set(node, { ...record, status: 'canceled' });
     structure.touch(node);
+    return true;
+  }
+
+  /** Makes a node ready once more: its wait is over, or someone wants it to run again. */
+  function runAgain(node: string, why: 'due' | 'wake' | 'retry'): boolean {
+    const record = records.get(node);
+    if (record === undefined || record.gone === true) return false;
+    if (why === 'wake' && record.status === 'running') {
+      woken.add(node);
+      return true;
+    }
+    const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
+    if (why === 'retry' ? record.status === 'running' || record.status === 'idle' : !isWaiting) return false;
+    const { reason: _, child, ...rest } = record;
+    records.set(node, { ...rest, ...(why === 'retry' || child === undefined ? {} : { child }), status: 'idle' });
+    structure.touch(node);
+    return true;
+  }
+
+  /** The loop may run as often as its maximum says once more, counted from the body that goes on. */
+  function reset(node: string): boolean {
+    const record = records.get(node);
+    if (record?.loop === undefined || record.loop.left || record.gone === true || countOf(record) === 1) return false;
+    records.set(node, { ...record, loop: { ...record.loop, since: record.loop.total } });
+    structure.touch(node);
+    return true;
+  }
+
+  const isKnown = (node: string) =>
+    structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
+
+  function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' }>): boolean {
+    switch (command.kind) {
+      case 'pause': {
+        if (isPausing) return false;
+        isPausing = true;
+        parts.onPause(command.by);
+        return true;
+      }
+      case 'stop': {
+        if (stopping !== undefined) return false;
+        stop(command.reason);
+        return true;
+      }
+      case 'terminate': {
+        if (isOver) return false;
+        stopping = { reason: command.reason };
+        isOver = true;
+        return true;
+      }
+      case 'retry':
+        return runAgain(command.node, 'retry');
+      case 'cancel':
+        return cancel(command.node);
+      case 'reset':
+        return reset(command.node);
+    }
   }
 
   return {
-    stop(reason) {
-      if (stopping !== undefined) return;
-      stopping = { reason };
-      for (const task of [...memory.tasks.values()]) cancel(task.node);
-      cancelGrace = options.timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, onGraceOver);
-    },
-    pause() {
-      isPausing = true;
+    stop,
+    obey(command) {
+      if ('node' in command && !isKnown(command.node)) return 'unknown_node';
+      if (!('by' in command)) {
+        return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
+      }
+      if (!act(command)) return 'no_effect';
+      const node = 'node' in command ? { node: command.node as NodeKey } : {};
+      ledger.event('operator.acted', { action: command.kind, ...node, by: command.by });
+      return 'done';
     },
     endGrace() {
-      isGraceOver = true;
+      isOver = true;
     },
-    cancel,
-    runAgain(node, why) {
-      const record = records.get(node);
-      if (record === undefined || record.gone === true) return;
-      const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
-      if (why === 'retry' ? record.status === 'running' : !isWaiting) return;
-      const { reason: _, ...rest } = record;
-      records.set(node, { ...rest, status: 'idle' });
-      structure.touch(node);
+    endTime() {
+      const elapsedMs = clock.now() - startedAt;
+      const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
+      if (verdict.kind === 'stop') stop(verdict.reason);
     },
-    reviveCanceled() {
+    takeUp() {
+      const wasStopped = memory.record?.status === 'stopped';
       for (const [node, record] of records) {
-        if (record.status === 'canceled' && record.gone === undefined) records.set(node, { ...record, status: 'idle' });
+        if (record.gone === true) continue;
+        if (record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
+        if (record.status !== 'canceled' || !wasStopped) continue;
+        const isSubPlan = memory.formerNodes.get(node) === 'subplan';
+        const child = isSubPlan ? { child: record.child ?? record.restart ?? 0 } : {};
+        records.set(node, { ...record, ...child, status: 'idle' });
       }
     },
+    takeWoken: node => woken.delete(node),
     get stopping() {
       return stopping;
     },
     get isPausing() {
       return isPausing;
     },
-    get isGraceOver() {
-      return isGraceOver;
+    get isOver() {
+      return isOver;
     },
-    close: () => cancelGrace?.(),
+    close() {
+      cancelGrace?.();
+      cancelTime?.();
+    },
   };
+}
+
+/** Reasons that an answer may have ended since; what waits for a time, or for an operator's retry, is left alone. */
+function waitsForPerson(reason: string | undefined): boolean {
+  return reason !== undefined && /^(approval_required:|human|sub_plan_)/.test(reason);
 }

@@ -2,6 +2,7 @@ import { type EventId, RUN_EVENT_VERSION, type RunPhase, timestampOf } from '@si
 import { type Frame, mayRunFollow, type RunChange, type RunWrite, type WriteSet } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
+import type { RunInputs } from './run-inputs.ts';
 import type { RunMemory } from './run-memory.ts';
 
 /** The commits of a run: each takes everything in the ledger, and what the run itself became. */
@@ -20,9 +21,11 @@ export interface RunCommit {
 export function createRunCommit(
   options: PlanRunOptions,
   memory: RunMemory,
+  inputs: RunInputs,
   onCommitted: (writes: WriteSet) => void,
 ): RunCommit {
   const { run, clock, ids, create, owner } = options;
+  let isClaimDue = options.claim === true && memory.record !== undefined;
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;
@@ -45,7 +48,9 @@ export function createRunCommit(
     }
     const to = end === undefined || end.status === 'lost' ? 'running' : end.status;
     const nextPhase = end?.status === 'completed' ? 'DONE' : phase;
-    if (to === status && nextPhase === shownPhase) return undefined;
+    const claim = claimOf();
+    const inputSeq = inputs.toKeep(end !== undefined);
+    if (to === status && nextPhase === shownPhase && claim === undefined && inputSeq === undefined) return undefined;
     const why: Pick<RunChange, 'stopReason' | 'error'> = {
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
@@ -58,7 +63,17 @@ export function createRunCommit(
     status = to;
     shownPhase = nextPhase;
     const output = end?.status === 'completed' ? { output: end.output } : {};
-    return { kind: 'change', change: { status: to, phase: nextPhase, ...why, ...output } };
+    const kept = inputSeq === undefined ? {} : { inputSeq };
+    return { kind: 'change', change: { status: to, phase: nextPhase, ...why, ...output, ...claim, ...kept } };
+  }
+
+  /** Taking a run over is part of the first commit, so nobody owns a run that he did nothing to. */
+  function claimOf(): Pick<RunChange, 'epoch' | 'owner'> | undefined {
+    if (!isClaimDue) return undefined;
+    isClaimDue = false;
+    const claimed = { epoch: epoch + 1, owner };
+    ledger.event('run.claimed', claimed);
+    return claimed;
   }
 
   function canEnd(end: RunEnd): boolean {
@@ -83,6 +98,7 @@ export function createRunCommit(
     ledger.settle();
     version = committed.value.version;
     epoch = committed.value.epoch;
+    inputs.committed(committed.value.nextSeq, writes.events?.length ?? 0);
     if (frame !== undefined) memory.nextFrame += 1;
     onCommitted(writes);
     return undefined;

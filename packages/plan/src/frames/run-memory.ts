@@ -1,5 +1,13 @@
 import type { Clock, IdSource, Json, RunId } from '@signalbox/model';
-import type { IntervalSpace, RunReader, RunRecord, Task, TaskId } from '@signalbox/runs';
+import {
+  hasRunEnded,
+  type IntervalSpace,
+  type RunReader,
+  type RunRecord,
+  type StopConditions,
+  type Task,
+  type TaskId,
+} from '@signalbox/runs';
 import type { EffectMemory } from '../effects/effect-registry.ts';
 import { type AnyPlan, initialState } from '../plan-definition.ts';
 import type { StateChange } from '../plan-error.ts';
@@ -20,21 +28,25 @@ export interface RunMemory {
   readonly ledger: Ledger;
   readonly digest: FrameDigest;
   readonly effects: ReadonlyMap<string, EffectMemory>;
-  /** Nodes of the last frame that an earlier process committed. */
-  readonly formerNodes: ReadonlySet<string>;
+  /** Nodes of the last frame that an earlier process committed, with their kinds. */
+  readonly formerNodes: ReadonlyMap<string, string>;
+  readonly limits: StopConditions;
+  /** Runs of sub-plans that have not come to their end. */
+  readonly children: readonly RunRecord[];
   /** The last three, oldest first. */
   lastChanges: readonly StateChange[];
   nextFrame: number;
   record: RunRecord | undefined;
 }
 
-/** The memory of a run: of a new one, or as the reader has it. */
+/** The memory of a run: of a new one with `limits`, or as the reader has it. */
 export async function loadMemory(
   plan: AnyPlan,
   run: RunId,
   reader: RunReader,
   clock: Clock,
   ids: IdSource,
+  limits: StopConditions = {},
 ): Promise<RunMemory> {
   const record = await reader.run(run);
   const frames = record?.frames ?? 0;
@@ -81,6 +93,7 @@ export async function loadMemory(
     }
   }
   const tasks = record === undefined ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
+  const children = record === undefined ? [] : await reader.children(run);
   return {
     state: createReadable('', state),
     volatile: createReadable('vol:', new Map()),
@@ -89,7 +102,11 @@ export async function loadMemory(
     ledger,
     digest,
     effects: new Map([...records].flatMap(([id, { effect }]) => (effect === undefined ? [] : [[id, effect] as const]))),
-    formerNodes: new Set(known.get('node')?.keys()),
+    formerNodes: new Map(
+      [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
+    ),
+    limits: record?.limits ?? limits,
+    children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
     nextFrame: frames,
     record,

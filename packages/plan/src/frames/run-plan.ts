@@ -1,8 +1,9 @@
+import { failure } from '@signalbox/model';
 import type { TreeNode } from '../nodes/tree-json.ts';
+import { type Command, createCommandBox } from './command.ts';
 import { createEngine } from './engine.ts';
-import type { PlanRun, PlanRunOptions, RunEnd } from './engine-options.ts';
+import type { DrivenRun, PlanRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
-import type { Command } from './operator.ts';
 import { loadMemory } from './run-memory.ts';
 
 /**
@@ -10,18 +11,20 @@ import { loadMemory } from './run-memory.ts';
  * it. The loop waits at one place, for a frame to become due.
  */
 export function runPlan(options: PlanRunOptions): PlanRun {
-  const commands: Command[] = [];
+  const { suspend: _, abandon: __, ...run } = drivePlan(options, 0);
+  return run;
+}
+
+function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
+  const commands = createCommandBox();
   let isDue = false;
+  let isAbandoned = false;
   let wakeUp: (() => void) | undefined;
-  const scheduler = createFrameScheduler(
-    options.clock,
-    options.timers,
-    () => {
-      isDue = true;
-      wakeUp?.();
-    },
-    options.minFrameIntervalMs,
-  );
+  const becomeDue = () => {
+    isDue = true;
+    wakeUp?.();
+  };
+  const scheduler = createFrameScheduler(options.clock, options.timers, becomeDue, options.minFrameIntervalMs);
   const untilDue = async () => {
     if (!isDue) {
       await new Promise<void>(resolve => {
@@ -32,37 +35,64 @@ export function runPlan(options: PlanRunOptions): PlanRun {
     isDue = false;
   };
   const ask = (command: Command) => {
-    commands.push(command);
-    scheduler.request(command.kind === 'stop' ? 'stop_requested' : 'input');
+    const answer = commands.ask(command);
+    scheduler.request(command.kind === 'stop' || command.kind === 'terminate' ? 'stop_requested' : 'input');
+    return answer;
   };
   let shown: () => TreeNode | undefined = () => undefined;
 
   const drive = async (): Promise<RunEnd> => {
-    const memory = await loadMemory(options.plan, options.run, options.reader, options.clock, options.ids);
+    const { plan, run, reader, clock, ids, create } = options;
+    const memory = await loadMemory(plan, run, reader, clock, ids, create?.limits);
     if (memory.record?.status === 'completed') return { status: 'completed', output: memory.record.output ?? null };
-    const engine = createEngine(options, memory, scheduler.request, commands);
+    const { request } = scheduler;
+    const engine = createEngine(options, memory, { request, commands, depth, startChild: drivePlan });
     shown = engine.tree;
-    scheduler.request(memory.nextFrame === 0 ? 'start' : 'resume');
+    request(memory.nextFrame === 0 ? 'start' : 'resume');
     try {
       for (;;) {
         await untilDue();
+        if (isAbandoned) return letGo(run);
         const end = await engine.step(scheduler.begin());
         if (end !== undefined) return end;
       }
     } finally {
-      scheduler.close();
       engine.close();
     }
   };
+  const finished = drive().finally(() => {
+    scheduler.close();
+    commands.close();
+  });
 
   return {
-    finished: drive(),
-    pause: () => ask({ kind: 'pause' }),
-    stop: reason => ask({ kind: 'stop', reason }),
-    retry: node => ask({ kind: 'retry', node }),
-    cancel: node => ask({ kind: 'cancel', node }),
+    finished,
+    pause: (by = OPERATOR) => ask({ kind: 'pause', by }),
+    stop: (reason, by = OPERATOR) => ask({ kind: 'stop', reason, by }),
+    terminate: (reason, by = OPERATOR) => ask({ kind: 'terminate', reason, by }),
+    retry: (node, by = OPERATOR) => ask({ kind: 'retry', node, by }),
+    cancel: (node, by = OPERATOR) => ask({ kind: 'cancel', node, by }),
+    reset: (node, by = OPERATOR) => ask({ kind: 'reset', node, by }),
     wake: node => ask({ kind: 'wake', node }),
+    input: () => ask({ kind: 'input' }),
     invalidate: tables => ask({ kind: 'invalidate', tables }),
+    suspend: () => void ask({ kind: 'suspend' }),
+    abandon() {
+      isAbandoned = true;
+      becomeDue();
+    },
     tree: () => shown(),
   };
+}
+
+/** Who gave a command, where nobody says. */
+const OPERATOR = 'operator';
+
+function letGo(run: string): RunEnd {
+  const error = failure('store/outcome-unknown', {
+    message: `Run ${run} was let go with the run above it.`,
+    suggestion: 'Take the run above it up again.',
+    details: { run },
+  });
+  return { status: 'lost', error };
 }

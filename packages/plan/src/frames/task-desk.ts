@@ -6,6 +6,7 @@ import {
   failTask,
   finishTask,
   type NodeKey,
+  type OrphanPolicy,
   recoverOrphan,
   retryWaitMs,
   startTask,
@@ -19,13 +20,17 @@ import type { RunnableNode } from '../nodes/plan-node.ts';
 import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { PlanRunOptions } from './engine-options.ts';
+import { putStatus } from './frame-rows.ts';
 import type { RunMemory } from './run-memory.ts';
-import type { TaskOutcome } from './task-executor.ts';
+import { canceledAtOnce } from './stop-undriven.ts';
+import type { SubPlans } from './sub-plans.ts';
+import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 import { doWork } from './task-work.ts';
 
 /** What came from work since it was last asked. */
 export type TaskNews =
-  | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome }
+  /** `value` is what handlers get of the output: it went through the author's schema. */
+  | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome; readonly value: unknown }
   | { readonly kind: 'progress'; readonly task: TaskId; readonly progress: TaskProgress };
 
 /** What the end of an attempt means for its node. */
@@ -48,6 +53,8 @@ export interface TaskDesk {
   close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
   /** Asks the work of a task to end. */
   cancel(id: TaskId): void;
+  /** Ends every task as canceled, without waiting for its work. */
+  terminate(): void;
   /** Work of a process that is gone: it starts again, or is given up. */
   recover(): void;
   taskOf(node: string): Task | undefined;
@@ -61,6 +68,7 @@ export function createTaskDesk(
   options: PlanRunOptions,
   memory: RunMemory,
   structure: Structure,
+  subPlans: SubPlans,
   onNews: (news: TaskNews) => void,
   onDue: (node: string) => void,
 ): TaskDesk {
@@ -69,6 +77,7 @@ export function createTaskDesk(
   const byNode = new Map<string, TaskId>();
   const controls = new Map<TaskId, AbortController>();
   const waits = new Map<TaskId, () => void>();
+  const maxRetries = memory.limits.maxRetriesPerTask ?? Number.POSITIVE_INFINITY;
   let opened: { readonly task: Task; readonly node: RunnableNode }[] = [];
   for (const task of tasks.values()) byNode.set(task.node, task.id);
 
@@ -109,13 +118,19 @@ export function createTaskDesk(
     return undefined;
   };
 
+  const wantedChildren = () => {
+    const wanted = [...tasks.values()].filter(({ status, node }) => status !== 'canceling' && isSubPlan(node));
+    return new Set(wanted.map(({ node, iteration }) => subPlans.idOf(node, iteration, childOf(records.get(node)))));
+  };
+  const isSubPlan = (node: string) => (structure.nodeOf(node)?.kind ?? memory.formerNodes.get(node)) === 'subplan';
+
   return {
     open(node) {
       const waiting = waitingTask(node);
       const before = records.get(node.id);
       const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
       const task = startTask(
-        waiting ?? newTask(node, run, restart, structure, timestampOf(clock)),
+        waiting ?? newTask(node, run, restart, maxRetries, structure, timestampOf(clock)),
         owner,
         timestampOf(clock),
       );
@@ -124,7 +139,15 @@ export function createTaskDesk(
       keep(task);
       ledger.event('task.started', fieldsOf(task));
       const { iteration, signature } = task;
-      records.set(node.id, { status: 'running', iteration, signature, ...(restart === 0 ? {} : { restart }) });
+      const isSame = before?.signature === signature && before.iteration === iteration;
+      records.set(node.id, {
+        status: 'running',
+        iteration,
+        signature,
+        ...(restart === 0 ? {} : { restart }),
+        ...(waiting === undefined || before?.told === undefined ? {} : { told: before.told }),
+        ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
+      });
       opened.push({ task, node });
       return task;
     },
@@ -146,10 +169,15 @@ export function createTaskDesk(
             if (controls.get(task.id) === control) onNews({ kind: 'progress', task: task.id, progress });
           },
         };
-        void doWork(request, task, control, executor, timers).then(outcome => {
+        const record = records.get(node.id);
+        const child = childOf(record);
+        const place = { child, isRevived: child !== (record?.restart ?? 0) };
+        const work = (started: TaskRequest) =>
+          node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
+        void doWork(request, task, control, work, timers).then(({ outcome, value }) => {
           if (controls.get(task.id) !== control) return;
           controls.delete(task.id);
-          onNews({ kind: 'ended', task: task.id, outcome });
+          onNews({ kind: 'ended', task: task.id, outcome, value });
         });
       }
     },
@@ -207,9 +235,25 @@ export function createTaskDesk(
       waits.delete(id);
       const canceled = cancelTask(task, timestampOf(clock));
       keep(canceled);
-      if (canceled.status === 'canceled')
+      if (canceled.status === 'canceled') {
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
+        if (isSubPlan(task.node)) subPlans.drop(task.node, task.iteration, childOf(records.get(task.node)));
+      }
       controls.get(id)?.abort(new Error('canceled'));
+    },
+    terminate() {
+      for (const task of [...tasks.values()]) {
+        keep(canceledAtOnce(task, timestampOf(clock)));
+        ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
+        const record = records.get(task.node);
+        if (record === undefined || record.gone === true) continue;
+        const { reason: _, told: __, ...rest } = record;
+        const canceled = { ...rest, status: 'canceled' } as const;
+        records.set(task.node, canceled);
+        putStatus(memory, task.node, canceled);
+        structure.touch(task.node);
+      }
+      this.abandon();
     },
     recover() {
       for (const task of [...tasks.values()]) {
@@ -217,11 +261,13 @@ export function createTaskDesk(
           if (task.nextRetryAt !== undefined) waitFor(task);
           continue;
         }
-        const action = recoverOrphan(task, options.orphanPolicy ?? 'retry', timestampOf(clock));
+        const action = recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, timestampOf(clock));
         keep(action.task);
         const record = records.get(task.node);
         if (action.kind === 'cancel') {
           ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
+          if (record !== undefined && record.gone === undefined)
+            records.set(task.node, { ...record, status: 'canceled' });
           continue;
         }
         ledger.event('task.orphaned', { ...fieldsOf(task), action: action.kind });
@@ -234,17 +280,19 @@ export function createTaskDesk(
           ...(action.kind === 'ask' ? { reason: 'outcome_unknown' } : {}),
         });
       }
+      subPlans.sweep(wantedChildren());
     },
     taskOf(node) {
       const id = byNode.get(node);
       return id === undefined ? undefined : tasks.get(id);
     },
     get busy() {
-      return controls.size + opened.length + waits.size;
+      return controls.size + opened.length + waits.size + subPlans.busy;
     },
     abandon() {
       for (const cancel of waits.values()) cancel();
       waits.clear();
+      opened = [];
       const aborting = [...controls.values()];
       controls.clear();
       for (const control of aborting) control.abort(new Error('the run was let go'));
@@ -257,7 +305,32 @@ function nextRestart(before: NodeRecord | undefined, iteration: number): number 
   return before?.signature !== undefined && before.iteration === iteration ? (before.restart ?? 0) + 1 : 0;
 }
 
-function newTask(node: RunnableNode, run: RunId, restart: number, structure: Structure, createdAt: Timestamp): Task {
+/** The restart that names the child run of a sub-plan. */
+function childOf(record: NodeRecord | undefined): number {
+  return record?.child ?? record?.restart ?? 0;
+}
+
+/** Asking a person and watching a child run do no harm when they are cut off, and are not tried again but gone on with. */
+function recovered(
+  task: Task,
+  kind: string | undefined,
+  policy: OrphanPolicy = 'retry',
+  at: Timestamp,
+): ReturnType<typeof recoverOrphan> {
+  const isWatched = kind === 'subplan' || kind === 'human';
+  if (!isWatched || task.status === 'canceling') return recoverOrphan(task, policy, at);
+  const { leaseOwner: _, ...left } = task;
+  return { kind: 'retry', task: { ...left, status: 'pending' } };
+}
+
+function newTask(
+  node: RunnableNode,
+  run: RunId,
+  restart: number,
+  maxRetries: number,
+  structure: Structure,
+  createdAt: Timestamp,
+): Task {
   const iteration = structure.scopeOf(node.id);
   const signature = structure.signatureOf(node.id) ?? '';
   const key = node.id as NodeKey;
@@ -269,7 +342,7 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
     status: 'pending',
     effects: effectsOf(node),
     retryCount: 0,
-    maxRetries: node.data.retries,
+    maxRetries: Math.min(node.data.retries, maxRetries),
     backoffMs: DEFAULT_BACKOFF_MS,
     createdAt,
   };

@@ -4,9 +4,10 @@ import type { TaskProgress } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 
 /**
- * Does the work of agent, human and sub-plan nodes. The engine itself calls the functions of `Task` nodes.
+ * Does the work of agent and human nodes. The engine itself calls the functions of `Task` nodes and runs sub-plans.
  *
- * 1. It is called for a task only after the task's row is committed, and once per attempt.
+ * 1. It is called for a task only after the task's row is committed, and once per attempt; a node that is woken, or whose
+ *    run is taken up, is asked again in the same attempt.
  * 2. What it throws counts as a failed attempt.
  * 3. It ends soon after the signal is aborted; its outcome is kept then, without handlers.
  */

@@ -4,42 +4,70 @@ import type { TaskContext } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { frozen } from '../state/frozen.ts';
 import type { Timers } from './frame-scheduler.ts';
-import type { TaskExecutor, TaskOutcome, TaskRequest } from './task-executor.ts';
+import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
 const MESSAGE_BYTES = 2000;
+
+/** An attempt that came to its end: what it left, and what handlers get of its output. */
+export interface Attempt {
+  readonly outcome: TaskOutcome;
+  readonly value: unknown;
+}
 
 /** One attempt at the work of a node. Never rejects: whatever goes wrong is an outcome. */
 export async function doWork(
   request: Omit<TaskRequest, 'signal'>,
   task: Task,
   control: AbortController,
-  executor: TaskExecutor,
+  execute: (request: TaskRequest) => Promise<TaskOutcome>,
   timers: Timers,
-): Promise<TaskOutcome> {
-  const { timeoutMs } = request.node.data;
+): Promise<Attempt> {
+  const { node } = request;
+  const { timeoutMs } = node.data;
   const { signal } = control;
   let timedOut = false;
   let cancelTimer: (() => void) | undefined;
-  // Work that does not listen to its signal does not hold the run up when its time is over.
-  const overtime = new Promise<never>((_, reject) => {
-    if (timeoutMs === undefined) return;
-    cancelTimer = timers.after(timeoutMs, () => {
-      timedOut = true;
-      const reason = new Error(`no end after ${timeoutMs} ms`);
-      reject(reason);
-      control.abort(reason);
-    });
-  });
   try {
-    const { node } = request;
-    const work =
-      node.kind === 'task' ? runTask(node, { ...request, signal }) : executor.execute({ ...request, signal });
-    return await Promise.race([work, overtime]);
+    const started = { ...request, signal };
+    const work = node.kind === 'task' ? runTask(node, started) : execute(started);
+    if (timeoutMs === undefined) return await checked(node, await work);
+    // Work that does not listen to its signal does not hold the run up when its time is over.
+    const overtime = new Promise<never>((_, reject) => {
+      cancelTimer = timers.after(timeoutMs, () => {
+        timedOut = true;
+        const reason = new Error(`no end after ${timeoutMs} ms`);
+        reject(reason);
+        control.abort(reason);
+      });
+    });
+    return await checked(node, await Promise.race([work, overtime]));
   } catch (error) {
-    return { kind: 'failed', error: taskErrorOf(error, task, timedOut) };
+    const why = taskErrorOf(error, task, timedOut);
+    // A child run that had no time left is stopped, not begun again.
+    return failed(node.kind === 'subplan' && timedOut ? { ...why, class: 'terminal' } : why);
   } finally {
     cancelTimer?.();
   }
+}
+
+/** The output as the author's own schema makes it: only the plan's thread has that code. */
+async function checked(node: RunnableNode, outcome: TaskOutcome): Promise<Attempt> {
+  if (outcome.kind !== 'done') return { outcome, value: undefined };
+  const schema = 'schema' in node.code ? node.code.schema : undefined;
+  if (schema === undefined) return { outcome, value: outcome.output };
+  const parsed = await schema.safeParseAsync(outcome.output);
+  if (parsed.success) return { outcome, value: parsed.data };
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? 'The output' : issue.path.map(String).join('.');
+  return failed({
+    class: 'terminal',
+    code: 'output-invalid',
+    message: truncateUtf8(`${place}: ${issue?.message ?? 'does not fit the schema'}`, MESSAGE_BYTES),
+  });
+}
+
+function failed(error: TaskError): Attempt {
+  return { outcome: { kind: 'failed', error }, value: undefined };
 }
 
 async function runTask(

@@ -90,6 +90,8 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   readonly maxTokens?: number;
   readonly history?: { readonly maxMessages?: number; readonly maxTokens?: number };
   readonly resume?: 'continue' | 'restart' | 'fail';
+  /** Whether a person must allow what changes something; `skip` unless told otherwise. What is risky is asked for anyway. */
+  readonly permissions?: 'gated' | 'skip';
   readonly cwd?: string;
   readonly children?: PlanChild;
 }

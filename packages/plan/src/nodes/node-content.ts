@@ -21,19 +21,23 @@ export function nodeContent(kind: NodeKind, element: PlanElement): NodeContent {
   if (isAgentKind(kind)) {
     const { work, code } = divided(props);
     return {
-      code,
+      code: withSchema(code, props.schema),
       data: present({
         ...work,
         prompt: promptOf(element),
         schema: schemaOf(props.schema, element),
         maxTurns: props.maxTurns ?? DEFAULT_MAX_TURNS,
         resume: props.resume ?? 'continue',
+        permissions: props.permissions ?? 'skip',
       }),
     };
   }
   if (kind === 'human') {
     const { work, code } = divided(props);
-    return { code, data: present({ ...work, prompt: promptOf(element), schema: schemaOf(props.schema, element) }) };
+    return {
+      code: withSchema(code, props.schema),
+      data: present({ ...work, prompt: promptOf(element), schema: schemaOf(props.schema, element) }),
+    };
   }
   if (isRunnableKind(kind)) {
     const { work, code } = divided(props);
@@ -57,6 +61,11 @@ function divided(props: Readonly<Record<string, unknown>>) {
   const handlers = Object.fromEntries(entries.filter(([name]) => handlerNames.includes(name as HandlerName)));
   const work = Object.fromEntries(entries.filter(([name]) => !handlerNames.includes(name as HandlerName)));
   return { work: { ...work, retries: work.retries ?? DEFAULT_RETRIES } as Record<string, unknown>, code: { handlers } };
+}
+
+/** A schema of the author's own checks the output in the plan's thread; a JSON Schema is the executor's to check. */
+function withSchema(code: { readonly handlers: object }, schema: unknown): Readonly<Record<string, unknown>> {
+  return schema instanceof z.ZodType ? { ...code, schema } : code;
 }
 
 function promptOf(element: PlanElement): string {

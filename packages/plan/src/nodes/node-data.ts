@@ -20,6 +20,7 @@ const agentData = z.strictObject({
     .strictObject({ maxMessages: z.int().positive().optional(), maxTokens: z.int().positive().optional() })
     .optional(),
   resume: z.enum(['continue', 'restart', 'fail']),
+  permissions: z.enum(['gated', 'skip']),
   cwd: text.optional(),
 });
 const loopData = z.strictObject({ ...label, goesOn: z.boolean(), maxIterations: z.int().positive() });

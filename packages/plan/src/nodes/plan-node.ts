@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import type { AnyPlan } from '../plan-definition.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import type { NodeHandlers, TaskContext } from './handlers.ts';
@@ -21,8 +22,13 @@ export type TaskNode = WithCode<
   'task',
   { readonly handlers: NodeHandlers; readonly run: (task: TaskContext) => unknown }
 >;
-export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, { readonly handlers: NodeHandlers }> }[AgentKind];
-export type HumanNode = WithCode<'human', { readonly handlers: NodeHandlers }>;
+/** What comes with an output: the author's own schema, where it is zod. */
+interface AnswerCode {
+  readonly handlers: NodeHandlers;
+  readonly schema?: ZodType;
+}
+export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, AnswerCode> }[AgentKind];
+export type HumanNode = WithCode<'human', AnswerCode>;
 export type SubPlanNode = WithCode<'subplan', { readonly handlers: NodeHandlers; readonly plan: AnyPlan }>;
 export type EffectNode = WithCode<'effect', { readonly run: () => unknown; readonly cleanup?: () => void }>;
 export type LoopNode = { [Kind in LoopKind]: Base<Kind> }[LoopKind];

@@ -35,6 +35,7 @@ const agent = {
   maxTokens: count.optional(),
   history: z.strictObject({ maxMessages: count.optional(), maxTokens: count.optional() }).optional(),
   resume: z.enum(['continue', 'restart', 'fail']).optional(),
+  permissions: z.enum(['gated', 'skip']).optional(),
   cwd: name.optional(),
 };
 const vendor = z.strictObject({ ...agent, model: name.optional() });

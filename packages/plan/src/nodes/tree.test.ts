@@ -54,6 +54,7 @@ describe('the JSON of a tree', () => {
             retries: 3,
             maxTurns: 50,
             resume: 'continue',
+            permissions: 'skip',
           },
           children: [],
         },
@@ -88,7 +89,7 @@ it('[P13] the XML of a tree is one text, with statuses, and escapes what the aut
   expect(treeToXml(treeToJson(tree, statusOf))).toBe(`<plan id="${nodeIdOf('root')}" name="test">
   <phase id="fix" status="running" name="Fix &amp; &quot;go&quot;">
     <while id="loop" status="running" iteration="2" goesOn="true" maxIterations="5">
-      <claude id="ask" status="blocked" maxTurns="50" model="sonnet" resume="continue" retries="3" tools="{&quot;allow&quot;:[&quot;read&quot;]}">
+      <claude id="ask" status="blocked" maxTurns="50" model="sonnet" permissions="skip" resume="continue" retries="3" tools="{&quot;allow&quot;:[&quot;read&quot;]}">
         Is 1 &lt; 2?
       </claude>
     </while>

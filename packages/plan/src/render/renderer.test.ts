@@ -109,6 +109,7 @@ describe('a render', () => {
       prompt: 'Count to 3',
       maxTurns: 50,
       resume: 'continue',
+      permissions: 'skip',
       retries: 3,
     });
   });

@@ -13,7 +13,7 @@ export function turned(record: NodeRecord | undefined, turn: LoopTurn['turn'], s
       return {
         status: 'running',
         iteration: scope,
-        loop: { total: (loop?.total ?? 0) + 1, base: loop?.base ?? 0, left: false },
+        loop: { ...loop, total: (loop?.total ?? 0) + 1, base: loop?.base ?? 0, left: false },
       };
     case 'leave':
       return { status: 'succeeded', iteration: scope, loop: { total: 0, base: 0, ...loop, left: true } };

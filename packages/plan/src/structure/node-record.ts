@@ -12,8 +12,22 @@ export const nodeRecord = z.strictObject({
   restart: z.int().positive().optional(),
   /** Why it is blocked. */
   reason: z.string().optional(),
-  /** Bodies that the loop began over the whole run, how many of them before its present time round, and whether it was left. */
-  loop: z.strictObject({ total: z.int().nonnegative(), base: z.int().nonnegative(), left: z.boolean() }).optional(),
+  /** What `onBlocked` was told last, while the node waits for the same answer. */
+  told: z.string().optional(),
+  /** The restart whose child run a sub-plan goes on with, where that is not its own. */
+  child: z.int().nonnegative().optional(),
+  /**
+   * Bodies that the loop began over the whole run, how many of them before its present time round, and whether it was left.
+   * `since` is where an operator had its maximum count anew.
+   */
+  loop: z
+    .strictObject({
+      total: z.int().nonnegative(),
+      base: z.int().nonnegative(),
+      since: z.int().nonnegative().optional(),
+      left: z.boolean(),
+    })
+    .optional(),
   /** Canonical text of the dependencies that an effect ran with, and whether it holds something of its process. */
   effect: z.strictObject({ deps: z.string(), held: z.boolean() }).optional(),
   /** The node left the plan. What is kept says how often it ran. */
@@ -24,6 +38,11 @@ export type NodeRecord = z.infer<typeof nodeRecord>;
 /** The iteration that people see: counted from 0 each time the loop is reached. */
 export function iterationOf(record: NodeRecord | undefined): number {
   return record?.loop === undefined ? 0 : record.loop.total - record.loop.base;
+}
+
+/** Bodies that count for the loop's maximum, the present one included. */
+export function countOf({ loop }: NodeRecord): number {
+  return loop === undefined ? 0 : loop.total - (loop.since ?? loop.base) + 1;
 }
 
 export type Standing = 'idle' | 'live' | 'blocked' | 'done' | 'failed';

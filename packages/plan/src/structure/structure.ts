@@ -14,7 +14,7 @@ import {
   sumOf,
 } from './cell.ts';
 import { executionSignature } from './execution-signature.ts';
-import { iterationOf, type NodeRecord } from './node-record.ts';
+import { countOf, type NodeRecord } from './node-record.ts';
 
 /**
  * What the structure of a plan means: which nodes may run, given the tree and what is remembered of its nodes.
@@ -39,6 +39,7 @@ export interface Structure {
   loopOf(id: string): string | undefined;
   signatureOf(id: string): string | undefined;
   nodeOf(id: string): PlanNode | undefined;
+  readonly hasTree: boolean;
 }
 
 /** What goes on and what may go on. */
@@ -143,6 +144,9 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
       return cell.signature;
     },
     nodeOf: id => cells.get(id)?.node,
+    get hasTree() {
+      return root !== undefined;
+    },
   };
 }
 
@@ -191,7 +195,8 @@ function visitLoop(cell: Cell, found: Found, recordOf: (id: string) => NodeRecor
     return true;
   }
   if (cell.own !== 'live' || !isBodyDone(cell)) return false;
-  const goes = goesOn && iterationOf(recordOf(loop.id)) + 1 < maxIterations;
+  const record = recordOf(loop.id);
+  const goes = goesOn && (record === undefined ? 0 : countOf(record)) < maxIterations;
   found.turns.push({ loop, turn: goes ? 'advance' : 'leave' });
   return true;
 }

@@ -1,0 +1,74 @@
+import type { QueryTable } from '../context.ts';
+
+/** What became of a command. It is answered when what it did is committed. */
+export type CommandAnswer =
+  | 'done'
+  /** There is no such node in the plan. */
+  | 'unknown_node'
+  /** There was nothing to do: the node or the run stands where the command would have put it, or cannot go there. */
+  | 'no_effect'
+  /** The run ended, or was let go, before the command could take effect. */
+  | 'over';
+
+/** What an operator, or the process that drives the run, says to it. */
+export type OperatorCommand =
+  | { readonly kind: 'pause'; readonly by: string }
+  | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
+  | { readonly kind: 'retry' | 'cancel' | 'reset'; readonly node: string; readonly by: string }
+  | { readonly kind: 'wake' | 'due'; readonly node: string };
+
+export type Command =
+  | OperatorCommand
+  | { readonly kind: 'invalidate'; readonly tables: readonly QueryTable[] }
+  /** Events from outside may be there. */
+  | { readonly kind: 'input' }
+  /** The run to itself: it has been quiet, its grace or its wall clock is over, it must let go at once. */
+  | { readonly kind: 'idle' | 'grace-over' | 'time-over' | 'suspend' };
+
+interface Asked {
+  readonly command: Command;
+  readonly answer: (answer: CommandAnswer) => void;
+}
+
+/** Where commands wait for the next step, and their askers for the commit that follows it. */
+export interface CommandBox {
+  ask(command: Command): Promise<CommandAnswer>;
+  take(obey: (command: Command) => CommandAnswer): readonly Command[];
+  /** What was obeyed is durable. */
+  committed(): void;
+  /** Everything that is not answered, now or later, came too late. */
+  close(): void;
+}
+
+export function createCommandBox(): CommandBox {
+  let waiting: Asked[] = [];
+  let obeyed: Asked[] = [];
+  let isClosed = false;
+  return {
+    ask: command =>
+      new Promise(answer => {
+        if (isClosed) answer('over');
+        else waiting.push({ command, answer });
+      }),
+    take(obey) {
+      const taken = waiting;
+      waiting = [];
+      return taken.flatMap(asked => {
+        const answer = obey(asked.command);
+        if (answer === 'done') obeyed.push(asked);
+        else asked.answer(answer);
+        return answer === 'done' ? [asked.command] : [];
+      });
+    },
+    committed() {
+      for (const { answer } of obeyed) answer('done');
+      obeyed = [];
+    },
+    close() {
+      isClosed = true;
+      for (const { answer } of [...obeyed, ...waiting]) answer('over');
+      obeyed = [];
+      waiting = [];
+    },
+  };
+}

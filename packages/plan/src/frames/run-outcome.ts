@@ -1,0 +1,41 @@
+import type { TaskError } from '@signalbox/runs';
+import { type PlanError, planFailure } from '../plan-error.ts';
+import type { Activity, Structure } from '../structure/structure.ts';
+import type { RunEnd } from './engine-options.ts';
+import type { Operator } from './operator.ts';
+import type { RunMemory } from './run-memory.ts';
+import type { TaskDesk } from './task-desk.ts';
+
+/** How the run stands if nothing goes on and nothing is about to; `ready` is how much could still start. */
+export function outcomeOf(
+  activity: Activity,
+  ready: number,
+  memory: RunMemory,
+  structure: Structure,
+  desk: TaskDesk,
+  { stopping, isPausing }: Operator,
+): RunEnd | undefined {
+  if (desk.busy > 0) return undefined;
+  if (stopping !== undefined) return { status: 'stopped', reason: stopping.reason };
+  if (activity.done || activity.ending?.kind === 'end') {
+    return { status: 'completed', output: Object.fromEntries(memory.state.entries()) };
+  }
+  if (isPausing) return { status: 'paused' };
+  if (ready > 0) return undefined;
+  if (activity.blocked > 0) return { status: 'waiting' };
+  return activity.failed > 0 ? { status: 'failed', error: nodeFailure(memory, structure) } : undefined;
+}
+
+export function failedWith(error: PlanError): RunEnd {
+  const { code, message } = planFailure(error);
+  return { status: 'failed', error: { class: 'terminal', code, message } };
+}
+
+function nodeFailure({ records }: RunMemory, structure: Structure): TaskError {
+  const failed = ['failed', 'abandoned', 'canceled'];
+  const isFailed = ([id]: readonly [string, unknown]) =>
+    structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
+  const [id, record] = [...records].find(isFailed) ?? [];
+  const reason = record?.reason ?? `it was ${record?.status ?? 'lost'}`;
+  return { class: 'terminal', code: 'plan/task-failed', message: `Node ${id ?? '?'} failed: ${reason}` };
+}
