@@ -113,3 +113,77 @@ export {
   toContractRunStatus,
 } from './status/run-status.ts';
 export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
+export {
+  type AnswerBody,
+  answerBody,
+  type DecisionList,
+  decisionList,
+  type WireDecision,
+  type WireResolution,
+  wireDecision,
+  wireResolution,
+} from './wire/decisions.ts';
+export { type Health, health } from './wire/health.ts';
+export {
+  type ChunkList,
+  chunkList,
+  type EventList,
+  eventList,
+  type FrameList,
+  type FrameState,
+  frameList,
+  frameState,
+  storedEvent,
+  type TaskList,
+  type TransitionList,
+  taskList,
+  transitionList,
+  type WireChunk,
+  type WireEvent,
+  type WireFrame,
+  type WireStoredEvent,
+  type WireTransition,
+  wireChunk,
+  wireEvent,
+  wireFrame,
+  wireTransition,
+} from './wire/history.ts';
+export {
+  decisionsQuery,
+  emptyBody,
+  pageQuery,
+  type ResumeBody,
+  resumeBody,
+  runsQuery,
+  type SignalBody,
+  type StartBody,
+  type StopBody,
+  signalBody,
+  startBody,
+  stateQuery,
+  stopBody,
+  transitionsQuery,
+} from './wire/requests.ts';
+export {
+  type FrameTree,
+  frameTree,
+  type RunSnapshot,
+  runSnapshot,
+  type TreeNode,
+  treeNode,
+  type WireTask,
+  wireTask,
+} from './wire/run-snapshot.ts';
+export {
+  type RunList,
+  type RunSummary,
+  runList,
+  runSummary,
+  type WireFault,
+  type WireLimits,
+  type WireRecord,
+  wireFault,
+  wireLimits,
+  wireRecord,
+} from './wire/run-summary.ts';
+export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';

@@ -1,0 +1,156 @@
+import {
+  type AnswerBody,
+  type ApprovalId,
+  type ChunkList,
+  chunkList,
+  type DecisionList,
+  decisionList,
+  type EventList,
+  eventList,
+  type FrameList,
+  type FrameState,
+  type FrameTree,
+  frameList,
+  frameState,
+  frameTree,
+  type Health,
+  health,
+  type Json,
+  type ResumeBody,
+  type RunId,
+  type RunList,
+  type RunSnapshot,
+  type RunStatus,
+  type RunSummary,
+  runList,
+  runSnapshot,
+  runSummary,
+  type StartBody,
+  type TaskList,
+  type TransitionList,
+  taskList,
+  transitionList,
+  type WireDecision,
+  wireDecision,
+} from '@signalbox/model';
+import { type Connect, connectWebSocket } from './connect.ts';
+import { type Answer, createRequest, type Fetch } from './request.ts';
+import { type News, type Watch, type WatchOptions, watch } from './watch.ts';
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:4280`. */
+  readonly url: string;
+  readonly token: string;
+  readonly fetch?: Fetch;
+  readonly connect?: Connect;
+  readonly after?: (ms: number, run: () => void) => () => void;
+  readonly random?: () => number;
+}
+
+export interface RunsFilter {
+  readonly status?: readonly RunStatus[];
+  readonly name?: string;
+  readonly tag?: string;
+  readonly correlationId?: string;
+  /** The `next` of the page before. */
+  readonly after?: RunId;
+  readonly limit?: number;
+}
+
+export interface PageOptions {
+  readonly from?: number;
+  readonly limit?: number;
+}
+
+export interface TransitionsOptions {
+  readonly key?: string;
+  /** The `next` of the page before. */
+  readonly from?: string;
+  readonly limit?: number;
+}
+
+export interface DecisionsFilter {
+  readonly run?: RunId;
+  readonly status?: 'open' | 'answered' | 'withdrawn' | 'all';
+}
+
+/** The server, one method a route. */
+export interface Client {
+  health(): Answer<Health>;
+  runs(filter?: RunsFilter): Answer<RunList>;
+  run(run: RunId): Answer<RunSnapshot>;
+  start(body: StartBody, options?: { readonly idempotencyKey?: string }): Answer<RunSummary>;
+  resume(run: RunId, body?: ResumeBody): Answer<RunSummary>;
+  pause(run: RunId): Answer<RunSummary>;
+  stop(run: RunId, reason?: string): Answer<RunSummary>;
+  terminate(run: RunId, reason?: string): Answer<RunSummary>;
+  retry(run: RunId, node: string): Answer<RunSummary>;
+  cancel(run: RunId, node: string): Answer<RunSummary>;
+  signal(run: RunId, name: string, payload?: Json): Answer<RunSummary>;
+  events(run: RunId, page?: PageOptions): Answer<EventList>;
+  frames(run: RunId, page?: PageOptions): Answer<FrameList>;
+  tree(run: RunId, frame: number): Answer<FrameTree>;
+  state(run: RunId, frame?: number): Answer<FrameState>;
+  transitions(run: RunId, options?: TransitionsOptions): Answer<TransitionList>;
+  tasks(run: RunId): Answer<TaskList>;
+  stream(run: RunId, task: string, page?: PageOptions): Answer<ChunkList>;
+  decisions(filter?: DecisionsFilter): Answer<DecisionList>;
+  resolve(decision: ApprovalId, answer: AnswerBody): Answer<WireDecision>;
+  watch(run: RunId | 'all', tell: (news: News) => void, options?: WatchOptions): Watch;
+}
+
+export function createClient({
+  url,
+  token,
+  fetch = (address, init) => globalThis.fetch(address, init),
+  connect = connectWebSocket,
+  after = later,
+  random = Math.random,
+}: ClientOptions): Client {
+  const request = createRequest(url, token, fetch);
+  const ofRun = (run: RunId, rest = '') => `/api/runs/${encodeURIComponent(run)}${rest}`;
+  const command = (path: string, body: object) => request({ method: 'POST', path, body, answer: runSummary });
+  const ofNode = (run: RunId, node: string, verb: string) => ofRun(run, `/nodes/${encodeURIComponent(node)}/${verb}`);
+
+  return {
+    health: () => request({ method: 'GET', path: '/api/health', answer: health }),
+    runs: ({ status, ...filter } = {}) =>
+      request({ method: 'GET', path: '/api/runs', query: { ...filter, status: status?.join(',') }, answer: runList }),
+    run: run => request({ method: 'GET', path: ofRun(run), answer: runSnapshot }),
+    start: (body, { idempotencyKey } = {}) =>
+      request({ method: 'POST', path: '/api/runs', body, idempotencyKey, answer: runSummary }),
+    resume: (run, body = {}) => command(ofRun(run, '/resume'), body),
+    pause: run => command(ofRun(run, '/pause'), {}),
+    stop: (run, reason) => command(ofRun(run, '/stop'), reason === undefined ? {} : { reason }),
+    terminate: (run, reason) => command(ofRun(run, '/terminate'), reason === undefined ? {} : { reason }),
+    retry: (run, node) => command(ofNode(run, node, 'retry'), {}),
+    cancel: (run, node) => command(ofNode(run, node, 'cancel'), {}),
+    signal: (run, name, payload = null) => command(ofRun(run, '/signals'), { name, payload }),
+    events: (run, page = {}) =>
+      request({ method: 'GET', path: ofRun(run, '/events'), query: { ...page }, answer: eventList }),
+    frames: (run, page = {}) =>
+      request({ method: 'GET', path: ofRun(run, '/frames'), query: { ...page }, answer: frameList }),
+    tree: (run, frame) => request({ method: 'GET', path: ofRun(run, `/frames/${frame}/tree`), answer: frameTree }),
+    state: (run, frame) => request({ method: 'GET', path: ofRun(run, '/state'), query: { frame }, answer: frameState }),
+    transitions: (run, options = {}) =>
+      request({ method: 'GET', path: ofRun(run, '/transitions'), query: { ...options }, answer: transitionList }),
+    tasks: run => request({ method: 'GET', path: ofRun(run, '/tasks'), answer: taskList }),
+    stream: (run, task, page = {}) =>
+      request({
+        method: 'GET',
+        path: ofRun(run, `/stream/${encodeURIComponent(task)}`),
+        query: { ...page },
+        answer: chunkList,
+      }),
+    decisions: (filter = {}) =>
+      request({ method: 'GET', path: '/api/approvals', query: { ...filter }, answer: decisionList }),
+    resolve: (decision, answer) =>
+      request({ method: 'POST', path: `/api/approvals/${decision}/resolve`, body: answer, answer: wireDecision }),
+    watch: (run, tell, options) => watch({ url, token, connect, after, random }, run, tell, options),
+  };
+}
+
+function later(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,12 @@
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type DecisionsFilter,
+  type PageOptions,
+  type RunsFilter,
+  type TransitionsOptions,
+} from './client.ts';
+export { type Connect, type Connection, type ConnectionEvents, connectWebSocket } from './connect.ts';
+export type { Answer, Fetch } from './request.ts';
+export type { News, Watch, WatchOptions } from './watch.ts';

@@ -1,0 +1,95 @@
+import { type ErrorEnvelope, err, errorEnvelope, failure, ok, type Result } from '@signalbox/model';
+import type * as z from 'zod';
+
+export type Answer<T> = Promise<Result<T, ErrorEnvelope>>;
+
+/** What a client needs of the platform. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+
+interface FetchInit {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
+interface FetchAnswer {
+  readonly ok: boolean;
+  readonly status: number;
+  text(): Promise<string>;
+}
+
+export interface Call<Schema extends z.ZodType> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: object;
+  readonly idempotencyKey?: string | undefined;
+  readonly answer: Schema;
+}
+
+export type Request = <Schema extends z.ZodType>(call: Call<Schema>) => Answer<z.infer<Schema>>;
+
+/** One way to the server: whatever happens comes back as a value or as an envelope. */
+export function createRequest(url: string, token: string, fetch: Fetch): Request {
+  return async call => {
+    const headers: Record<string, string> = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
+    if (call.body !== undefined) headers['Content-Type'] = 'application/json';
+    if (call.idempotencyKey !== undefined) headers['Idempotency-Key'] = call.idempotencyKey;
+    let status: number;
+    let text: string;
+    try {
+      const answer = await fetch(`${url}${call.path}${queryOf(call.query ?? {})}`, {
+        method: call.method,
+        headers,
+        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+      });
+      ({ status } = answer);
+      text = await answer.text();
+    } catch {
+      return err(unreachable(url, call));
+    }
+    const value = parsed(text);
+    if (status < 200 || status > 299) {
+      const error = errorEnvelope.safeParse(value);
+      return err(error.success ? (error.data as ErrorEnvelope) : badAnswer(url, `status ${status}, and no envelope`));
+    }
+    const answer = call.answer.safeParse(value);
+    if (answer.success) return ok(answer.data);
+    const [issue] = answer.error.issues;
+    return err(badAnswer(url, `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message}`));
+  };
+}
+
+function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length === 0
+    ? ''
+    : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A command that got no answer may have been done: only one with a key of its own can simply be sent again. */
+function unreachable(url: string, { method, idempotencyKey }: Call<z.ZodType>): ErrorEnvelope {
+  const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
+  return failure('request/unreachable', {
+    message: `The server at ${url} did not answer.${isRepeatable ? '' : ' Whether it did what was asked is not known.'}`,
+    suggestion: isRepeatable
+      ? 'See whether "signalbox serve" runs, and try again.'
+      : 'See whether "signalbox serve" runs, and look at the run before you ask again.',
+    retry: isRepeatable ? { kind: 'retryable_after_ms', afterMs: 1_000 } : { kind: 'not_retryable' },
+  });
+}
+
+function badAnswer(url: string, why: string): ErrorEnvelope {
+  return failure('request/bad-answer', {
+    message: `The answer from ${url} was not understood: ${why}.`,
+    suggestion: 'See whether it is a Signalbox server, and of the same version.',
+  });
+}

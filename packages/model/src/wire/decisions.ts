@@ -1,0 +1,60 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { approvalResolution } from '../contract/approval.ts';
+import { toolCall } from '../contract/tool.ts';
+import { digest } from '../digest.ts';
+import { approvalId, nodeId, runId } from '../ids.ts';
+import { json, jsonObject, text } from '../json.ts';
+
+/** A person's answer in full. */
+export const wireResolution = z.strictObject({
+  resolutionType: z.enum(['approve', 'reject', 'modify', 'choose_option']),
+  chosenOptionId: text.min(1).optional(),
+  modifiedArgs: jsonObject.optional(),
+  alwaysApprove: z.boolean().optional(),
+  rationale: text,
+  actionKind: z.enum(['create', 'update', 'delete', 'review', 'deploy']),
+  value: json.optional(),
+});
+export type WireResolution = z.infer<typeof wireResolution>;
+
+/** A decision as the contract shows an approval, and beside it as we keep it. */
+export const wireDecision = z.object({
+  approvalId,
+  runId,
+  nodeId,
+  tool: toolCall,
+  context: text.optional(),
+  /** The contract's view of the answer. */
+  resolution: approvalResolution.optional(),
+  decision: z.object({
+    node: text.min(1),
+    iteration: z.int().nonnegative(),
+    call: text,
+    kind: z.enum(['file_edit', 'command_exec', 'external_api', 'human', 'choice', 'confirmation', 'review']),
+    proposal: json,
+    /** An answer carries it back, and is void if the proposal changed in between. */
+    proposalHash: digest,
+    askedAt: timestamp,
+    status: z.enum(['open', 'answered', 'withdrawn']),
+    resolution: wireResolution.optional(),
+    answeredBy: text.optional(),
+    closedAt: timestamp.optional(),
+  }),
+});
+export type WireDecision = z.infer<typeof wireDecision>;
+
+export const decisionList = z.object({ approvals: z.array(wireDecision).readonly() });
+export type DecisionList = z.infer<typeof decisionList>;
+
+const proposalHash = digest.optional();
+
+/** An answer: the contract's, or ours in full. Without a hash the proposal is answered as it is now. */
+export const answerBody = z.union(
+  [
+    ...approvalResolution.options.map(option => option.extend({ proposalHash, rationale: text.optional() })),
+    z.strictObject({ resolution: wireResolution, proposalHash }),
+  ] as const,
+  'must be {"status": "approved" | "denied"}, {"status": "modified", "modifiedArgs"} or {"resolution"}',
+);
+export type AnswerBody = z.infer<typeof answerBody>;

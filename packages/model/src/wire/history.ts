@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { digest } from '../digest.ts';
+import { eventId, runId } from '../ids.ts';
+import { json, text } from '../json.ts';
+import { wireTask } from './run-snapshot.ts';
+
+/** An event of a run as it is stored: its fields lie flat beside the envelope, and differ by type. */
+export const wireEvent = z.looseObject({
+  v: z.int().positive(),
+  id: eventId,
+  runId,
+  seq: z.int().nonnegative(),
+  ts: timestamp,
+  type: text.min(1),
+});
+export type WireEvent = z.infer<typeof wireEvent>;
+
+/** With the head of the run's chain after it. */
+export const storedEvent = z.object({ event: wireEvent, hash: digest });
+export type WireStoredEvent = z.infer<typeof storedEvent>;
+
+/** `next` is where the next page begins, and where a stream goes on once there is more. */
+export const eventList = z.object({ events: z.array(storedEvent).readonly(), next: z.int().nonnegative() });
+export type EventList = z.infer<typeof eventList>;
+
+export const wireFrame = z.object({
+  index: z.int().nonnegative(),
+  at: timestamp,
+  trigger: z.object({
+    kind: text,
+    node: text.optional(),
+    keys: z.array(text).readonly().optional(),
+    detail: text.optional(),
+  }),
+  mounted: z.array(text).readonly(),
+  unmounted: z.array(text).readonly(),
+  written: z.array(text).readonly(),
+  digest,
+  verifiable: z.boolean(),
+});
+export type WireFrame = z.infer<typeof wireFrame>;
+
+export const frameList = z.object({ frames: z.array(wireFrame).readonly(), next: z.int().nonnegative() });
+export type FrameList = z.infer<typeof frameList>;
+
+/** The durable state that holds in a frame. */
+export const frameState = z.object({ frame: z.int().nonnegative(), state: z.record(z.string(), json) });
+export type FrameState = z.infer<typeof frameState>;
+
+/** A change of one key of state; a value that is absent was not there. */
+export const wireTransition = z.object({
+  frame: z.int().nonnegative(),
+  index: z.int().nonnegative(),
+  key: text,
+  old: json.optional(),
+  new: json.optional(),
+  trigger: text.optional(),
+  node: text.optional(),
+  handler: text.optional(),
+  at: timestamp,
+});
+export type WireTransition = z.infer<typeof wireTransition>;
+
+export const transitionList = z.object({
+  transitions: z.array(wireTransition).readonly(),
+  next: text.optional(),
+});
+export type TransitionList = z.infer<typeof transitionList>;
+
+export const taskList = z.object({ tasks: z.array(wireTask).readonly() });
+export type TaskList = z.infer<typeof taskList>;
+
+/** A part of what an agent said during a task. */
+export const wireChunk = z.object({
+  index: z.int().nonnegative(),
+  kind: z.enum(['token', 'thinking', 'tool_start', 'tool_end', 'message']),
+  payload: json,
+  at: timestamp,
+});
+export type WireChunk = z.infer<typeof wireChunk>;
+
+export const chunkList = z.object({
+  task: text,
+  chunks: z.array(wireChunk).readonly(),
+  next: z.int().nonnegative(),
+});
+export type ChunkList = z.infer<typeof chunkList>;

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { run } from '../contract/run.ts';
+import { digest } from '../digest.ts';
+import { runId } from '../ids.ts';
+import { json, text } from '../json.ts';
+import { runStatus } from '../status/run-status.ts';
+
+/** Why a run or a task failed, as it is kept. */
+export const wireFault = z.object({ class: text, code: text, message: text });
+export type WireFault = z.infer<typeof wireFault>;
+
+const limit = z.int().nonnegative().optional();
+
+/** What a run and everything below it may spend. */
+export const wireLimits = z.strictObject({
+  maxWallClockMs: limit,
+  maxTotalTokens: limit,
+  maxToolCalls: limit,
+  maxCostMicroUsd: limit,
+  maxRetriesPerTask: limit,
+});
+export type WireLimits = z.infer<typeof wireLimits>;
+
+/** What is stored of a run beyond the contract's fields. `status` is the stored one, which says more than the contract's. */
+export const wireRecord = z.object({
+  id: runId,
+  driver: z.enum(['plan', 'workflow', 'graph']),
+  name: text,
+  tags: z.array(text).readonly(),
+  correlationId: text.optional(),
+  status: runStatus,
+  stopReason: text.optional(),
+  error: wireFault.optional(),
+  origin: z
+    .object({ kind: z.enum(['sub-plan', 'fork']), run: runId, node: text.optional(), frame: z.int().optional() })
+    .optional(),
+  /** The plan's file. */
+  entry: text.optional(),
+  limits: wireLimits,
+  frames: z.int().nonnegative(),
+  nextSeq: z.int().nonnegative(),
+  /** The hash of its last event, chained to all before it. */
+  head: digest,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  startedAt: timestamp.optional(),
+  endedAt: timestamp.optional(),
+});
+export type WireRecord = z.infer<typeof wireRecord>;
+
+/** A run in a list: the contract's fields without its members, and ours beside them. */
+export const runSummary = z.object({
+  ...run.omit({ nodes: true, edges: true, artifacts: true }).shape,
+  record: wireRecord,
+  /** Whether something works on it in the process that owns it. */
+  driven: z.boolean(),
+  openDecisions: z.int().nonnegative(),
+});
+export type RunSummary = z.infer<typeof runSummary>;
+
+/** Newest first. */
+export const runList = z.object({ runs: z.array(runSummary).readonly(), next: runId.optional() });
+export type RunList = z.infer<typeof runList>;
+
+/** What a person gave a run, and what it gave back. */
+export const runValues = { input: json, output: json.optional() };

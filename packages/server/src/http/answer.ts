@@ -1,0 +1,68 @@
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import type { Context } from 'hono';
+import type * as z from 'zod';
+import { errorStatus } from './error-status.ts';
+
+export function refuse(context: Context, error: ErrorEnvelope): Response {
+  const status = errorStatus(error);
+  if (status === 401) context.header('WWW-Authenticate', 'Bearer');
+  return context.json(error, status);
+}
+
+/** Answers with what a use-case returned. */
+export function answer<T extends object>(context: Context, result: Result<T, ErrorEnvelope>, status: 200 | 201 = 200) {
+  return result.ok ? context.json(result.value, status) : refuse(context, result.error);
+}
+
+/** The query of a request; a name that the route does not know is refused, as is a name that comes twice. */
+export function readQuery<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Result<z.infer<Schema>, ErrorEnvelope> {
+  const given = Object.entries(context.req.queries());
+  const twice = given.find(([, values]) => values.length > 1)?.[0];
+  if (twice !== undefined) return err(invalid(`the query has ${twice} more than once`));
+  return checked(schema, Object.fromEntries(given.map(([name, [value]]) => [name, value])), 'query');
+}
+
+/** The JSON body of a request. A body that is absent is an empty object. */
+export async function readBody<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<Result<z.infer<Schema>, ErrorEnvelope>> {
+  const text = await context.req.text();
+  if (text === '') return checked(schema, {}, 'body');
+  const type = context.req.header('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    return err(
+      failure('request/not-json', {
+        message: 'The body of a request is JSON, and its content type must say so.',
+        suggestion: 'Send the header "Content-Type: application/json".',
+      }),
+    );
+  }
+  try {
+    return checked(schema, JSON.parse(text), 'body');
+  } catch {
+    return err(invalid('the body is not JSON'));
+  }
+}
+
+function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  part: 'body' | 'query',
+): Result<z.infer<Schema>, ErrorEnvelope> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return ok(parsed.data);
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.map(String).join('.')}`;
+  return err(invalid(`the ${part} does not fit${where}: ${issue?.message}`));
+}
+
+export function invalid(why: string): ErrorEnvelope<'VALIDATION_ERROR'> {
+  return failure('VALIDATION_ERROR', {
+    message: `The request was not understood: ${why}.`,
+    suggestion: 'Change the request and send it again.',
+  });
+}

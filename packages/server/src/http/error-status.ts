@@ -1,0 +1,27 @@
+import type { ErrorCode, ErrorDomain, ErrorEnvelope } from '@signalbox/model';
+
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
+
+/** The HTTP status that goes with an error. The envelope says what happened; the status is for what stands in between. */
+export function errorStatus({ code }: ErrorEnvelope): ErrorStatus {
+  return statuses[code] ?? byDomain[code.slice(0, code.indexOf('/')) as ErrorDomain] ?? 500;
+}
+
+const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
+  VALIDATION_ERROR: 400,
+  'command/usage': 400,
+  'request/unauthorized': 401,
+  'request/forbidden': 403,
+  'request/unknown-route': 404,
+  'request/too-large': 413,
+  'request/too-many': 503,
+  'request/not-json': 415,
+  'run/unknown': 404,
+  'run/frame-unknown': 404,
+  'run/task-unknown': 404,
+  'decision/unknown': 404,
+  'store/owned': 503,
+};
+
+/** What a run or a decision refuses is a conflict with what it is by now; a plan that does not work is the caller's. */
+const byDomain: Partial<Record<ErrorDomain, ErrorStatus>> = { run: 409, decision: 409, plan: 422 };

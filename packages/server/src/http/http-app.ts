@@ -1,0 +1,78 @@
+import type { RunHost } from '@signalbox/app/runs';
+import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { approvalRoutes } from '../routes/approvals.ts';
+import { graphRoutes } from '../routes/graph.ts';
+import { historyRoutes } from '../routes/history.ts';
+import { runRoutes } from '../routes/runs.ts';
+import { type Access, bearerOf, unauthorized } from './access.ts';
+import { refuse } from './answer.ts';
+import { consoleFiles } from './console-files.ts';
+import { pageHeaders } from './page-headers.ts';
+
+export interface HttpAppOptions {
+  readonly host: RunHost;
+  readonly access: Access;
+  readonly consoleDirectory?: string | undefined;
+  /** Told of what was thrown and answered with `command/unexpected`. */
+  readonly onFault?: ((thrown: unknown) => void) | undefined;
+}
+
+/** Bytes of a request's body. */
+export const BODY_MAX_BYTES = 1_048_576;
+
+/** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
+export function createHttpApp({ host, access, consoleDirectory, onFault }: HttpAppOptions): Hono {
+  const app = new Hono();
+  app.use(pageHeaders);
+  app.use(async (context, next) => {
+    const refused = access.refuseOrigin({ host: context.req.header('host'), origin: context.req.header('origin') });
+    return refused === undefined ? next() : refuse(context, refused);
+  });
+  app.use('/api/*', async (context, next) => {
+    const token = bearerOf(context.req.header('authorization'));
+    return token !== undefined && access.isToken(token) ? next() : refuse(context, unauthorized());
+  });
+  app.use('/api/*', bodyLimit({ maxSize: BODY_MAX_BYTES, onError: context => refuse(context, tooLarge()) }));
+
+  app.get('/api/health', context => {
+    const health: Health = { name: 'signalbox', contractVersion: CONTRACT_VERSION, driven: host.driven().length };
+    return context.json(health);
+  });
+  app.route('/api/runs', runRoutes(host));
+  app.route('/api/runs', historyRoutes(host.reader));
+  app.route('/api/runs', graphRoutes(host.reader));
+  app.route('/api/approvals', approvalRoutes(host));
+  if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
+
+  app.notFound(context => refuse(context, unknownRoute(context.req.method)));
+  app.onError((thrown, context) => {
+    onFault?.(thrown);
+    return refuse(context, unexpected());
+  });
+  return app;
+}
+
+function unknownRoute(method: string): ErrorEnvelope {
+  return failure('request/unknown-route', {
+    message: `There is no such route for ${method}.`,
+    suggestion: 'See the README of the server for the routes there are.',
+  });
+}
+
+function tooLarge(): ErrorEnvelope {
+  return failure('request/too-large', {
+    message: `The body is larger than ${BODY_MAX_BYTES} bytes.`,
+    suggestion: 'Send less, or give a file instead.',
+    details: { maxBytes: BODY_MAX_BYTES },
+  });
+}
+
+/** What was thrown stays here: it may quote what nobody should read. */
+function unexpected(): ErrorEnvelope {
+  return failure('command/unexpected', {
+    message: 'The server met something that must never happen while it answered.',
+    suggestion: 'Nothing that was acknowledged is lost. See the log of the server, and report this.',
+  });
+}

@@ -1,0 +1,117 @@
+import type { Machine, RunHost } from '@signalbox/app/runs';
+import { clientMessage, closeCodes, type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
+import type { RawData, WebSocket } from 'ws';
+import type { Access } from '../http/access.ts';
+import { createOutbox } from './outbox.ts';
+import type { RunPictures } from './run-picture.ts';
+import { type Subscription, subscribeRun } from './run-subscription.ts';
+import { subscribeRuns } from './runs-subscription.ts';
+
+/** How long a client may take to say who it is. */
+export const HELLO_MS = 5_000;
+/** How often a silent client is asked whether it is there; one that does not answer until the next time is gone. */
+export const PING_MS = 30_000;
+const SUBSCRIPTIONS_MAX = 64;
+
+export interface LiveOptions {
+  readonly host: RunHost;
+  readonly access: Access;
+  readonly timers: Machine['timers'];
+  readonly pictures: RunPictures;
+}
+
+/** Serves one connection until it ends. */
+export function serveSocket(socket: WebSocket, { host, access, timers, pictures }: LiveOptions): void {
+  const subscriptions = new Map<RunId | 'all', Subscription>();
+  const outbox = createOutbox(socket, timers, () => {
+    for (const subscription of subscriptions.values()) subscription.pump();
+  });
+  let isKnown = false;
+  let isAlive = true;
+  const endHello = timers.after(HELLO_MS, () => {
+    if (!isKnown) cutOff();
+  });
+  let endPing = timers.after(PING_MS, ping);
+
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  socket.on('message', (data, isBinary) => {
+    const message = isBinary ? undefined : parse(data);
+    if (!isKnown) {
+      isKnown = message?.kind === 'hello' && access.isToken(message.token);
+      if (isKnown) outbox.send({ kind: 'welcome' });
+      else cutOff();
+      return;
+    }
+    switch (message?.kind) {
+      case 'subscribe':
+        return subscribe(message.run, message.from);
+      case 'unsubscribe':
+        return unsubscribe(message.run);
+      case 'hello':
+      case undefined:
+        return outbox.send({ kind: 'refused', error: notUnderstood() });
+    }
+  });
+  socket.on('close', () => {
+    endHello();
+    endPing();
+    for (const run of [...subscriptions.keys()]) unsubscribe(run);
+  });
+  // `ws` closes after it told us; what the other side did wrong is its own affair.
+  socket.on('error', () => socket.terminate());
+
+  function subscribe(run: RunId | 'all', from: number | undefined): void {
+    unsubscribe(run);
+    if (subscriptions.size >= SUBSCRIPTIONS_MAX) {
+      outbox.send({ kind: 'refused', run, error: tooMany() });
+      return;
+    }
+    subscriptions.set(
+      run,
+      run === 'all' ? subscribeRuns(host, timers, outbox) : subscribeRun(host, pictures, outbox, run, from),
+    );
+  }
+
+  function unsubscribe(run: RunId | 'all'): void {
+    subscriptions.get(run)?.close();
+    subscriptions.delete(run);
+  }
+
+  function ping(): void {
+    if (!isAlive) {
+      socket.terminate();
+      return;
+    }
+    isAlive = false;
+    socket.ping();
+    endPing = timers.after(PING_MS, ping);
+  }
+
+  function cutOff(): void {
+    socket.close(closeCodes.unauthorized, 'unauthorized');
+  }
+}
+
+function parse(data: RawData) {
+  try {
+    return clientMessage.safeParse(JSON.parse(data.toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function notUnderstood(): ErrorEnvelope {
+  return failure('VALIDATION_ERROR', {
+    message: 'The message was not understood.',
+    suggestion: 'Send {"kind": "subscribe", "run": "all" or a run id} or {"kind": "unsubscribe", "run"}.',
+  });
+}
+
+function tooMany(): ErrorEnvelope {
+  return failure('VALIDATION_ERROR', {
+    message: `One connection watches at most ${SUBSCRIPTIONS_MAX} runs.`,
+    suggestion: 'Unsubscribe from a run that is not looked at any more.',
+  });
+}

@@ -1,0 +1,63 @@
+import { EventEmitter } from 'node:events';
+import type { ServerMessage } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
+import { manualTimers } from '../../test/manual-timers.ts';
+import { createOutbox, SLOW_MS } from './outbox.ts';
+
+const large = { kind: 'refused', error: { message: 'x'.repeat(400_000) } } as unknown as ServerMessage;
+
+function stage() {
+  const manual = manualTimers();
+  const reads: (() => void)[] = [];
+  const closed: string[] = [];
+  const socket = Object.assign(new EventEmitter(), {
+    OPEN: 1,
+    readyState: 1,
+    send: (_data: Buffer, _options: object, read: () => void) => reads.push(read),
+    close: (code: number) => closed.push(`close ${code}`),
+    terminate: () => closed.push('terminate'),
+  });
+  let freed = 0;
+  const outbox = createOutbox(socket as unknown as WebSocket, manual.timers, () => {
+    freed += 1;
+  });
+  return { manual, reads, closed, socket, outbox, freed: () => freed };
+}
+
+describe('an outbox', () => {
+  it('[V32] has room until a megabyte waits, and again when most of it was read', () => {
+    const { outbox, reads, freed } = stage();
+    outbox.send(large);
+    outbox.send(large);
+    expect(outbox.isFree).toBe(true);
+    outbox.send(large);
+    expect(outbox.isFree).toBe(false);
+    reads[0]?.();
+    reads[1]?.();
+    expect([outbox.isFree, freed()]).toEqual([false, 0]);
+    reads[2]?.();
+    expect([outbox.isFree, freed()]).toEqual([true, 1]);
+  });
+
+  it('[V32] cuts off a client that does not read', () => {
+    const { outbox, manual, closed } = stage();
+    for (let sent = 0; sent < 3; sent += 1) outbox.send(large);
+    manual.advance(SLOW_MS - 1);
+    expect(closed).toEqual([]);
+    manual.advance(1);
+    expect(closed).toEqual(['close 4408', 'terminate']);
+  });
+
+  it('[V32] does not cut off one that has read by then, nor one that is gone', () => {
+    const slow = stage();
+    for (let sent = 0; sent < 3; sent += 1) slow.outbox.send(large);
+    for (const read of slow.reads) read();
+    const gone = stage();
+    for (let sent = 0; sent < 3; sent += 1) gone.outbox.send(large);
+    gone.socket.emit('close');
+    slow.manual.advance(2 * SLOW_MS);
+    gone.manual.advance(2 * SLOW_MS);
+    expect([slow.closed, gone.closed]).toEqual([[], []]);
+  });
+});

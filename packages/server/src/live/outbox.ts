@@ -1,0 +1,54 @@
+import type { Machine } from '@signalbox/app/runs';
+import { closeCodes, type ServerMessage } from '@signalbox/model';
+import type { WebSocket } from 'ws';
+
+/** Bytes that wait for a client before nothing more is given to it, and below which it gets more again. */
+export const CONGESTED_BYTES = 1_048_576;
+const FREE_BYTES = 262_144;
+
+/** How long a client may stay congested. */
+export const SLOW_MS = 30_000;
+
+/**
+ * What waits to be read by one client. It is bounded because whoever sends asks first whether there is room; a client that
+ * does not read is cut off, and finds out when it connects again what it missed.
+ */
+export interface Outbox {
+  /** Whether there is room for more. */
+  readonly isFree: boolean;
+  send(message: ServerMessage): void;
+}
+
+/** `onFree` is called when there is room again. */
+export function createOutbox(socket: WebSocket, timers: Machine['timers'], onFree: () => void): Outbox {
+  let waiting = 0;
+  let stopWatch: (() => void) | undefined;
+  socket.once('close', () => stopWatch?.());
+
+  function sent(bytes: number): void {
+    waiting -= bytes;
+    if (stopWatch === undefined || waiting > FREE_BYTES) return;
+    stopWatch();
+    stopWatch = undefined;
+    onFree();
+  }
+
+  return {
+    get isFree() {
+      return stopWatch === undefined;
+    },
+    send(message) {
+      if (socket.readyState !== socket.OPEN) return;
+      const bytes = Buffer.from(JSON.stringify(message));
+      waiting += bytes.length;
+      // Without the options `ws` would call it binary.
+      socket.send(bytes, { binary: false }, () => sent(bytes.length));
+      if (waiting <= CONGESTED_BYTES || stopWatch !== undefined) return;
+      stopWatch = timers.after(SLOW_MS, () => {
+        socket.close(closeCodes.tooSlow, 'too slow');
+        // A client that does not read does not read the close either.
+        socket.terminate();
+      });
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { CommitNotice, Machine, RunHost } from '@signalbox/app/runs';
+import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
+import { decisionView } from '../views/decision-view.ts';
+import { runSummaryOf } from '../views/run-view.ts';
+import { taskView, UNDER_WAY } from '../views/task-view.ts';
+import { readTree } from '../views/tree-view.ts';
+
+/** A run as it is now, for all who watch it. */
+export interface RunPicture {
+  readonly summary: RunSummary;
+  readonly tree: readonly TreeNode[];
+  readonly decisions: readonly WireDecision[];
+  readonly tasks: readonly WireTask[];
+}
+
+export interface PictureListener {
+  committed(notice: CommitNotice): void;
+  pictured(picture: RunPicture): void;
+}
+
+/** How long nothing is read again after a picture was taken: a run that commits all the time is read ten times a second. */
+export const PICTURE_MS = 100;
+
+/** Pictures of the runs that somebody watches. One is read for all who watch it, however many they are. */
+export interface RunPictures {
+  /** Ends when the returned function is called. */
+  watch(run: RunId, listener: PictureListener): () => void;
+}
+
+export function createRunPictures(host: RunHost, timers: Machine['timers']): RunPictures {
+  const studios = new Map<RunId, { readonly listeners: Set<PictureListener>; close(): void }>();
+  return {
+    watch(run, listener) {
+      let studio = studios.get(run);
+      if (studio === undefined) {
+        const listeners = new Set<PictureListener>();
+        const close = openStudio(host, timers, run, listeners);
+        studio = { listeners, close };
+        studios.set(run, studio);
+      }
+      const { listeners, close } = studio;
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0 || studios.get(run)?.listeners !== listeners) return;
+        studios.delete(run);
+        close();
+      };
+    },
+  };
+}
+
+/** Takes a picture after each commit, but not more often than `PICTURE_MS`, and never two at once. */
+function openStudio(
+  host: RunHost,
+  timers: Machine['timers'],
+  run: RunId,
+  listeners: ReadonlySet<PictureListener>,
+): () => void {
+  let isClosed = false;
+  let isStale = false;
+  let isResting = false;
+  let endRest: (() => void) | undefined;
+  let awaited: unknown;
+
+  const unsubscribe = host.feed.subscribe(run, notice => {
+    for (const listener of [...listeners]) listener.committed(notice);
+    if (notice.events.length > 0) touch();
+  });
+
+  function touch(): void {
+    isStale = true;
+    if (!isResting && !isClosed) void take();
+  }
+
+  async function take(): Promise<void> {
+    isResting = true;
+    isStale = false;
+    const picture = await readPicture(host, run);
+    if (isClosed) return;
+    if (picture !== undefined) for (const listener of [...listeners]) listener.pictured(picture);
+    watchEnd();
+    endRest = timers.after(PICTURE_MS, () => {
+      isResting = false;
+      if (isStale) void take();
+    });
+  }
+
+  /** That nothing drives a run any more is no commit, and shows all the same. */
+  function watchEnd(): void {
+    const finished = host.finished(run);
+    if (finished === undefined || finished === awaited) return;
+    awaited = finished;
+    void finished.then(touch, touch);
+  }
+
+  return () => {
+    isClosed = true;
+    unsubscribe();
+    endRest?.();
+  };
+}
+
+async function readPicture(host: RunHost, run: RunId): Promise<RunPicture | undefined> {
+  const { reader } = host;
+  const record = await reader.run(run);
+  if (record === undefined) return undefined;
+  const [tree, decisions, tasks] = await Promise.all([
+    readTree(reader, run, record.frames),
+    reader.decisions({ run, status: ['open'] }),
+    reader.tasks(run, { status: UNDER_WAY }),
+  ]);
+  return {
+    summary: runSummaryOf(record, { driven: host.driven().includes(run), openDecisions: decisions.length }),
+    tree: tree.map(({ node }) => node),
+    decisions: decisions.map(({ decision }) => decisionView(run, decision)),
+    tasks: tasks.map(taskView),
+  };
+}

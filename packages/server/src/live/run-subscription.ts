@@ -1,0 +1,161 @@
+import type { CommitNotice, RunHost, StoredEvent } from '@signalbox/app/runs';
+import type { RunId, RunSnapshot, WireStoredEvent } from '@signalbox/model';
+import { unknownRun } from '../routes/known-run.ts';
+import { snapshotOf } from '../views/run-view.ts';
+import type { Outbox } from './outbox.ts';
+import type { RunPicture, RunPictures } from './run-picture.ts';
+import { createStreamBuffer } from './stream-buffer.ts';
+
+/** Something that a client watches. */
+export interface Subscription {
+  /** Sends what there is to send, as far as there is room. */
+  pump(): void;
+  close(): void;
+}
+
+/** Events that are kept from the feed while a client has room; what it has no room for is read again later. */
+const KEPT_EVENTS = 100;
+const PAGE = 200;
+
+/**
+ * One client that watches one run.
+ *
+ * 1. It listens before it reads, so nothing falls between the state and what follows it.
+ * 2. `cursor` is the event that goes out next. Events come from the feed where they are contiguous with it and from the
+ *    reader where they are not: each goes out once, in order, whatever the feed brings.
+ * 3. A picture that is older than what was shown is not shown.
+ * 4. Nothing is sent while the client has no room; only the newest picture waits for it.
+ */
+export function subscribeRun(
+  host: RunHost,
+  pictures: RunPictures,
+  outbox: Outbox,
+  run: RunId,
+  from: number | undefined,
+): Subscription {
+  const stream = createStreamBuffer();
+  const shown = new Shown();
+  let recent: StoredEvent[] = [];
+  let cursor: number | undefined;
+  let head = 0;
+  let picture: RunPicture | undefined;
+  let isPumping = false;
+  let isClosed = false;
+
+  const unwatch = pictures.watch(run, {
+    committed(notice: CommitNotice) {
+      const last = notice.events.at(-1);
+      if (last !== undefined) head = Math.max(head, last.event.seq + 1);
+      const isTooMany = recent.length + notice.events.length > KEPT_EVENTS;
+      recent = isTooMany || !outbox.isFree ? [] : [...recent, ...notice.events];
+      stream.add(notice.stream);
+      pump();
+    },
+    pictured(taken) {
+      picture = taken;
+      pump();
+    },
+  });
+
+  function pump(): void {
+    if (isPumping || isClosed) return;
+    isPumping = true;
+    void sendAll().finally(() => {
+      isPumping = false;
+    });
+  }
+
+  async function sendAll(): Promise<void> {
+    while (!isClosed && outbox.isFree) {
+      if (cursor === undefined) cursor = await begin();
+      else if (cursor < head) cursor = await sendEvents(cursor);
+      else if (picture !== undefined) sendPicture(picture);
+      else if (!stream.isEmpty) for (const parts of stream.take()) outbox.send({ kind: 'stream', run, ...parts });
+      else return;
+    }
+  }
+
+  async function begin(): Promise<number | undefined> {
+    const snapshot = await snapshotOf(host, run);
+    if (isClosed) return undefined;
+    if (snapshot === undefined) {
+      outbox.send({ kind: 'refused', run, error: unknownRun(run) });
+      close();
+      return undefined;
+    }
+    const { nextSeq } = snapshot.record;
+    const first = Math.min(from ?? nextSeq, nextSeq);
+    head = Math.max(head, nextSeq);
+    shown.begin(snapshot);
+    outbox.send({ kind: 'state', run, snapshot, next: first });
+    return first;
+  }
+
+  async function sendEvents(next: number): Promise<number> {
+    const at = recent.findIndex(({ event }) => event.seq === next);
+    const isKept = at !== -1;
+    const events = isKept ? recent.slice(at, at + PAGE) : await host.reader.events(run, next, PAGE);
+    recent = isKept ? recent.slice(at + PAGE) : recent;
+    if (isClosed) return next;
+    for (const stored of events) outbox.send({ kind: 'event', run, stored: stored as WireStoredEvent });
+    // A page that is empty means that the reader has not seen it yet: the next commit wakes us.
+    if (events.length === 0) head = next;
+    return next + events.length;
+  }
+
+  function sendPicture(taken: RunPicture): void {
+    picture = undefined;
+    for (const message of shown.messagesFor(taken)) outbox.send({ ...message, run });
+  }
+
+  function close(): void {
+    isClosed = true;
+    unwatch();
+  }
+
+  pump();
+  return { pump, close };
+}
+
+type PictureMessage =
+  | { readonly kind: 'run'; readonly summary: RunPicture['summary'] }
+  | { readonly kind: 'nodes'; readonly put: RunPicture['tree']; readonly gone: readonly string[] }
+  | { readonly kind: 'decisions'; readonly decisions: RunPicture['decisions'] }
+  | { readonly kind: 'tasks'; readonly tasks: RunPicture['tasks'] };
+
+/** What a client was shown last, as texts to compare with. */
+class Shown {
+  private seq = 0;
+  private nodes = new Map<string, string>();
+  private readonly rest = { summary: '', decisions: '', tasks: '' };
+
+  begin(snapshot: RunSnapshot): void {
+    this.seq = snapshot.record.nextSeq;
+    this.nodes = new Map(snapshot.tree.map(node => [node.id, JSON.stringify(node)]));
+    this.rest.decisions = JSON.stringify(snapshot.decisions);
+    this.rest.tasks = JSON.stringify(snapshot.tasks);
+  }
+
+  /** What brings the client from what it was shown to this picture. */
+  messagesFor({ summary, tree, decisions, tasks }: RunPicture): readonly PictureMessage[] {
+    if (summary.record.nextSeq < this.seq) return [];
+    this.seq = summary.record.nextSeq;
+    const texts = new Map(tree.map(node => [node.id, JSON.stringify(node)]));
+    const put = tree.filter(node => this.nodes.get(node.id) !== texts.get(node.id));
+    const gone = [...this.nodes.keys()].filter(id => !texts.has(id));
+    this.nodes = texts;
+    return [
+      ...(put.length + gone.length > 0 ? [{ kind: 'nodes' as const, put, gone }] : []),
+      ...(this.isNew('tasks', tasks) ? [{ kind: 'tasks' as const, tasks }] : []),
+      ...(this.isNew('decisions', decisions) ? [{ kind: 'decisions' as const, decisions }] : []),
+      ...(this.isNew('summary', summary) ? [{ kind: 'run' as const, summary }] : []),
+    ];
+  }
+
+  private isNew(part: 'summary' | 'decisions' | 'tasks', value: unknown): boolean {
+    const text = JSON.stringify(value);
+    if (text === this.rest[part]) return false;
+    this.rest[part] = text;
+    return true;
+  }
+}

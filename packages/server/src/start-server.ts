@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Machine, RunHost } from '@signalbox/app/runs';
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { createAccess } from './http/access.ts';
+import { createHttpApp } from './http/http-app.ts';
+import { createRunPictures } from './live/run-picture.ts';
+import { acceptUpgrades } from './live/upgrade.ts';
+
+export interface ServerOptions {
+  readonly host: RunHost;
+  /** What every request must carry. */
+  readonly token: string;
+  /** 0 takes one that is free. */
+  readonly port: number;
+  readonly timers: Machine['timers'];
+  /** Where the built console lies; without it there is only the API. */
+  readonly consoleDirectory?: string | undefined;
+  /** Told of what was thrown while a request was answered. */
+  readonly onFault?: ((thrown: unknown) => void) | undefined;
+}
+
+export interface RunningServer {
+  /** Such as `http://127.0.0.1:4280`. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends every connection. The runs go on: they are the host's. */
+  close(): Promise<void>;
+}
+
+/** The only address that is listened on. */
+const LOOPBACK = '127.0.0.1';
+
+export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
+  const { host, token, timers, consoleDirectory, onFault } = options;
+  let port = 0;
+  const access = createAccess(token, () => port);
+  const app = createHttpApp({ host, access, consoleDirectory, onFault });
+  const upgrades = acceptUpgrades({ host, access, timers, pictures: createRunPictures(host, timers) });
+  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  server.on('upgrade', upgrades.take);
+
+  const failed = await new Promise<NodeJS.ErrnoException | undefined>(resolve => {
+    server.once('error', resolve);
+    server.listen(options.port, LOOPBACK, () => resolve(undefined));
+  });
+  if (failed !== undefined) return err(cannotListen(options.port, failed));
+  port = (server.address() as AddressInfo).port;
+  return ok({
+    url: `http://${LOOPBACK}:${port}`,
+    port,
+    async close() {
+      upgrades.close();
+      const closed = new Promise<void>(resolve => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  });
+}
+
+function cannotListen(port: number, { code }: NodeJS.ErrnoException): ErrorEnvelope {
+  const why = code === 'EADDRINUSE' ? 'another program listens there' : `the system says ${code}`;
+  return failure('server/cannot-listen', {
+    message: `The server cannot listen on ${LOOPBACK}, port ${port}: ${why}.`,
+    suggestion: 'Choose another port, or end the program that uses this one.',
+    details: { port },
+  });
+}

@@ -1,0 +1,19 @@
+import type { Task } from '@signalbox/app/runs';
+import type { TaskStatus, WireTask } from '@signalbox/model';
+
+/** The statuses of work that has not ended. */
+export const UNDER_WAY: readonly TaskStatus[] = ['pending', 'running', 'canceling'];
+
+/** Work as a surface shows it: without whose it is, and without its signature. */
+export function taskView(task: Task): WireTask {
+  const {
+    leaseOwner: _owner,
+    leaseExpiresAt: _expires,
+    heartbeatAt: _heartbeat,
+    signature: _signature,
+    backoffMs: _backoff,
+    handledFrame: _handled,
+    ...shown
+  } = task;
+  return shown;
+}

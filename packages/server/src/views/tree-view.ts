@@ -1,0 +1,108 @@
+import type { RunReader } from '@signalbox/app/runs';
+import { contractNodeId, nodeKey } from '@signalbox/app/runs';
+import { type Json, nodeStatus, type RunId, type TreeNode, truncateUtf8 } from '@signalbox/model';
+import * as z from 'zod';
+
+/** A node as its row has it: without its children, but with its place. */
+const nodeRow = z.looseObject({
+  kind: z.string(),
+  parent: z.string().optional(),
+  index: z.int(),
+  source: z.object({ file: z.string(), line: z.int(), column: z.int() }).optional(),
+  data: z.record(z.string(), z.unknown()),
+});
+type NodeRow = z.infer<typeof nodeRow>;
+
+const statusRow = z.looseObject({
+  status: nodeStatus,
+  iteration: z.int().nonnegative(),
+  reason: z.string().optional(),
+  loop: z.looseObject({ total: z.int(), base: z.int() }).optional(),
+});
+type StatusRow = z.infer<typeof statusRow>;
+
+/** A node of the tree, and what its author wrote on it. */
+export interface ReadNode {
+  readonly node: TreeNode;
+  readonly data: NodeRow['data'];
+}
+
+/** The tree that holds in a frame, each node after its parent; empty before the first frame. */
+export async function readTree(reader: RunReader, run: RunId, frame: number): Promise<readonly ReadNode[]> {
+  const [rows, statuses] = await Promise.all([reader.at(run, 'node', frame), reader.at(run, 'status', frame)]);
+  const nodes = new Map([...rows].map(([id, row]) => [id, nodeRow.parse(row)]));
+  const children = Map.groupBy(nodes.keys(), id => nodes.get(id)?.parent);
+  const inOrder: ReadNode[] = [];
+  const visit = (ids: readonly string[]): void => {
+    for (const id of ids.toSorted((a, b) => indexOf(nodes, a) - indexOf(nodes, b))) {
+      const row = nodes.get(id);
+      if (row === undefined) continue;
+      inOrder.push({ node: viewOf(run, id, row, statuses.get(id)), data: row.data });
+      visit(children.get(id) ?? []);
+    }
+  };
+  visit(children.get(undefined) ?? []);
+  return inOrder;
+}
+
+function indexOf(nodes: ReadonlyMap<string, NodeRow>, id: string): number {
+  return nodes.get(id)?.index ?? 0;
+}
+
+function viewOf(run: RunId, id: string, row: NodeRow, status: Json | undefined): TreeNode {
+  const known = status === undefined ? undefined : statusRow.parse(status);
+  const detail = detailOf(row, known);
+  return {
+    id,
+    nodeId: contractNodeId(run, nodeKey.parse(id)),
+    ...(row.parent !== undefined && { parent: row.parent }),
+    index: row.index,
+    kind: row.kind,
+    label: labelOf(id, row),
+    ...(detail !== undefined && { detail: truncateUtf8(detail, DETAIL_MAX_BYTES) }),
+    status: known?.status ?? 'idle',
+    iteration: known === undefined ? 0 : turnOf(known),
+    ...(known?.reason !== undefined && { reason: known.reason }),
+    ...(row.source !== undefined && { source: row.source }),
+  };
+}
+
+const DETAIL_MAX_BYTES = 240;
+
+function turnOf({ iteration, loop }: StatusRow): number {
+  return loop === undefined ? iteration : loop.total - loop.base;
+}
+
+/** The author's words where there are any: a label, a name, an id of their own; else the kind. */
+function labelOf(id: string, { kind, data }: NodeRow): string {
+  const own = /^[0-9a-f]{16}$/.test(id) ? undefined : id;
+  return textOf(data.label) ?? textOf(data.name) ?? textOf(data.plan) ?? own ?? kind;
+}
+
+function detailOf({ kind, data }: NodeRow, status: StatusRow | undefined): string | undefined {
+  switch (kind) {
+    case 'if':
+      return data.condition === true ? 'true' : 'false';
+    case 'switch':
+      return String(data.value);
+    case 'each':
+      return `${data.items} items`;
+    case 'while':
+    case 'ralph':
+      return `turn ${status === undefined ? 0 : turnOf(status)} of at most ${data.maxIterations}`;
+    case 'stop':
+    case 'end':
+      return textOf(data.reason);
+    default:
+      return firstLine(textOf(data.model), textOf(data.prompt));
+  }
+}
+
+function firstLine(...parts: readonly (string | undefined)[]): string | undefined {
+  const lines = parts.flatMap(part => part?.trim().split('\n', 1) ?? []).filter(line => line !== '');
+  return lines.length === 0 ? undefined : lines.join(' · ');
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}

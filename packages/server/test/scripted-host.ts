@@ -1,0 +1,400 @@
+import type { RunAction, RunHost, StartRequest } from '@signalbox/app/runs';
+import {
+  type ApprovalId,
+  type Clock,
+  createIdSource,
+  type EventId,
+  failure,
+  type Json,
+  type NodeStatus,
+  ok,
+  portableHasher,
+  type RunId,
+  type RunStatus,
+  timestampOf,
+} from '@signalbox/model';
+import {
+  type Decision,
+  type EventDraft,
+  hasRunEnded,
+  INTERNAL_EVENT_VERSION,
+  type InternalEvent,
+  type MemoryRuns,
+  memoryRuns,
+  type StreamChunk,
+  type Task,
+  type TaskId,
+  type WriteSet,
+} from '@signalbox/runs';
+import { fakeClock, seededRng } from '@signalbox/testkit';
+import {
+  asked,
+  frame,
+  hashOf,
+  interval,
+  key,
+  newRun,
+  set,
+  startRun,
+  task,
+  type Writer,
+} from '../../runs/test/builders.ts';
+
+/** A node of a scripted plan. */
+export interface ScriptNode {
+  readonly id: string;
+  readonly kind: string;
+  readonly data?: { readonly [field: string]: Json };
+  readonly children?: readonly ScriptNode[];
+  readonly line?: number;
+}
+
+/** A run that does what a test says, step by step. Everything goes through the commits of the real port. */
+export interface ScriptedRun {
+  readonly id: RunId;
+  /** Renders a plan, with these statuses. */
+  render(plan: ScriptNode, statuses?: Readonly<Record<string, NodeStatus>>): Promise<void>;
+  status(node: string, to: NodeStatus, reason?: string): Promise<void>;
+  loop(node: string, turn: number): Promise<void>;
+  state(name: string, value: Json): Promise<void>;
+  startTask(node: string): Promise<TaskId>;
+  say(task: TaskId, ...texts: readonly string[]): Promise<void>;
+  endTask(task: TaskId): Promise<void>;
+  ask(node: string, proposal: Json, kind?: Decision['kind']): Promise<Decision>;
+  propose(decision: Decision, proposal: Json): Promise<void>;
+  become(status: RunStatus, fields?: { readonly stopReason?: string; readonly error?: string }): Promise<void>;
+  answered(decision: ApprovalId): Promise<Decision>;
+}
+
+export interface ScriptedHost extends RunHost {
+  readonly store: MemoryRuns;
+  readonly acted: readonly { readonly run: RunId; readonly action: RunAction; readonly by: string }[];
+  begin(name: string, fields?: { readonly tags?: readonly string[]; readonly input?: Json }): Promise<ScriptedRun>;
+  run(id: RunId): ScriptedRun;
+}
+
+/** A host of runs without plans and without a disk. */
+export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
+  const store = memoryRuns(portableHasher);
+  const ids = createIdSource(clock, seededRng(7));
+  const runs = new Map<RunId, { readonly run: ScriptedRun; readonly writer: Writer }>();
+  const acted: { run: RunId; action: RunAction; by: string }[] = [];
+  const started = new Map<string, RunId>();
+
+  type Fields<Type extends InternalEvent['type']> = Omit<
+    Extract<InternalEvent, { readonly type: Type }>,
+    'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
+  >;
+  function event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): EventDraft {
+    const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock) };
+    return { ...envelope, type, ...fields } as unknown as EventDraft;
+  }
+  const writes = (fields: Omit<WriteSet, 'at'>): WriteSet => ({ at: timestampOf(clock), ...fields });
+
+  async function begin(
+    name: string,
+    { tags = [], input = null, correlationId, limits = {} }: Partial<StartRequest> = {},
+  ): Promise<ScriptedRun> {
+    const writer = await startRun(
+      store,
+      newRun({
+        name,
+        tags: [...tags],
+        input,
+        limits,
+        ...(correlationId !== undefined && { correlationId }),
+      }),
+      ids.mint<RunId>(),
+    );
+    const run = scriptedRun(writer);
+    runs.set(writer.run, { run, writer });
+    return run;
+  }
+
+  function scriptedRun(writer: Writer): ScriptedRun {
+    const id = writer.run;
+    const tasks = new Map<TaskId, { task: Task; next: number }>();
+    const statuses = new Map<string, NodeStatus>();
+    let shown: readonly string[] = [];
+    let frames = 0;
+    let transitions = 0;
+
+    const statusRow = (node: string, status: NodeStatus, fields: object = {}) =>
+      interval('status', node, Math.max(frames, 0), set({ status, iteration: 0, ...fields }));
+
+    return {
+      id,
+      async render(plan, given = {}) {
+        const index = frames;
+        const rows = rowsOf(plan);
+        for (const [node, status] of Object.entries(given)) statuses.set(node, status);
+        await writer.write(
+          writes({
+            run: { kind: 'change', change: { phase: 'EXECUTE' } },
+            frame: frame(index, {
+              at: timestampOf(clock),
+              trigger: { kind: index === 0 ? 'start' : 'state' },
+              mounted: rows.map(row => key(row.id)).filter(node => !shown.includes(node)),
+            }),
+            intervals: [
+              ...rows.map(({ id: node, ...row }) => interval('node', node, index, set(row as unknown as Json))),
+              ...shown
+                .filter(node => !rows.some(row => row.id === node))
+                .map(node => interval('node', node, index, { kind: 'gone' })),
+              ...Object.entries(given).map(([node, status]) =>
+                interval('status', node, index, set({ status, iteration: 0 })),
+              ),
+            ],
+            events: [
+              event('frame.committed', {
+                frame: index,
+                trigger: { kind: index === 0 ? 'start' : 'state' },
+                mounted: rows.length,
+                unmounted: 0,
+                digest: hashOf(index),
+              }),
+            ],
+          }),
+        );
+        shown = rows.map(row => row.id);
+        frames += 1;
+      },
+      async status(node, to, reason) {
+        const from = statuses.get(node) ?? 'idle';
+        statuses.set(node, to);
+        await writer.write(
+          writes({
+            intervals: [statusRow(node, to, reason === undefined ? {} : { reason })],
+            events: [
+              event('node.status', {
+                node: key(node),
+                frame: Math.max(frames - 1, 0),
+                from,
+                to,
+                ...(reason !== undefined && { blockReason: reason }),
+              }),
+            ],
+          }),
+        );
+      },
+      async loop(node, turn) {
+        await writer.write(
+          writes({ intervals: [statusRow(node, 'running', { loop: { total: turn, base: 0, left: false } })] }),
+        );
+      },
+      async state(name, value) {
+        const index = transitions;
+        transitions += 1;
+        await writer.write(
+          writes({
+            intervals: [interval('state', name, frames, set(value))],
+            transitions: [{ frame: frames, index, key: name, change: set(value), at: timestampOf(clock) }],
+            events: [event('state.changed', { frame: frames, index, key: name })],
+          }),
+        );
+      },
+      async startTask(node) {
+        const begun = task(id, {
+          node: key(node),
+          status: 'running',
+          createdAt: timestampOf(clock),
+          startedAt: timestampOf(clock),
+        });
+        tasks.set(begun.id, { task: begun, next: 0 });
+        await writer.write(
+          writes({
+            tasks: [begun],
+            events: [event('task.started', { task: begun.id, node: begun.node, iteration: 0, attempt: 1 })],
+          }),
+        );
+        return begun.id;
+      },
+      async say(of, ...texts) {
+        const known = tasks.get(of);
+        if (known === undefined) throw new Error(`no task ${of}`);
+        const stream = texts.map(
+          (text): StreamChunk => ({
+            task: of,
+            index: known.next++,
+            kind: 'token',
+            payload: text,
+            at: timestampOf(clock),
+          }),
+        );
+        await store.commit(writes({ stream }), { run: id, version: 'any' });
+      },
+      async endTask(of) {
+        const known = tasks.get(of);
+        if (known === undefined) throw new Error(`no task ${of}`);
+        const { node, iteration } = known.task;
+        await writer.write(
+          writes({
+            tasks: [{ ...known.task, status: 'done', endedAt: timestampOf(clock) }],
+            events: [event('task.ended', { task: of, node, iteration, attempt: 1, outcome: 'done', stale: false })],
+          }),
+        );
+      },
+      async ask(node, proposal, kind = 'command_exec') {
+        const question = asked(id, {
+          node: key(node),
+          proposal,
+          proposalHash: hashOf(proposal),
+          kind,
+          call: `${node}-${hashOf(proposal).slice(-8)}`,
+          askedAt: timestampOf(clock),
+        });
+        const { proposalHash } = question;
+        await writer.write(
+          writes({
+            decisions: [{ kind: 'ask', decision: question }],
+            events: [event('decision.asked', { decision: question.id, node: key(node), kind, proposalHash })],
+          }),
+        );
+        return { ...question, status: 'open' };
+      },
+      async propose({ id: decision }, proposal) {
+        const proposalHash = hashOf(proposal);
+        await writer.write(
+          writes({
+            decisions: [{ kind: 'propose', id: decision, proposal, proposalHash }],
+            events: [event('decision.proposed', { decision, proposalHash })],
+          }),
+        );
+      },
+      async become(to, { stopReason, error } = {}) {
+        const record = await store.run(id);
+        const fault =
+          error === undefined ? undefined : { class: 'terminal' as const, code: 'plan/task-failed', message: error };
+        await writer.write(
+          writes({
+            run: {
+              kind: 'change',
+              change: {
+                status: to,
+                ...(to === 'completed' && { phase: 'DONE' as const, output: { done: true } }),
+                ...(stopReason !== undefined && { stopReason }),
+                ...(fault !== undefined && { error: fault }),
+              },
+            },
+            events: [
+              event('run.status', {
+                from: record?.status ?? 'running',
+                to,
+                ...(stopReason !== undefined && { stopReason }),
+                ...(fault !== undefined && { error: fault }),
+              }),
+            ],
+          }),
+        );
+      },
+      answered(decision) {
+        const { promise, resolve } = Promise.withResolvers<Decision>();
+        const look = async () => {
+          const found = (await store.decision(decision))?.decision;
+          if (found?.status !== 'answered') return;
+          unsubscribe();
+          resolve(found);
+        };
+        const unsubscribe = store.subscribe(id, () => void look());
+        void look();
+        return promise;
+      },
+    };
+  }
+
+  async function act(id: RunId, action: RunAction, by: string) {
+    acted.push({ run: id, action, by });
+    const known = runs.get(id);
+    const record = await store.run(id);
+    if (known === undefined || record === undefined) throw new Error(`no run ${id}`);
+    if (hasRunEnded(record.status)) {
+      const text = { message: `Run ${id} has ended.`, suggestion: 'Resume it.' };
+      return { ok: false, error: failure('run/ended', text) } as const;
+    }
+    if (action.kind === 'signal') {
+      const { name, payload } = action;
+      await known.writer.write(writes({ events: [event('signal.received', { name, payload, by })] }));
+      return ok(undefined);
+    }
+    const node = 'node' in action ? { node: key(action.node) } : {};
+    await known.writer.write(writes({ events: [event('operator.acted', { action: action.kind, by, ...node })] }));
+    if (action.kind === 'pause') await known.run.become('paused');
+    if (action.kind === 'stop' || action.kind === 'terminate') {
+      await known.run.become('stopped', { stopReason: action.reason });
+    }
+    return ok(undefined);
+  }
+
+  return {
+    store,
+    reader: store,
+    feed: store,
+    acted,
+    begin,
+    run(id) {
+      const known = runs.get(id);
+      if (known === undefined) throw new Error(`no run ${id}`);
+      return known.run;
+    },
+    async start(request) {
+      const before = started.get(request.idempotencyKey ?? '');
+      if (before !== undefined) return ok(before);
+      const run = await begin(request.name ?? 'scripted', request);
+      if (request.idempotencyKey !== undefined) started.set(request.idempotencyKey, run.id);
+      return ok(run.id);
+    },
+    async resume(id) {
+      await runs.get(id)?.run.become('running');
+      return ok(id);
+    },
+    act,
+    async answer(decision, { resolution, proposalHash }, by) {
+      const found = await store.decision(decision);
+      if (found === undefined) throw new Error(`no decision ${decision}`);
+      const committed = await store.commit(
+        writes({
+          decisions: [
+            {
+              kind: 'answer',
+              id: decision,
+              resolution,
+              by,
+              at: timestampOf(clock),
+              ...(proposalHash !== undefined && { proposalHash: proposalHash as Decision['proposalHash'] }),
+            },
+          ],
+          events: [event('decision.answered', { decision, resolution, by })],
+        }),
+        { run: found.run, version: 'any' },
+      );
+      if (!committed.ok) return committed;
+      const after = await store.decision(decision);
+      return ok((after ?? found).decision);
+    },
+    finished: () => undefined,
+    driven: () => [...runs.keys()],
+    async close() {},
+  };
+}
+
+interface Row {
+  readonly id: string;
+  readonly kind: string;
+  readonly parent?: string;
+  readonly index: number;
+  readonly source: { readonly file: string; readonly line: number; readonly column: number };
+  readonly data: { readonly [field: string]: Json };
+}
+
+function rowsOf(node: ScriptNode, parent?: string, index = 0): readonly Row[] {
+  const source = { file: 'plans/release.tsx', line: node.line ?? 1, column: 3 };
+  const row = {
+    id: node.id,
+    kind: node.kind,
+    ...(parent !== undefined && { parent }),
+    index,
+    source,
+    data: node.data ?? {},
+  };
+  return [row, ...(node.children ?? []).flatMap((child, place) => rowsOf(child, node.id, place))];
+}
