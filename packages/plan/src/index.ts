@@ -12,13 +12,14 @@ export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts
 export { type FramePhase, framePhases } from './frames/frame-phase.ts';
 export type { Timers, TriggerKind } from './frames/frame-scheduler.ts';
 export type { TraceEntry } from './frames/frame-trace.ts';
+export { type PlanPreview, type PreviewOptions, previewPlan } from './frames/preview-plan.ts';
 export { runPlan } from './frames/run-plan.ts';
 export { stopUndriven } from './frames/stop-undriven.ts';
 export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
 export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
-export { type ImportClosure, type LoadedPlan, loadPlan } from './load/load-plan.ts';
+export { type ImportClosure, type KeptPlan, type LoadedPlan, loadKept, loadPlan } from './load/load-plan.ts';
 export {
   Agent,
   type AgentProps,
@@ -57,6 +58,7 @@ export {
 } from './nodes/components.ts';
 export type { NodeHandlers, TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts';
 export { type NodeKind, nodeKinds } from './nodes/node-kind.ts';
+export { lintTree, type PlanLintFinding } from './nodes/plan-lint.ts';
 export type { AgentNode, HumanNode, PlanNode, RunnableNode, SubPlanNode, TaskNode } from './nodes/plan-node.ts';
 export { type StatusOf, type TreeFault, type TreeNode, treeFromJson, treeToJson } from './nodes/tree-json.ts';
 export { treeToXml } from './nodes/tree-xml.ts';

@@ -1,4 +1,4 @@
-import { createIdSource, type Json, portableHasher, type RunId } from '@signalbox/model';
+import { createIdSource, type Json, portableHasher, type RunId, type Timestamp, timestampOf } from '@signalbox/model';
 import { type Commit, type MemoryRuns, memoryRuns, type OwnerId, type RunReader } from '@signalbox/runs';
 import { fakeClock, seededRng } from '@signalbox/testkit';
 import type { PlanRun, PlanRunOptions, RunEnd } from '../src/frames/engine-options.ts';
@@ -19,6 +19,7 @@ export interface Harness {
   end(run: PlanRun): Promise<RunEnd>;
   /** Lets happen what needs no timer. */
   calm(): Promise<void>;
+  now(): Timestamp;
   events(): Promise<readonly string[]>;
   state(): Promise<Readonly<Record<string, Json>>>;
 }
@@ -56,6 +57,7 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
     runs,
     timers,
     calm,
+    now: () => timestampOf(clock),
     start: (plan, { input = null, ...options } = {}) =>
       runPlan({
         ...base,

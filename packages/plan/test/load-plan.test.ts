@@ -108,6 +108,56 @@ describe('loading a plan', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '["one","two"]\n', stderr: '' });
   });
 
+  it('[P81] loads files as they were kept, whatever is in their place now, with the author’s lines', () => {
+    write({
+      'plans/hello.tsx': hello.replace('./lib/', '../shared/'),
+      'shared/greeting.ts': `import words from './words.json' with { type: 'json' };\nimport { end } from './end.mjs';\nexport const greeting = (name: string): string => words.hello + ' ' + name + end;\n`,
+      'shared/words.json': '{ "hello": "Kept" }',
+      'shared/end.mjs': `export const end = '!';\n`,
+      'broken.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({\n  name: 'x',\n  render: (): never => {\n    throw new RangeError('then');\n  },\n});\n`,
+    });
+    const script = path.join(folder, 'kept.ts');
+    const entry = (name: string) => JSON.stringify(path.join(folder, name));
+    writeFileSync(
+      script,
+      `import { rmSync, writeFileSync } from 'node:fs';
+       const { loadPlan, loadKept, previewPlan } = await import(${JSON.stringify(fileURLToPath(new URL('../src/index.ts', import.meta.url)))});
+       const keptOf = async file => {
+         const { value } = await loadPlan(file);
+         const { root, entry } = value.closure;
+         return { closure: value.closure, kept: { root, entry, files: [...value.contents].map(([path, contents]) => ({ path, contents })) } };
+       };
+       const one = await keptOf(${entry('plans/hello.tsx')});
+       const two = await keptOf(${entry('broken.tsx')});
+       rmSync(${entry('plans')}, { recursive: true });
+       rmSync(${entry('broken.tsx')});
+       writeFileSync(${entry('shared/words.json')}, '{ "hello": "Changed" }');
+       writeFileSync(${entry('shared/greeting.ts')}, 'export const greeting = () => "Changed";');
+       const clock = { now: () => 0 };
+       const again = await loadKept(one.kept);
+       const { tree } = previewPlan(again.value.plan, null, { clock }).value;
+       const code = again.value.plan.render({ state: { set() {} } }).slots[0].props.run();
+       const broken = previewPlan((await loadKept(two.kept)).value.plan, null, { clock });
+       const missing = await loadKept({ ...one.kept, entry: 'nowhere.tsx' });
+       console.log(JSON.stringify({
+         same: JSON.stringify(again.value.closure) === JSON.stringify(one.closure),
+         source: tree.children[0].children[0].source,
+         code,
+         broken: broken.error.message,
+         missing: missing.error.message,
+       }));`,
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({
+      same: true,
+      source: { file: path.join(folder, 'plans/hello.tsx'), line: 10, column: 7 },
+      code: 'Kept Ada!',
+      broken: expect.stringContaining(`RangeError: then at ${path.join(folder, 'broken.tsx')}:6:11`),
+      missing: expect.stringContaining('nowhere.tsx is not among the kept files'),
+    });
+  });
+
   it('[P56] errors point at the author’s line', () => {
     write({
       'syntax.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({ name: 'x', render: () => <Phase> });\n`,

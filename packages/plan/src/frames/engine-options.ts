@@ -40,8 +40,8 @@ export interface PlanRunOptions {
   readonly claim?: boolean;
   /** What is not as it was when the run was started, such as files of its plan; said where the run is taken up. */
   readonly changed?: readonly string[];
-  /** Asked before work starts, of the run and of each child. A run that may not is stopped. */
-  readonly mayStart?: (run: RunId) => StopVerdict;
+  /** Asked before each task starts, of the run and of its children. A run that may not go on is stopped. */
+  readonly mayStart?: (run: RunId) => StopVerdict | Promise<StopVerdict>;
   /** Told of every child run, at any depth, while it lives; its `finished` tells when it no longer does. */
   readonly onRun?: (run: RunId, live: PlanRun) => void;
   readonly trace?: (entry: TraceEntry) => void;

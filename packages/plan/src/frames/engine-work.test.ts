@@ -360,6 +360,40 @@ describe('the work of a run', () => {
     ]);
   });
 
+  it('[P79] the output of an agent or a person goes through the author’s own schema before a handler sees it', async () => {
+    const schema = z.object({ score: z.number().int().default(1), tags: z.array(z.string()) });
+    const runWith = async (output: unknown, kind: typeof Claude | typeof Human) => {
+      const world = harness();
+      const plan = definePlan({
+        name: 'checked',
+        state: z.object({ got: z.unknown().optional(), error: z.unknown().optional() }),
+        render: ctx =>
+          el(kind, {
+            id: 'c',
+            prompt: 'p',
+            schema,
+            onFinished: (value: unknown) => ctx.state.set('got', value),
+            onError: ({ error, attempts }: { error: { details?: object; message: string }; attempts: number }) =>
+              ctx.state.set('error', { ...error.details, attempts }),
+          }),
+      });
+      const executor: TaskExecutor = { execute: async () => ({ kind: 'done', output: output as never }) };
+      const end = await world.end(world.start(plan, { executor }));
+      return { end, state: await world.state(), tasks: await world.runs.tasks(world.run) };
+    };
+    for (const kind of [Claude, Human]) {
+      const good = await runWith({ tags: ['a'] }, kind);
+      expect([good.end.status, good.state]).toEqual(['completed', { got: { score: 1, tags: ['a'] } }]);
+      expect(good.tasks[0]?.result).toEqual({ tags: ['a'] });
+      const bad = await runWith({ tags: ['a', 2] }, kind);
+      expect(bad.state).toEqual({ error: { node: 'c', code: 'output-invalid', class: 'terminal', attempts: 1 } });
+      expect(bad.end).toMatchObject({
+        status: 'failed',
+        error: { message: expect.stringContaining('output-invalid: tags.1: Invalid input') },
+      });
+    }
+  });
+
   it('[P60] work with effects outside that was cut off waits for a person; other work begins again at once', async () => {
     for (const effects of ['none', 'external'] as const) {
       const world = harness();

@@ -42,7 +42,7 @@ import { createTreeKeeper } from './tree-keeper.ts';
  * 2. The end of a task, the fact that its handlers ran and what they wrote are in one commit: the one of the next frame.
  *    So a step takes one commit, and after a crash a task either ended with its handlers or did not end.
  * 3. State changes in the flush and nowhere else.
- * 4. Only commits, reads of input and the end of child runs are awaited.
+ * 4. Only commits, reads of input, permission to start and the end of child runs are awaited.
  */
 export interface Engine {
   /** Takes in what came since the last step and makes a frame of it. Returns the end, if this is it. */
@@ -233,7 +233,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     effects.nodesChanged(added, unmounted);
     trace.note(() => ({ mounted, unmounted }));
     if (activity.ending !== undefined) reach(activity.ending);
-    const starting = activity.ending === undefined ? permit.of(activity.ready) : [];
+    const starting = activity.ending === undefined ? await permit.of(activity.ready) : [];
     for (const node of starting) {
       desk.open(node);
       structure.touch(node.id);
@@ -271,7 +271,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       },
       end,
     );
-    if (lost !== undefined || end !== undefined) return lost ?? end;
+    if (lost !== undefined || end !== undefined) {
+      trace.end();
+      return lost ?? end;
+    }
 
     enter('execute');
     desk.begin();

@@ -1,3 +1,4 @@
+import type { StopVerdict } from '@signalbox/runs';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 import type { Operator } from './operator.ts';
@@ -5,7 +6,7 @@ import type { SubPlans } from './sub-plans.ts';
 
 /** Says which of the nodes that are ready may start. A limit that is reached stops the run: nothing new starts then. */
 export interface StartPermit {
-  of(ready: readonly RunnableNode[]): readonly RunnableNode[];
+  of(ready: readonly RunnableNode[]): Promise<readonly RunnableNode[]>;
 }
 
 export function createStartPermit(
@@ -13,28 +14,27 @@ export function createStartPermit(
   operator: Operator,
   subPlans: SubPlans,
 ): StartPermit {
-  const isStopped = (): boolean => {
-    if (mayStart === undefined) return false;
-    const verdict = asked(() => mayStart(run));
-    if (verdict.kind === 'stop') operator.stop(verdict.reason);
-    return verdict.kind === 'stop';
+  /** Where nobody can say whether work may start, it may not. */
+  const verdict = async (): Promise<Pick<StopVerdict, 'kind'> & { readonly reason?: string }> => {
+    try {
+      return (await mayStart?.(run)) ?? { kind: 'go' };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { kind: 'stop', reason: `Nobody could say whether work may start: ${why}` };
+    }
   };
   return {
-    of(ready) {
+    async of(ready) {
       if (operator.stopping !== undefined || operator.isPausing) return [];
       // A child that was stopped by a limit has its parent stopped by it, not failed.
-      if (subPlans.takeStopped() && isStopped()) return [];
-      return ready.some(isStopped) ? [] : ready;
+      const asked = ready.length + (subPlans.takeStopped() ? 1 : 0);
+      for (let one = 0; mayStart !== undefined && one < asked; one++) {
+        const { kind, reason = 'a limit was reached' } = await verdict();
+        if (kind === 'go') continue;
+        operator.stop(reason);
+        return [];
+      }
+      return ready;
     },
   };
-}
-
-/** Where nobody can say whether work may start, it may not. */
-function asked<Verdict>(ask: () => Verdict): Verdict | { readonly kind: 'stop'; readonly reason: string } {
-  try {
-    return ask();
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { kind: 'stop', reason: `Nobody could say whether work may start: ${why}` };
-  }
 }

@@ -11,6 +11,17 @@ import { markedUrl } from './plan-modules.ts';
 export interface LoadedPlan {
   readonly plan: AnyPlan;
   readonly closure: ImportClosure;
+  /** What was loaded of the files of the closure, by path from its root. */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** The files of a plan as they were kept. */
+export interface KeptPlan {
+  /** Where the files were. Packages are looked for from there. */
+  readonly root: string;
+  /** Paths from the root, with `/`. */
+  readonly entry: string;
+  readonly files: readonly { readonly path: string; readonly contents: Uint8Array }[];
 }
 
 /** The author's files by content and the packages they use, as far as loading the plan needed them. */
@@ -32,13 +43,36 @@ let loads = 0;
 export async function loadPlan(file: string): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const absolute = path.resolve(file);
   if (!existsSync(absolute)) return err(planFailure(new PlanError('plan/load-failed', `there is no file ${absolute}`)));
-  const entry = realpathSync(absolute);
-  const files = new Map<string, Digest>();
+  return load(realpathSync(absolute));
+}
+
+/**
+ * Loads a plan from files that were kept, whatever is in their place now. Positions and errors name the places where they
+ * were. A file that was not kept is looked for on the disk.
+ */
+export async function loadKept({
+  root,
+  entry,
+  files,
+}: KeptPlan): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
+  const kept = new Map(files.map(file => [path.resolve(root, file.path), file.contents]));
+  const file = path.resolve(root, entry);
+  if (!kept.has(file))
+    return err(planFailure(new PlanError('plan/load-failed', `${file} is not among the kept files`)));
+  return load(file, name => kept.get(name));
+}
+
+async function load(
+  entry: string,
+  kept?: (path: string) => Uint8Array | undefined,
+): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
+  const files = new Map<string, Uint8Array>();
   const packages = new Map<string, string>();
   loads += 1;
   const url = await markedUrl(entry, String(loads), {
-    file: (name, contents) => files.set(name, `sha256:${hash('sha256', contents, 'hex')}` as Digest),
+    file: (name, contents) => files.set(name, contents),
     package: (name, manifest) => packages.set(name, manifest),
+    ...(kept === undefined ? {} : { kept }),
   });
   let loaded: { readonly default?: unknown };
   try {
@@ -49,7 +83,9 @@ export async function loadPlan(file: string): Promise<Result<LoadedPlan, ErrorEn
   if (!isPlan(loaded.default)) {
     return err(planFailure(new PlanError('plan/not-a-plan', `${entry} does not export a plan as default`)));
   }
-  return ok({ plan: loaded.default, closure: closureOf(entry, files, packages) });
+  const root = [...files.keys()].map(path.dirname).reduce(commonFolder, path.dirname(entry));
+  const contents = new Map([...files].map(([file, content]) => [relativePath(root, file), content]));
+  return ok({ plan: loaded.default, closure: closureOf(root, entry, contents, packages), contents });
 }
 
 function loadError(error: unknown, entry: string, files: ReadonlySet<string>): PlanError {
@@ -74,20 +110,24 @@ function positionIn(error: Error, files: ReadonlySet<string>): SourcePosition | 
 }
 
 function closureOf(
+  root: string,
   entry: string,
-  files: ReadonlyMap<string, Digest>,
+  contents: ReadonlyMap<string, Uint8Array>,
   packages: ReadonlyMap<string, string>,
 ): ImportClosure {
-  const root = [...files.keys()].map(path.dirname).reduce(commonFolder, path.dirname(entry));
-  const relative = (file: string) => path.relative(root, file).split(path.sep).join('/');
   const byName = <T extends { readonly path: string } | { readonly name: string }>(a: T, b: T) =>
     JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+  const digestOf = (content: Uint8Array) => `sha256:${hash('sha256', content, 'hex')}` as Digest;
   return {
     root,
-    entry: relative(entry),
-    files: [...files].map(([file, digest]) => ({ path: relative(file), digest })).sort(byName),
+    entry: relativePath(root, entry),
+    files: [...contents].map(([file, content]) => ({ path: file, digest: digestOf(content) })).sort(byName),
     packages: [...packages].map(([name, manifest]) => ({ name, version: versionOf(manifest) })).sort(byName),
   };
+}
+
+function relativePath(root: string, file: string): string {
+  return path.relative(root, file).split(path.sep).join('/');
 }
 
 function commonFolder(a: string, b: string): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isBuiltin, registerHooks } from 'node:module';
+import { isBuiltin, type ModuleFormat, registerHooks } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Loader, TransformFailure, transformSync } from 'esbuild';
@@ -12,6 +12,8 @@ import { PlanError } from '../plan-error.ts';
 export interface ModuleWitness {
   file(path: string, contents: Uint8Array): void;
   package(name: string, manifest: string): void;
+  /** What a file held when it was kept; undefined where the disk is asked. */
+  kept?(path: string): Uint8Array | undefined;
 }
 
 const MARK = 'signalbox-load';
@@ -47,9 +49,11 @@ function register(compile: typeof transformSync): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const load = loadOf(context.parentURL);
-      if (load === undefined) return nextResolve(specifier, context);
+      if (load === undefined) return keptEntry(specifier) ?? nextResolve(specifier, context);
       if (Object.hasOwn(runtime, specifier)) return { url: VIRTUAL + specifier, format: 'module', shortCircuit: true };
       if (isBuiltin(specifier)) return nextResolve(specifier, context);
+      const kept = keptFile(specifier, context.parentURL ?? '', load);
+      if (kept !== undefined) return kept;
       const found = resolveOrOurs(
         specifier,
         plain => nextResolve(specifier, { ...context, parentURL: plain }),
@@ -71,13 +75,21 @@ function register(compile: typeof transformSync): void {
       const load = loadOf(url);
       if (load === undefined) return nextLoad(url, context);
       const file = fileURLToPath(url);
-      const contents = readFileSync(file);
+      const kept = witnesses.get(load)?.kept?.(file);
+      const contents = kept ?? readFileSync(file);
       witnesses.get(load)?.file(file, contents);
       const loader = loaders[path.extname(file)];
-      if (loader === undefined) return nextLoad(url, context);
+      if (loader === undefined) {
+        if (kept === undefined) return nextLoad(url, context);
+        return {
+          format: formats[path.extname(file)] ?? 'module',
+          source: Buffer.from(kept).toString('utf8'),
+          shortCircuit: true,
+        };
+      }
       return {
         format: 'module',
-        source: compiled(compile, file, contents.toString('utf8'), loader),
+        source: compiled(compile, file, Buffer.from(contents).toString('utf8'), loader),
         shortCircuit: true,
       };
     },
@@ -85,6 +97,26 @@ function register(compile: typeof transformSync): void {
 }
 
 const loaders: Readonly<Record<string, Loader>> = { '.tsx': 'tsx', '.jsx': 'jsx', '.ts': 'ts', '.mts': 'ts' };
+
+/** Of files that need no compiler. */
+const formats: Readonly<Record<string, ModuleFormat>> = { '.json': 'json', '.cjs': 'commonjs' };
+
+/** The first file of a load, if it is served as it was kept. */
+function keptEntry(specifier: string) {
+  const load = loadOf(specifier);
+  return load === undefined ? undefined : keptFile(specifier, specifier, load);
+}
+
+/** A file that is served as it was kept, whether or not something is there on the disk. */
+function keptFile(specifier: string, parent: string, load: string) {
+  const kept = witnesses.get(load)?.kept;
+  if (kept === undefined || !/^(?:\.{0,2}\/|file:)/.test(specifier)) return undefined;
+  const url = new URL(specifier, parent);
+  url.search = '';
+  if (url.protocol !== 'file:' || kept(fileURLToPath(url)) === undefined) return undefined;
+  url.searchParams.set(MARK, load);
+  return { url: url.href, format: formats[path.extname(url.pathname)] ?? ('module' as const), shortCircuit: true };
+}
 
 function compiled(compile: typeof transformSync, file: string, source: string, loader: Loader): string {
   try {

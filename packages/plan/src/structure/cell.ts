@@ -12,14 +12,17 @@ export interface Cell {
   readonly skipped: boolean;
   /** The innermost loop around it. */
   readonly scope: string | undefined;
-  /** Whether the Phases and Steps right under it run in order. */
-  readonly ordered: boolean;
+  /** What of the nodes right under it runs in order. */
+  readonly ordered: Ordered;
   /** Of itself; undefined for what is only the sum of its children. */
   own: Standing | undefined;
   sum: Sum;
   group: Group | undefined;
   signature: string | undefined;
 }
+
+/** Phases run in order unless something about them sets them free; Steps only inside a Phase. */
+export type Ordered = 'nothing' | 'phases' | 'phases and steps';
 
 /** Leaves under a cell that are not skipped. */
 export interface Sum {
@@ -61,12 +64,12 @@ export function cellOf(
     readonly parent: Cell | undefined;
     readonly skipped: boolean;
     readonly scope: string | undefined;
-    readonly ordered: boolean;
+    readonly ordered: Ordered;
   },
   source: CellSource,
 ): Cell {
   const skipped = place.skipped || (node.kind === 'branch' && !node.data.taken);
-  const ordered = node.kind === 'phase' || (node.kind !== 'step' && node.kind !== 'parallel' && place.ordered);
+  const ordered = orderedIn(node.kind, place.ordered);
   if (
     before?.node === node &&
     before.skipped === skipped &&
@@ -96,6 +99,11 @@ export function cellOf(
   cell.own = ownStanding(cell, source);
   cell.sum = sumOf(cell);
   return cell;
+}
+
+function orderedIn(kind: NodeKind, around: Ordered): Ordered {
+  if (kind === 'phase') return 'phases and steps';
+  return kind === 'step' || kind === 'parallel' ? 'nothing' : around;
 }
 
 /** What a leaf, an ending or a loop is by itself. */
@@ -194,8 +202,8 @@ export function groupOf(owner: Cell): Group {
     for (const child of cell.children) {
       if (child.skipped) continue;
       if (transparent.has(child.node.kind)) walk(child);
-      else if (owner.ordered && child.node.kind === 'phase') phases.push(child);
-      else if (owner.ordered && child.node.kind === 'step') steps.push(child);
+      else if (owner.ordered !== 'nothing' && child.node.kind === 'phase') phases.push(child);
+      else if (owner.ordered === 'phases and steps' && child.node.kind === 'step') steps.push(child);
       else together.push(child);
     }
   };

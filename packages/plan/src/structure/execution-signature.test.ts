@@ -28,7 +28,7 @@ it('[P20] every part that changes what an agent is asked changes the signature',
 });
 
 it('[P20] what does not change the question does not change the signature', () => {
-  expect(of({ label: 'x', retries: 0, timeoutMs: 5 })).toBe(of({}));
+  expect(of({ label: 'x', retries: 0, timeoutMs: 5, permissions: 'gated' })).toBe(of({}));
   expect(of({ tools: { allow: ['b', 'a'] } })).toBe(of({ tools: { allow: ['a', 'b'] } }));
 });
 

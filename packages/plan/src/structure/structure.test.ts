@@ -33,6 +33,13 @@ describe('what may run', () => {
     expect(walk.ready()).toEqual(['x', 'd']);
   });
 
+  it('[P15] steps that no phase is about run together', () => {
+    const steps = [step('s1', task('a')), step('s2', task('b'))];
+    expect(walkOf(plan(...steps)).ready()).toEqual(['a', 'b']);
+    expect(walkOf(plan(parallel('p', undefined, ...steps))).ready()).toEqual(['a', 'b']);
+    expect(walkOf(plan(phase('one', ...steps))).ready()).toEqual(['a']);
+  });
+
   it('[P15] order goes through If, Switch and Each', () => {
     const walk = walkOf(
       plan(

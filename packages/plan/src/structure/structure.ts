@@ -19,8 +19,8 @@ import { countOf, type NodeRecord } from './node-record.ts';
 /**
  * What the structure of a plan means: which nodes may run, given the tree and what is remembered of its nodes.
  *
- * 1. Siblings run together. Phases among siblings run in order, and so do Steps; what only chooses or repeats nodes
- *    (If, Switch, Each) is looked through.
+ * 1. Siblings run together. Phases among siblings run in order, and so do Steps inside a Phase; what only chooses or
+ *    repeats nodes (If, Switch, Each) is looked through.
  * 2. Inside a Step and inside a Parallel everything is free. A Parallel with a limit has at most so many children under way.
  * 3. A loop runs its body, and runs it again while its condition holds and its maximum is not reached. Once left, it
  *    stays left.
@@ -103,7 +103,7 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
     setTree(tree) {
       if (root?.node === tree) return;
       const before = root;
-      root = cellOf(tree, before, { parent: undefined, skipped: false, scope: undefined, ordered: true }, source);
+      root = cellOf(tree, before, { parent: undefined, skipped: false, scope: undefined, ordered: 'phases' }, source);
       if (before !== undefined) removeReplaced(before, root, remove);
       index(root);
     },

@@ -1,0 +1,82 @@
+import { type Clock, type ErrorEnvelope, err, type Json, ok, type Result, timestampOf } from '@signalbox/model';
+import { lintTree, type PlanLintFinding } from '../nodes/plan-lint.ts';
+import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
+import { type AnyPlan, initialState } from '../plan-definition.ts';
+import { PlanError, type PlanErrorCode, planFailure } from '../plan-error.ts';
+import { createRenderer } from '../render/renderer.ts';
+import { createReadable } from '../render/tracked.ts';
+import { createActionQueue } from '../state/action-queue.ts';
+import { frozen } from '../state/frozen.ts';
+import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
+import { createStructure } from '../structure/structure.ts';
+import { frameRandom } from './frame-random.ts';
+import { createPlanContext } from './plan-context.ts';
+import { createPlanQueries } from './plan-queries.ts';
+import { settle } from './settle.ts';
+
+/** What the first frame of a run would show and do. */
+export interface PlanPreview {
+  readonly tree: TreeNode;
+  /** Nodes whose work would start first, in the order of the tree. */
+  readonly starts: readonly string[];
+  /** Effects that would run. */
+  readonly effects: readonly string[];
+  readonly warnings: readonly PlanLintFinding[];
+}
+
+export interface PreviewOptions {
+  readonly clock: Clock;
+  readonly seed?: number;
+  readonly query?: (sql: string, params: readonly Json[]) => readonly Json[];
+}
+
+/** Renders the first frame of a plan. Nothing is executed, and nothing is committed. */
+export function previewPlan(
+  plan: AnyPlan,
+  input: Json,
+  { clock, seed = 0, query }: PreviewOptions,
+): Result<PlanPreview, ErrorEnvelope<PlanErrorCode>> {
+  const accepted = plan.input.safeParse(input);
+  if (!accepted.success) {
+    const [issue] = accepted.error.issues;
+    return err(planFailure(new PlanError('plan/input-invalid', `${issue?.path.join('.')}: ${issue?.message}`)));
+  }
+  const plain = frozen(accepted.data);
+  const now = timestampOf(clock);
+  const moment = () => ({ frame: 0 });
+  const records = new Map<string, NodeRecord>();
+  const iterations = createReadable('loop:', new Map());
+  const structure = createStructure({ recordOf: id => records.get(id) });
+  try {
+    const renderer = createRenderer({
+      plan,
+      context: createPlanContext({
+        plan,
+        input: plain.ok ? plain.value : accepted.data,
+        state: createReadable('', initialState(plan)),
+        volatile: createReadable('vol:', new Map()),
+        queue: createActionQueue(
+          () => 0,
+          () => {},
+        ),
+        db: createPlanQueries(query, moment).access,
+        now: () => now,
+        random: frameRandom(seed, 0),
+        moment,
+      }) as never,
+      iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
+    });
+    const { tree, activity } = settle(renderer, structure, records, iterations);
+    const effects = [...activity.effects.map(({ id }) => id), ...renderer.effects().map(({ id }) => id)];
+    renderer.close();
+    const shown = treeToJson(tree, id => {
+      const record = records.get(id);
+      const iteration = record?.loop === undefined ? {} : { iteration: iterationOf(record) };
+      return { status: structure.statusOf(id), ...iteration };
+    });
+    const starts = activity.ending === undefined ? activity.ready.map(({ id }) => id) : [];
+    return ok({ tree: shown, starts, effects, warnings: lintTree(shown) });
+  } catch (error) {
+    return err(planFailure(error));
+  }
+}
