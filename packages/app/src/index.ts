@@ -1,5 +1,6 @@
 export type { VerifyReport } from '@signalbox/journal';
 export type { ErrorEnvelope } from '@signalbox/model';
+export { accessToken, readToken } from './access-token.ts';
 export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';
 export { unexpectedError, usageError } from './command-error.ts';

@@ -10,8 +10,8 @@ import {
   type TaskExecutor,
 } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
-import { usageError } from '../command-error.ts';
 import type { Machine } from '../machine.ts';
+import { inputRefused } from './input-refused.ts';
 import type { OwnedStore } from './owned-store.ts';
 
 /** A run that goes on in this process. */
@@ -52,7 +52,7 @@ export async function startRun(
       name: name ?? plan.name,
       tags,
       ...(correlationId !== undefined && { correlationId }),
-      source: { entry: path.join(closure.root, closure.entry), files, packages, engine: ENGINE },
+      source: { root: closure.root, entry: path.join(closure.root, closure.entry), files, packages, engine: ENGINE },
       mode: 'AUTO',
       globalMode: 'IMPLEMENTATION',
       input,
@@ -121,14 +121,6 @@ function changedFiles({ source }: RunRecord, { closure }: LoadedPlan): readonly 
   const before = new Map(source?.files.map(file => [file.path, file.digest]));
   const now = new Map(closure.files.map(file => [file.path, file.digest]));
   return [...new Set([...before.keys(), ...now.keys()])].filter(name => before.get(name) !== now.get(name)).sort();
-}
-
-function inputRefused(plan: string, issue: { readonly path: PropertyKey[]; readonly message: string } | undefined) {
-  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
-  return usageError(
-    `The plan ${plan} does not take this input: ${where}${issue?.message ?? 'it does not fit'}.`,
-    'Give an input that fits the schema of the plan, as JSON, with --input.',
-  );
 }
 
 function alreadyCompleted(run: RunId): ErrorEnvelope {

@@ -1,4 +1,4 @@
-import type { ApprovalId, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+import type { ApprovalId, Digest, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
 import type { Decision, Resolution, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
 
@@ -57,5 +57,5 @@ export type RunAction =
 export interface Answer {
   readonly resolution: Resolution;
   /** The digest of what was shown; an answer to something else is void. */
-  readonly proposalHash?: string | undefined;
+  readonly proposalHash?: Digest | undefined;
 }

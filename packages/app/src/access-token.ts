@@ -1,0 +1,43 @@
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import type { Machine } from './machine.ts';
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** The token of a data directory: whoever has it may do everything. Made once, and readable by its owner alone. */
+export function accessToken(dataDirectory: string, { rng }: Pick<Machine, 'rng'>): Result<string, ErrorEnvelope> {
+  const file = tokenFile(dataDirectory);
+  try {
+    const handle = openSync(file, 'wx', 0o600);
+    const token = Buffer.from(rng.bytes(32)).toString('base64url');
+    writeSync(handle, token);
+    fsyncSync(handle);
+    closeSync(handle);
+    return ok(token);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') return err(unusable(file, String(cause)));
+  }
+  chmodSync(file, 0o600);
+  return readToken(dataDirectory);
+}
+
+/** The token as it lies there. */
+export function readToken(dataDirectory: string): Result<string, ErrorEnvelope> {
+  const file = tokenFile(dataDirectory);
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    return TOKEN.test(token) ? ok(token) : err(unusable(file, 'it does not hold a token'));
+  } catch (cause) {
+    return err(unusable(file, String(cause)));
+  }
+}
+
+const tokenFile = (dataDirectory: string): string => path.join(dataDirectory, 'token');
+
+function unusable(file: string, reason: string): ErrorEnvelope {
+  return failure('store/unusable', {
+    message: `The token ${file} cannot be used: ${reason}.`,
+    suggestion: 'Remove the file while nothing runs: the next start makes a new one.',
+  });
+}

@@ -1,0 +1,116 @@
+import { err, failure } from '@signalbox/model';
+import type { AgentBrief, StopVerdict } from '@signalbox/runs';
+import { describe, expect, it } from 'vitest';
+import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
+import { createDecisionDesk } from '../decisions/decision-desk.ts';
+import { openAgentSession, SessionFault } from './agent-session.ts';
+import { createRateLimitDesk } from './rate-limit-desk.ts';
+
+async function openSession(verdict: StopVerdict = { kind: 'go' }) {
+  const machine = manualMachine();
+  const { store, run } = await memoryRun(machine);
+  const brief: AgentBrief = {
+    run,
+    task: someTask,
+    node: someNode,
+    iteration: 0,
+    attempt: 1,
+    vendor: 'any',
+    prompt: 'Do it.',
+    permissions: 'skip',
+    maxTurns: 5,
+    resume: 'continue',
+    directory: '/project',
+    planDirectory: '/project',
+  };
+  const ports = {
+    commit: store,
+    reader: store,
+    machine,
+    decisions: createDecisionDesk({ commit: store, reader: store, machine }),
+    rateLimits: createRateLimitDesk(machine),
+    verdict: async () => verdict,
+    progress: () => {},
+  };
+  const open = () => openAgentSession(ports, brief, new AbortController().signal);
+  return { machine, store, run, brief, ports, open };
+}
+
+const settle = () => new Promise(resolve => setImmediate(resolve));
+
+describe('the session of an agent', () => {
+  it('[A22] keeps messages durably and in order, and finds them in its next life', async () => {
+    const { open } = await openSession();
+    const session = await open();
+    session.stream('token', 'thin');
+    await session.keep([{ role: 'assistant', content: 'first' }]);
+    await session.keep([{ role: 'tool', content: 'second' }]);
+    expect(await (await open()).transcript()).toEqual([
+      { role: 'assistant', content: 'first' },
+      { role: 'tool', content: 'second' },
+    ]);
+  });
+
+  it('[A22] brings what is said together, at most ten chunks a second', async () => {
+    const { machine, store, run, open } = await openSession();
+    const session = await open();
+    for (const word of ['a', 'b', 'c']) session.stream('token', word);
+    session.stream('thinking', 'hm');
+    expect(await store.stream(run, someTask, 0, 10)).toEqual([]);
+    machine.pass(100);
+    await settle();
+    const chunks = (await store.stream(run, someTask, 0, 10)).map(({ index, kind, payload }) => [index, kind, payload]);
+    expect(chunks).toEqual([
+      [0, 'token', 'abc'],
+      [1, 'thinking', 'hm'],
+    ]);
+  });
+
+  it('[A22] goes on counting chunks where its former life stopped', async () => {
+    const { store, run, open } = await openSession();
+    const first = await open();
+    first.stream('token', 'one');
+    await first.close();
+    const second = await open();
+    second.stream('token', 'two');
+    await second.close();
+    expect((await store.stream(run, someTask, 0, 10)).map(({ index, payload }) => [index, payload])).toEqual([
+      [0, 'one'],
+      [1, 'two'],
+    ]);
+  });
+
+  it('[A23] counts what a call spent once, however often it is told', async () => {
+    const { store, run, open } = await openSession();
+    const session = await open();
+    const usage = {
+      call: 'turn-1',
+      inputTokens: 5,
+      outputTokens: 7,
+      cachedTokens: 0,
+      toolCalls: 0,
+      costMicroUsd: 3,
+      wallMs: 1,
+    };
+    await session.spend(usage);
+    await session.spend(usage);
+    expect(await store.usageOfTree(run)).toMatchObject({ calls: 1, inputTokens: 5, outputTokens: 7, costMicroUsd: 3 });
+  });
+
+  it('[A23] admits no call once a limit is reached', async () => {
+    const reason = 'Run x used 100 of its 100 tokens.';
+    const { run, open } = await openSession();
+    const stopped = await openSession({ kind: 'stop', run, condition: 'tokens', reason });
+    expect(await (await stopped.open()).admit({ provider: 'p', model: 'm' })).toEqual({ kind: 'stop', reason });
+    expect(await (await open()).admit({ provider: 'p', model: 'm' })).toMatchObject({ kind: 'go' });
+  });
+
+  it('[A22] says so when nothing more can be kept', async () => {
+    const { brief, ports } = await openSession();
+    const broken = { ...ports, commit: { commit: async () => err(failure('STORE_IO_FAILED', FULL)) } };
+    const session = await openAgentSession(broken, brief, new AbortController().signal);
+    await expect(session.keep([{ role: 'assistant' }])).rejects.toThrow(SessionFault);
+  });
+});
+
+const FULL = { message: 'The disk is full.', suggestion: 'Make room.' };

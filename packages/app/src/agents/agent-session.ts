@@ -1,0 +1,129 @@
+import { Bug, type Json, timestampOf } from '@signalbox/model';
+import type { TaskProgress } from '@signalbox/plan';
+import type {
+  AgentBrief,
+  AgentSession,
+  Commit,
+  RunReader,
+  StopVerdict,
+  StreamChunk,
+  UsageRecord,
+  WriteSet,
+} from '@signalbox/runs';
+import type { DecisionDesk } from '../decisions/decision-desk.ts';
+import type { Machine } from '../machine.ts';
+import { draftEvent } from '../runs/run-events.ts';
+import type { RateLimitDesk } from './rate-limit-desk.ts';
+
+/** How often what an agent says is kept (T6). */
+const STREAM_MS = 100;
+const PAGE = 500;
+
+export interface SessionPorts {
+  readonly commit: Commit;
+  readonly reader: RunReader;
+  readonly machine: Machine;
+  readonly decisions: DecisionDesk;
+  readonly rateLimits: RateLimitDesk;
+  /** Asked before a call, and after every spending. */
+  readonly verdict: () => Promise<StopVerdict>;
+  /** Told of every tool that the agent begins to use. */
+  readonly progress: (progress: TaskProgress) => void;
+}
+
+/** What one attempt of an agent has of its run. `close` keeps what is left of the stream. */
+export async function openAgentSession(
+  ports: SessionPorts,
+  brief: AgentBrief,
+  signal: AbortSignal,
+): Promise<AgentSession & { close(): Promise<void> }> {
+  const { commit, reader, machine, decisions, rateLimits } = ports;
+  const { run, task, node, iteration } = brief;
+  const { messages, nextIndex } = await readStream(reader, brief);
+  let next = nextIndex;
+  let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
+  let cancelFlush: (() => void) | undefined;
+
+  const write = async (writes: Omit<WriteSet, 'at'>): Promise<void> => {
+    const written = await commit.commit({ at: timestampOf(machine.clock), ...writes }, { run, version: 'any' });
+    if (!written.ok) throw new SessionFault(written.error.message);
+  };
+  const takeChunks = (): readonly StreamChunk[] => {
+    cancelFlush?.();
+    cancelFlush = undefined;
+    const at = timestampOf(machine.clock);
+    const chunks = pending.map(({ kind, payload }, offset) => ({ task, index: next + offset, kind, payload, at }));
+    next += chunks.length;
+    pending = [];
+    return chunks;
+  };
+  const flush = async () => {
+    const stream = takeChunks();
+    if (stream.length > 0) await write({ stream });
+  };
+
+  return {
+    signal,
+    transcript: async () => messages,
+    async keep(added) {
+      pending.push(...added.map(payload => ({ kind: 'message' as const, payload })));
+      await flush();
+      messages.push(...added);
+    },
+    stream(kind, payload) {
+      if (kind === 'tool_start') ports.progress({ summary: toolName(payload) });
+      const last = pending.at(-1);
+      if (last?.kind === kind && typeof last.payload === 'string' && typeof payload === 'string')
+        last.payload += payload;
+      else pending.push({ kind, payload });
+      // What cannot be kept of the stream is lost; the transcript is what counts.
+      cancelFlush ??= machine.timers.after(STREAM_MS, () => void flush().catch(() => undefined));
+    },
+    async admit(model) {
+      const verdict = await ports.verdict();
+      if (verdict.kind === 'stop') return { kind: 'stop', reason: verdict.reason };
+      const release = await rateLimits.enter(model, signal);
+      return release === undefined ? { kind: 'stop', reason: 'the work was canceled' } : { kind: 'go', release };
+    },
+    async spend(spent) {
+      const usage: UsageRecord = {
+        ...spent,
+        call: `${task}/${spent.call}`,
+        node,
+        task,
+        at: timestampOf(machine.clock),
+      };
+      await write({
+        usage: [usage],
+        events: [draftEvent(machine, 'usage.recorded', { call: usage.call, node, task })],
+      });
+      await ports.verdict();
+    },
+    decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, task, call, kind, proposal }),
+    close: flush,
+  };
+}
+
+/** Nothing more can be kept of the work: it cannot go on. */
+export class SessionFault extends Error {
+  override readonly name = 'SessionFault';
+}
+
+async function readStream(reader: RunReader, { run, task }: AgentBrief) {
+  const messages: Json[] = [];
+  let nextIndex = 0;
+  for (;;) {
+    const page = await reader.stream(run, task, nextIndex, PAGE);
+    for (const chunk of page) {
+      if (chunk.index < nextIndex) throw new Bug(`the stream of task ${task} is out of order`);
+      if (chunk.kind === 'message') messages.push(chunk.payload);
+      nextIndex = chunk.index + 1;
+    }
+    if (page.length < PAGE) return { messages, nextIndex };
+  }
+}
+
+function toolName(payload: Json): string {
+  const { tool } = payload as { readonly tool?: unknown };
+  return typeof tool === 'string' ? tool : 'a tool';
+}

@@ -1,0 +1,80 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, ok, type Result, type SessionId } from '@signalbox/model';
+import type { AgentBrief } from '@signalbox/runs';
+import {
+  type AnyTool,
+  createExecutionState,
+  createResources,
+  createSession,
+  createToolRunner,
+  editFile,
+  filesystem,
+  globFiles,
+  grepFiles,
+  type HostFilesystem,
+  listFiles,
+  openCheckpointStore,
+  openHostCheckpointLog,
+  openHostContentStore,
+  openHostFilesystem,
+  openHostUndoLog,
+  type PathLocks,
+  type Recovery,
+  readFile,
+  recoverPending,
+  resource,
+  runCommand,
+  type ToolRunner,
+  writeFile,
+} from '@signalbox/state';
+import type { Machine } from '../machine.ts';
+import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
+
+/** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
+export interface AgentTools {
+  open(brief: AgentBrief): Promise<Result<ToolBench, ErrorEnvelope>>;
+  /** Undoes what calls had begun when their process died. Before any other call. */
+  recover(): Promise<readonly Recovery[]>;
+}
+
+export interface ToolBench {
+  readonly runner: ToolRunner;
+  readonly tools: readonly AnyTool[];
+  /** What became of a call that had begun when its process died: it was undone, unless its checkpoint says that it succeeded. */
+  fateOf(call: string): Promise<'committed' | 'undone'>;
+  close(): Promise<void>;
+}
+
+export function openAgentTools(dataDirectory: string, machine: Machine): AgentTools {
+  const place = (name: string) => path.join(dataDirectory, name);
+  const store = openHostContentStore(place('blobs'));
+  const undoLog = openHostUndoLog(place('undo'));
+  const locks: PathLocks = openHostPathLocks(place('locks'));
+  const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, runCommand];
+  const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
+    openHostFilesystem({ root, store, undoLog, dataDirectory });
+
+  return {
+    async open({ run, task, directory }) {
+      const files = openFiles(directory);
+      if (!files.ok) return files;
+      const resources = createResources([resource(filesystem, files.value)]);
+      const folder = path.join(place('checkpoints'), run);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const log = openHostCheckpointLog(path.join(folder, `${task}.jsonl`));
+      const checkpoints = await openCheckpointStore({ log, resources });
+      if (!checkpoints.ok) return checkpoints;
+      const { clock, ids, rng } = machine;
+      const session = createSession({ id: ids.mint<SessionId>(), clock });
+      const state = createExecutionState({ session, resources, clock, ids, rng, checkpoints: checkpoints.value });
+      return ok({
+        tools,
+        runner: createToolRunner({ state, tools, locks, undoLog, evaluation: task }),
+        fateOf: async call => (checkpoints.value.get(call)?.outcome === 'succeeded' ? 'committed' : 'undone'),
+        close: async () => {},
+      });
+    },
+    recover: () => recoverPending({ undoLog, locks, open: openFiles }),
+  };
+}

@@ -1,0 +1,52 @@
+import { err, ok, type RunId } from '@signalbox/model';
+import type { AgentRunner, RunReader } from '@signalbox/runs';
+import type { Machine } from '../machine.ts';
+import type { AgentTools } from './agent-tools.ts';
+
+export interface BuiltinAgentsOptions {
+  readonly machine: Machine;
+  readonly tools: AgentTools;
+  readonly reader: RunReader;
+  /** Where keys and addresses of providers are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The agent that comes along. Its packages are loaded when the first agent works: most commands never need them. */
+export function builtinAgents({ machine, tools, reader, env }: BuiltinAgentsOptions): AgentRunner {
+  let loading: Promise<AgentRunner> | undefined;
+  const costLimited = new Set<string>();
+
+  async function load(): Promise<AgentRunner> {
+    const { createBuiltinRunner, createModelSource, readModelEnvironment } = await import(
+      '@signalbox/adapters/builtin'
+    );
+    return createBuiltinRunner({
+      modelOf: createModelSource(readModelEnvironment(env)),
+      async toolsFor(brief) {
+        const bench = await tools.open(brief);
+        if (bench.ok) return ok(bench.value);
+        return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
+      },
+      costLimited: ({ run }) => costLimited.has(run),
+      clock: machine.clock,
+      ids: machine.ids,
+      timers: machine.timers,
+    });
+  }
+
+  return {
+    async run(brief, session) {
+      if (await hasCostLimit(reader, brief.run)) costLimited.add(brief.run);
+      loading ??= load();
+      return (await loading).run(brief, session);
+    },
+  };
+}
+
+/** Whether the run, or one above it, may only cost so much. */
+async function hasCostLimit(reader: RunReader, run: RunId): Promise<boolean> {
+  const record = await reader.run(run);
+  if (record === undefined) return false;
+  if (record.limits.maxCostMicroUsd !== undefined) return true;
+  return record.origin?.kind === 'sub-plan' ? hasCostLimit(reader, record.origin.run) : false;
+}

@@ -1,0 +1,65 @@
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+import type { Decision, Resolution } from '@signalbox/runs';
+import * as z from 'zod';
+import { humanProposal } from './human-proposal.ts';
+
+/** Why an answer is none to this question; undefined where it fits. What was answered before is not looked at. */
+export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelope | undefined {
+  if (decision.status !== 'open') return undefined;
+  const { resolutionType, chosenOptionId, value } = resolution;
+  const asked = isHuman(decision) ? humanProposal.parse(decision.proposal) : undefined;
+  if (resolutionType === 'choose_option') {
+    const offered = asked?.options?.map(({ id }) => id) ?? [];
+    if (chosenOptionId !== undefined && offered.includes(chosenOptionId)) return undefined;
+    return unfitting(
+      decision,
+      offered.length === 0 ? 'it offers no options' : `${chosenOptionId ?? 'nothing'} is none of its options`,
+      offered.length === 0 ? 'Approve or deny it.' : `Choose one of: ${offered.join(', ')}.`,
+    );
+  }
+  if (resolutionType === 'modify' && (asked !== undefined || resolution.modifiedArgs === undefined)) {
+    return unfitting(
+      decision,
+      'there is nothing to modify',
+      'Approve or deny it, or give the arguments to use instead.',
+    );
+  }
+  if (asked === undefined || resolutionType === 'reject') return undefined;
+  if (asked.options !== undefined) {
+    return unfitting(
+      decision,
+      'it wants one of its options',
+      `Choose one of: ${asked.options.map(o => o.id).join(', ')}.`,
+    );
+  }
+  if (asked.schema === undefined) return undefined;
+  const fit = z.fromJSONSchema(asked.schema as never).safeParse(value);
+  if (fit.success) return undefined;
+  const [issue] = fit.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
+  return unfitting(
+    decision,
+    `its value does not fit: ${where}${issue?.message ?? 'it is missing'}`,
+    'Give a value that fits the schema of the question, as JSON.',
+  );
+}
+
+export function unknownDecision(id: string): ErrorEnvelope<'decision/unknown'> {
+  return failure('decision/unknown', {
+    message: `There is no decision ${id}.`,
+    suggestion: 'List the open decisions and answer one of them.',
+    details: { decision: id },
+  });
+}
+
+export function isHuman({ kind }: Decision): boolean {
+  return kind === 'human' || kind === 'choice' || kind === 'confirmation';
+}
+
+function unfitting({ id }: Decision, what: string, suggestion: string): ErrorEnvelope {
+  return failure('VALIDATION_ERROR', {
+    message: `The answer does not fit decision ${id}: ${what}.`,
+    suggestion,
+    details: { decision: id },
+  });
+}

@@ -1,0 +1,71 @@
+import { Bug, type ErrorEnvelope, type Json } from '@signalbox/model';
+import type { HumanNode, TaskOutcome, TaskProgress } from '@signalbox/plan';
+import type { AgentRunner, NodeKey } from '@signalbox/runs';
+import type { SessionPorts } from '../agents/agent-session.ts';
+import { doAgentWork } from '../agents/agent-work.ts';
+import type { DecisionDesk } from '../decisions/decision-desk.ts';
+import { DecisionFault } from '../decisions/decision-desk.ts';
+import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
+import type { RemoteRequest } from '../threads/thread-api.ts';
+import { stopVerdict } from './run-budget.ts';
+
+/** Does the work that is not the plan's own code: asks people, and hands briefs to agents. */
+export interface HostExecutor {
+  execute(
+    request: RemoteRequest,
+    signal: AbortSignal,
+    progress: (progress: TaskProgress) => void,
+  ): Promise<TaskOutcome>;
+}
+
+export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
+  readonly agents: AgentRunner;
+  /** Told of every verdict on a run that was asked for. */
+  readonly onVerdict: (run: RemoteRequest['run'], verdict: Awaited<ReturnType<typeof stopVerdict>>) => void;
+}
+
+export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
+  const { agents, reader, machine, decisions, onVerdict } = ports;
+  return {
+    async execute(request, signal, progress) {
+      const { node, run } = request;
+      try {
+        if (node.kind === 'human') return await askPerson(decisions, request);
+        const record = await reader.run(run);
+        if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
+        const verdict = async () => {
+          const now = await stopVerdict(reader, run, machine.clock);
+          onVerdict(run, now);
+          return now;
+        };
+        return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
+      } catch (error) {
+        if (error instanceof DecisionFault) return notAsked(error.envelope);
+        throw error;
+      }
+    },
+  };
+}
+
+async function askPerson(decisions: DecisionDesk, request: RemoteRequest): Promise<TaskOutcome> {
+  const { run, task, node, totalIteration } = request;
+  const proposal = proposalOf(node.data as HumanNode['data']);
+  const kind = kindOf(proposal);
+  const resolution = await decisions.ask({
+    run,
+    task,
+    node: node.id as NodeKey,
+    iteration: totalIteration,
+    call: 'ask',
+    kind,
+    // Plain data by its schema; only its optional members keep the type from saying so.
+    proposal: proposal as Json,
+  });
+  return resolution === undefined
+    ? { kind: 'blocked', reason: `approval_required:${kind}` }
+    : outcomeOf(proposal, resolution);
+}
+
+function notAsked(envelope: ErrorEnvelope): TaskOutcome {
+  return { kind: 'failed', error: { class: 'retryable', code: envelope.code, message: envelope.message } };
+}

@@ -1,0 +1,353 @@
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import type { AgentRunner, RunRecord } from '@signalbox/runs';
+import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
+import { createDecisionDesk } from '../decisions/decision-desk.ts';
+import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
+import type { Machine } from '../machine.ts';
+import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
+import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
+import { threadHost } from '../threads/thread-host.ts';
+import { createHostExecutor } from './host-executor.ts';
+import type { OwnedStore } from './owned-store.ts';
+import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
+import { stopVerdict } from './run-budget.ts';
+import { draftEvent } from './run-events.ts';
+import type { RunAction, RunHost, StartRequest } from './run-host.ts';
+
+export interface RunHostOptions {
+  readonly owned: OwnedStore;
+  readonly dataDirectory: string;
+  readonly machine: Machine;
+  readonly agents: AgentRunner;
+  readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
+  /** A run that waits goes on as soon as it is answered. */
+  readonly resumeOnAnswer?: boolean;
+  readonly trace?: (run: RunId, entry: TraceEntry) => void;
+  readonly dev?: boolean;
+}
+
+/** What a run was started or taken up with, and what becomes of it. */
+interface Driven {
+  readonly finished: Promise<RunEnd>;
+}
+
+export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
+  const { owned, machine, agents } = options;
+  const { store, owner } = owned;
+  const driven = new Map<RunId, Driven>();
+  const decisions = createDecisionDesk({ commit: store, reader: store, machine });
+  const executor = createHostExecutor({
+    commit: store,
+    reader: store,
+    machine,
+    decisions,
+    agents,
+    rateLimits: createRateLimitDesk(machine),
+    onVerdict: (run, verdict) => threads.limit(run, verdict),
+  });
+  const threads = openPlanThreads(
+    () =>
+      threadHost({
+        store,
+        executor,
+        onProgress: (run, execution, progress) => threads.progress(run, execution, progress),
+        onSubRun: (run, parent, isDriven) => threads.adopt(run, parent, isDriven),
+        onTrace: (run, entry) => options.trace?.(run, entry),
+      }),
+    { timers: machine.timers, threads: Math.max(1, availableParallelism() - 1), ...options.threads },
+  );
+  const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
+
+  const job = (run: RunId, source: PlanSource, changed: readonly string[]): Omit<DriveJob, 'limit'> => ({
+    run,
+    source,
+    owner: owner.id,
+    changed,
+    trace: options.trace !== undefined,
+    dev: options.dev ?? false,
+  });
+
+  /** Drives a run until it ends. A run that lost its thread goes on from what it kept. */
+  function drive(first: DriveJob): Promise<RunEnd> {
+    const { run } = first;
+    const again = async (): Promise<DriveJob> => {
+      const record = await store.run(run);
+      if (record === undefined) return first;
+      const kept = await keptPlan(store, record);
+      const limit = await stopVerdict(store, run, machine.clock);
+      return { ...job(run, kept.ok ? kept.value : first.source, []), limit };
+    };
+    const finished = threads.drive(first, again).then(end => settle(run, end));
+    driven.set(run, { finished });
+    const forget = () => void driven.delete(run);
+    finished.then(forget, forget);
+    return finished;
+  }
+
+  async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
+    if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
+    const error =
+      end.status === 'not-loaded'
+        ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
+        : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
+    const record = await store.run(run);
+    if (record !== undefined) await change(record, { status: 'failed', error }, 'terminate', 'signalbox');
+    return { status: 'failed', error };
+  }
+
+  /** Changes a run that nothing drives. */
+  async function change(
+    record: RunRecord,
+    to: {
+      readonly status: 'paused' | 'stopped' | 'failed';
+      readonly stopReason?: string;
+      readonly error?: RunRecord['error'];
+    },
+    action: 'pause' | 'stop' | 'terminate',
+    by: string,
+  ): Promise<Result<void, ErrorEnvelope>> {
+    const { id, epoch, version, status } = record;
+    const { stopReason, error } = to;
+    const events = [
+      draftEvent(machine, 'operator.acted', { action, by }),
+      draftEvent(machine, 'run.status', {
+        from: status,
+        to: to.status,
+        ...(stopReason === undefined ? {} : { stopReason }),
+        ...(error === undefined ? {} : { error }),
+      }),
+    ];
+    const written = await store.commit(
+      {
+        at: timestampOf(machine.clock),
+        run: {
+          kind: 'change',
+          change: {
+            status: to.status,
+            ...(stopReason === undefined ? {} : { stopReason }),
+            ...(error === undefined ? {} : { error }),
+          },
+        },
+        events,
+      },
+      { run: id, epoch, version },
+    );
+    return written.ok ? ok(undefined) : err(written.error);
+  }
+
+  async function start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>> {
+    const { file, input, name, tags = [], correlationId, limits = {}, directory, idempotencyKey } = request;
+    const first = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
+    if (first !== undefined) return ok(first);
+    const source: PlanSource = { kind: 'file', file: path.resolve(file) };
+    const loaded = await threads.load(source, input);
+    if ('status' in loaded) return err(threadLost(file, loaded));
+    if (!loaded.ok) return loaded;
+    const kept = await keepPlan(store, loaded.value.closure);
+    if (!kept.ok) return kept;
+    const run = machine.ids.mint<RunId>();
+    const limit = await stopVerdict(store, run, machine.clock);
+    const { created, cancel } = firstCommit(run);
+    const finished = drive({
+      ...job(run, source, []),
+      limit,
+      create: {
+        name: name ?? loaded.value.name,
+        tags,
+        ...(correlationId === undefined ? {} : { correlationId }),
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+        workingDirectory: path.resolve(directory ?? path.dirname(file)),
+        source: kept.value,
+        mode: 'AUTO',
+        globalMode: 'IMPLEMENTATION',
+        input,
+        limits,
+        seed: seedFrom(machine),
+      },
+    });
+    const end = await Promise.race([created, finished]);
+    cancel();
+    if (end === undefined || (await store.run(run)) !== undefined) return ok(run);
+    const twin = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
+    return twin === undefined ? err(notStarted(file, end)) : ok(twin);
+  }
+
+  async function runWithKey(idempotencyKey: string): Promise<RunId | undefined> {
+    return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
+  }
+
+  /** Resolves when the run is there. */
+  function firstCommit(run: RunId): { readonly created: Promise<undefined>; cancel(): void } {
+    let cancel = () => {};
+    const created = new Promise<undefined>(resolve => {
+      cancel = store.subscribe(run, () => resolve(undefined));
+    });
+    return { created, cancel };
+  }
+
+  const resume: RunHost['resume'] = async (run, { useCurrent = false } = {}) => {
+    if (driven.has(run)) return err(alreadyDriven(run));
+    const record = await store.run(run);
+    if (record === undefined) return err(unknownRun(run));
+    if (record.status === 'completed') return err(alreadyCompleted(run));
+    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent });
+    const source = useCurrent
+      ? ok<PlanSource>({ kind: 'file', file: record.source?.entry ?? '' })
+      : await keptPlan(store, record);
+    if (!source.ok) return source;
+    const changed = await changesSince(record);
+    // Somebody else may have taken it up while the files were read.
+    if (driven.has(run)) return err(alreadyDriven(run));
+    const limit = await stopVerdict(store, run, machine.clock);
+    void drive({ ...job(run, source.value, changed), limit });
+    return ok(run);
+  };
+
+  async function act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>> {
+    const record = await store.run(run);
+    if (record === undefined) return err(unknownRun(run));
+    if (action.kind === 'signal') {
+      const { name, payload } = action;
+      const event = draftEvent(machine, 'signal.received', { name, payload, by });
+      const at = timestampOf(machine.clock);
+      const written = await store.commit({ at, events: [event] }, { run, version: 'any' });
+      if (!written.ok) return err(written.error);
+      await threads.command(run, { kind: 'input' });
+      return ok(undefined);
+    }
+    if (record.status === 'completed') return err(alreadyCompleted(run));
+    const node = 'node' in action ? action.node : undefined;
+    if (node !== undefined && !(await hasNode(record, node))) return err(unknownNode(run, node));
+    const told = await threads.command(run, { ...action, by });
+    if (told === 'done') return ok(undefined);
+    if (told === 'unknown_node') return err(unknownNode(run, node ?? ''));
+    if (told === 'no_effect') return node === undefined ? ok(undefined) : err(noEffect(run, action.kind, node));
+    // It ended just now: what is left is a run that nobody drives.
+    if (told === 'over') await driven.get(run)?.finished;
+    return actUndriven(run, action, by);
+  }
+
+  async function actUndriven(run: RunId, action: DrivenAction, by: string): Promise<Result<void, ErrorEnvelope>> {
+    const record = await store.run(run);
+    if (record === undefined) return err(unknownRun(run));
+    if (record.status === 'completed') return err(alreadyCompleted(run));
+    switch (action.kind) {
+      case 'pause':
+        return record.status === 'running' ? change(record, { status: 'paused' }, 'pause', by) : ok(undefined);
+      case 'stop':
+      case 'terminate':
+        await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason);
+        return ok(undefined);
+      case 'retry':
+      case 'cancel': {
+        const resumed = await resume(run);
+        if (!resumed.ok) return resumed;
+        const told = await threads.command(run, { ...action, by });
+        if (told === 'done') return ok(undefined);
+        return err(told === 'unknown_node' ? unknownNode(run, action.node) : noEffect(run, action.kind, action.node));
+      }
+    }
+  }
+
+  async function hasNode({ id, frames }: RunRecord, node: string): Promise<boolean> {
+    return frames > 0 && (await store.valueAt(id, 'node', node, frames)) !== undefined;
+  }
+
+  const answer: RunHost['answer'] = async (id, given, by) => {
+    const answered = await decisions.answer(id, given, by);
+    if (!answered.ok) return answered;
+    const { run, decision } = answered.value;
+    const isTold = await wake(run, decision.node);
+    if (!isTold && options.resumeOnAnswer === true) await resume(run);
+    return ok(decision);
+  };
+
+  /** Tells the run that waits, or the nearest one above it that is driven. */
+  async function wake(run: RunId, node: string): Promise<boolean> {
+    if ((await threads.command(run, { kind: 'wake', node })) === 'done') return true;
+    const { origin } = (await store.run(run)) ?? {};
+    return origin?.kind === 'sub-plan' ? wake(origin.run, origin.node) : false;
+  }
+
+  return {
+    reader: store,
+    feed: store,
+    start,
+    resume,
+    act,
+    answer,
+    finished: run => driven.get(run)?.finished,
+    driven: () => [...driven.keys()],
+    async close() {
+      for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: 'signalbox' });
+      await Promise.allSettled([...driven.values()].map(({ finished }) => finished));
+      stopWithdrawing();
+      threads.close();
+    },
+  };
+}
+
+type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
+
+function seedFrom({ rng }: Machine): number {
+  return rng.bytes(4).reduce((seed, byte) => seed * 256 + byte, 0);
+}
+
+function threadLost(file: string, { reason }: ThreadLost): ErrorEnvelope {
+  return failure('run/thread-lost', {
+    message: `The plan ${file} could not be loaded: its thread was lost, ${reason}.`,
+    suggestion: 'Look for code in the plan that never ends or ends the process when it is imported.',
+  });
+}
+
+function notStarted(file: string, end: RunEnd): ErrorEnvelope {
+  if (end.status === 'lost') return end.error;
+  const why = end.status === 'failed' ? end.error.message : end.status;
+  return failure('run/thread-lost', {
+    message: `The plan ${file} did not start: ${why}`,
+    suggestion: 'See what the plan does before its first step.',
+  });
+}
+
+function alreadyDriven(run: RunId): ErrorEnvelope {
+  return failure('run/driven', {
+    message: `Run ${run} goes on already.`,
+    suggestion: `Look at it with "signalbox show ${run}".`,
+    details: { run },
+  });
+}
+
+function unknownRun(run: RunId): ErrorEnvelope {
+  return failure('run/unknown', {
+    message: `There is no run ${run} in this data directory.`,
+    suggestion: 'See "signalbox ls" for the runs there are.',
+    details: { run },
+  });
+}
+
+function unknownNode(run: RunId, node: string): ErrorEnvelope {
+  return failure('run/node-unknown', {
+    message: `Run ${run} has no node ${node} now.`,
+    suggestion: `See "signalbox show ${run}" for the nodes there are.`,
+    details: { run, node },
+  });
+}
+
+function noEffect(run: RunId, what: string, node: string): ErrorEnvelope {
+  return failure('run/no-effect', {
+    message: `There is nothing to ${what} at node ${node} of run ${run} as it stands.`,
+    suggestion: `See "signalbox show ${run}" for how it stands.`,
+    details: { run, node },
+  });
+}
+
+function alreadyCompleted(run: RunId): ErrorEnvelope {
+  return failure('run/ended', {
+    message: `Run ${run} is completed: there is nothing to go on with.`,
+    suggestion: `Look at it with "signalbox show ${run}", or start the plan again.`,
+    details: { run },
+  });
+}

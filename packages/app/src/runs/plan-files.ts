@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { nodeHasher } from '@signalbox/journal';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import type { ImportClosure } from '@signalbox/plan';
+import type { Blobs, RunRecord, RunSource } from '@signalbox/runs';
+import type { PlanSource } from '../threads/thread-api.ts';
+
+/** Changes when a run of an older engine can no longer be taken up as it was. */
+export const ENGINE = 'signalbox-plan-1';
+
+/** Keeps the plan's own files, so that the run can go on when they are others or gone (R18). */
+export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Result<RunSource, ErrorEnvelope>> {
+  const contents = closure.files.map(({ path: name }) => readFileSync(path.join(closure.root, name)));
+  const changed = closure.files.find(({ digest }, index) => nodeHasher(contents[index] ?? '') !== digest);
+  if (changed !== undefined) return err(changedWhileRead(changed.path));
+  const kept = await blobs.put(contents);
+  if (!kept.ok) return kept;
+  const gitCommit = await commitOf(closure.root);
+  return ok({
+    root: closure.root,
+    entry: path.join(closure.root, closure.entry),
+    files: closure.files,
+    packages: closure.packages,
+    ...(gitCommit === undefined ? {} : { gitCommit }),
+    engine: ENGINE,
+  });
+}
+
+/** The files that a run kept. */
+export async function keptPlan(blobs: Blobs, { id, source }: RunRecord): Promise<Result<PlanSource, ErrorEnvelope>> {
+  if (source === undefined) return err(noSource(id));
+  const files: { readonly path: string; readonly contents: Uint8Array }[] = [];
+  for (const file of source.files) {
+    const contents = await blobs.get(file.digest);
+    if (!contents.ok) return contents;
+    files.push({ path: file.path, contents: contents.value });
+  }
+  const entry = path.relative(source.root, source.entry).split(path.sep).join('/');
+  return ok({ kind: 'kept', root: source.root, entry, files });
+}
+
+/**
+ * What is not as it was when the run was started: files, the commit that is checked out, the engine. The run goes on with
+ * the files it kept; this is for people to know.
+ */
+export async function changesSince({ source }: RunRecord): Promise<readonly string[]> {
+  if (source === undefined) return [];
+  const { root, gitCommit, engine } = source;
+  const files = source.files.filter(file => digestOnDisk(path.join(root, file.path)) !== file.digest);
+  const commit = gitCommit === undefined ? undefined : await commitOf(root);
+  return [
+    ...files.map(file => `file ${file.path}`),
+    ...(commit === gitCommit ? [] : [`git commit ${gitCommit} → ${commit ?? 'none'}`]),
+    ...(engine === ENGINE ? [] : [`engine ${engine} → ${ENGINE}`]),
+  ];
+}
+
+/** The folder of the plan's file, also when the file is gone. */
+export function planDirectory({ source }: RunRecord): string {
+  return path.dirname(source?.entry ?? path.sep);
+}
+
+function digestOnDisk(file: string): Digest | undefined {
+  try {
+    return nodeHasher(readFileSync(file));
+  } catch {
+    return undefined;
+  }
+}
+
+async function commitOf(directory: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['-C', directory, 'rev-parse', 'HEAD']);
+    return stdout.trim();
+  } catch {
+    // No git, or no repository.
+    return undefined;
+  }
+}
+
+function changedWhileRead(name: string): ErrorEnvelope {
+  return failure('plan/load-failed', {
+    message: `The file ${name} changed while the plan was loaded.`,
+    suggestion: 'Start the plan again.',
+    retry: { kind: 'retryable_immediate' },
+  });
+}
+
+function noSource(run: RunId): ErrorEnvelope {
+  return failure('run/plan-changed', {
+    message: `Run ${run} kept no files of its plan.`,
+    suggestion: 'Go on with the files as they are now: --use-current.',
+    details: { run },
+  });
+}

@@ -1,0 +1,22 @@
+import type { Clock, RunId } from '@signalbox/model';
+import { type Budgeted, checkStop, type RunReader, type StopVerdict } from '@signalbox/runs';
+
+/** Whether a run may spend more: asked over the run and every run above it. What cannot be counted stops. */
+export async function stopVerdict(reader: RunReader, run: RunId, clock: Clock): Promise<StopVerdict> {
+  const path: Budgeted[] = [];
+  for (let next: RunId | undefined = run; next !== undefined; ) {
+    const record = await reader.run(next);
+    if (record === undefined) break;
+    const { id, limits, origin, startedAt } = record;
+    const isLimited = Object.keys(limits).length > 0;
+    path.push({
+      run: id,
+      limits,
+      spent: isLimited ? await reader.usageOfTree(id).catch(() => undefined) : undefined,
+      elapsedMs: startedAt === undefined ? undefined : clock.now() - Date.parse(startedAt),
+      stopRequested: false,
+    });
+    next = origin?.kind === 'sub-plan' ? origin.run : undefined;
+  }
+  return checkStop(path);
+}

@@ -1,0 +1,18 @@
+import { type EventId, timestampOf } from '@signalbox/model';
+import { type EventDraft, INTERNAL_EVENT_VERSION, type InternalEvent } from '@signalbox/runs';
+import type { Machine } from '../machine.ts';
+
+type Fields<Type extends InternalEvent['type']> = Omit<
+  Extract<InternalEvent, { readonly type: Type }>,
+  'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
+>;
+
+/** An event of ours that has no place in its run yet. */
+export function draftEvent<Type extends InternalEvent['type']>(
+  { clock, ids }: Pick<Machine, 'clock' | 'ids'>,
+  type: Type,
+  fields: Fields<Type>,
+): EventDraft {
+  const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock), type };
+  return { ...envelope, ...fields } as unknown as EventDraft;
+}

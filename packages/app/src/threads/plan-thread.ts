@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads';
+import type { Timers } from '@signalbox/plan';
+import { connectPort, type Remote } from './port-calls.ts';
+import type { ThreadCalls, ThreadHost } from './thread-api.ts';
+
+/** A thread that drives runs, and how long it has not answered. */
+export interface PlanThread {
+  readonly calls: Remote<ThreadCalls>;
+  /** Resolves once, with why, when nothing can be asked of the thread any more. */
+  readonly gone: Promise<string>;
+  /** Ends it, whatever it does. */
+  end(why: string): void;
+}
+
+export interface ThreadOptions {
+  readonly timers: Timers;
+  /** How often it is asked for a sign of life. */
+  readonly beatMs: number;
+  /** How long it may stay silent now. */
+  readonly silenceMs: () => number;
+  readonly memoryMb: number;
+}
+
+/** Types are stripped where the sources run; the built program has its own entry beside it. */
+const ENTRY = import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.js';
+
+export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanThread {
+  const worker = new Worker(new URL(ENTRY, import.meta.url), {
+    // A plan's code sees the environment, not the arguments of whoever started it.
+    argv: [],
+    resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+  });
+  const calls = connectPort<ThreadCalls>(worker, host.calls);
+  let reason: string | undefined;
+  let cancelBeat: (() => void) | undefined;
+  const gone = new Promise<string>(resolve => {
+    worker.once('error', (error: unknown) => {
+      reason ??= error instanceof Error ? error.message : String(error);
+    });
+    worker.once('exit', code => {
+      cancelBeat?.();
+      resolve(reason ?? `it ended by itself with ${code}`);
+      calls.close();
+      host.lost();
+    });
+  });
+  const end = (why: string) => {
+    reason ??= why;
+    void worker.terminate();
+  };
+
+  let isUp = false;
+  let silentMs = 0;
+  const beat = () => {
+    let answered = false;
+    calls.call('ping').then(
+      () => {
+        answered = true;
+        isUp = true;
+      },
+      () => undefined,
+    );
+    cancelBeat = options.timers.after(options.beatMs, () => {
+      // A thread that is starting is not silent.
+      silentMs = answered || !isUp ? 0 : silentMs + options.beatMs;
+      if (silentMs >= options.silenceMs()) end(`it did not answer for ${silentMs / 1000} s`);
+      else beat();
+    });
+  };
+  beat();
+  return { calls, gone, end };
+}

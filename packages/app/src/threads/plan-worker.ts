@@ -1,0 +1,137 @@
+/** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
+import { parentPort } from 'node:worker_threads';
+import { Bug, err, ok, type RunId } from '@signalbox/model';
+import { type CommandAnswer, type PlanRun, runPlan, type TaskExecutor, type TaskRequest } from '@signalbox/plan';
+import type { RunReader, StopVerdict } from '@signalbox/runs';
+import { thisMachine } from '../machine.ts';
+import { inputRefused } from '../runs/input-refused.ts';
+import { loadedPlans } from './loaded-plans.ts';
+import { connectPort } from './port-calls.ts';
+import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, RunCommand, ThreadCalls } from './thread-api.ts';
+
+if (parentPort === null) throw new Bug('this is the entry of a thread');
+
+const machine = thisMachine();
+const plans = loadedPlans();
+/** Runs that are driven here, sub-plans included. */
+const lives = new Map<RunId, PlanRun>();
+const verdicts = new Map<RunId, StopVerdict>();
+const progresses = new Map<string, TaskRequest['progress']>();
+
+const calls: ThreadCalls = {
+  async load(source, input) {
+    const loaded = await plans.load(source);
+    if (!loaded.ok) return loaded;
+    const { plan, closure } = loaded.value;
+    const accepted = plan.input.safeParse(input);
+    return accepted.success ? ok({ name: plan.name, closure }) : err(inputRefused(plan.name, accepted.error.issues[0]));
+  },
+  drive,
+  async command(run, command) {
+    const live = lives.get(run);
+    return live === undefined ? 'over' : obey(live, command);
+  },
+  progress: (execution, progress) => progresses.get(execution)?.(progress),
+  limit: (run, verdict) => void verdicts.set(run, verdict),
+  ping() {},
+};
+const host = connectPort<HostCalls>(parentPort, calls);
+
+const read =
+  (method: ReadMethod) =>
+  (...args: readonly unknown[]) =>
+    host.call('read', method, args);
+/** What the engine reads of a run; everything else is the host's. */
+const reader = {
+  run: read('run'),
+  children: read('children'),
+  at: read('at'),
+  transitions: read('transitions'),
+  events: read('events'),
+  tasks: read('tasks'),
+  decisions: read('decisions'),
+} as unknown as RunReader;
+
+const executor: TaskExecutor = {
+  async execute({ run, task, node, iteration, totalIteration, attempt, signal, progress }) {
+    const execution = machine.ids.mint<RunId>();
+    const request: RemoteRequest = {
+      run,
+      task,
+      iteration,
+      totalIteration,
+      attempt,
+      node: { kind: node.kind, id: node.id, data: node.data, ...(node.source && { source: node.source }) },
+    };
+    const abort = () => host.tell('abort', execution);
+    signal.addEventListener('abort', abort, { once: true });
+    progresses.set(execution, progress);
+    try {
+      return await host.call('execute', execution, request);
+    } finally {
+      progresses.delete(execution);
+      signal.removeEventListener('abort', abort);
+    }
+  },
+};
+
+async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
+  const { run, source, owner, create, changed, limit, trace, dev } = job;
+  const loaded = await plans.load(source);
+  if (!loaded.ok) return { status: 'not-loaded', error: loaded.error };
+  verdicts.set(run, limit);
+  const live = runPlan({
+    plan: loaded.value.plan,
+    run,
+    ...(create && { create }),
+    owner,
+    changed,
+    commit: { commit: (writes, guard) => host.call('commit', writes, guard) },
+    reader,
+    executor,
+    mayStart: asked => verdicts.get(asked) ?? verdicts.get(run) ?? limit,
+    claim: true,
+    onRun: (child, childLive) => adopt(child, run, childLive),
+    keepVolatile: dev,
+    ...(trace && { trace: entry => host.tell('trace', run, entry) }),
+    ...machine,
+  });
+  lives.set(run, live);
+  try {
+    return await live.finished;
+  } finally {
+    lives.delete(run);
+    verdicts.delete(run);
+  }
+}
+
+/** A sub-plan's run can be spoken to like any other while it lives. */
+function adopt(run: RunId, parent: RunId, live: PlanRun): void {
+  lives.set(run, live);
+  host.tell('subRun', run, parent, true);
+  const forget = () => {
+    lives.delete(run);
+    verdicts.delete(run);
+    host.tell('subRun', run, parent, false);
+  };
+  live.finished.then(forget, forget);
+}
+
+function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
+  switch (command.kind) {
+    case 'pause':
+      return live.pause(command.by);
+    case 'stop':
+      return live.stop(command.reason, command.by);
+    case 'terminate':
+      return live.terminate(command.reason, command.by);
+    case 'retry':
+      return live.retry(command.node, command.by);
+    case 'cancel':
+      return live.cancel(command.node, command.by);
+    case 'wake':
+      return live.wake(command.node);
+    case 'input':
+      return live.input();
+  }
+}

@@ -1,0 +1,91 @@
+import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+import type {
+  CommandAnswer,
+  ImportClosure,
+  PlanRunOptions,
+  RunEnd,
+  TaskOutcome,
+  TaskRequest,
+  TraceEntry,
+} from '@signalbox/plan';
+import type { Commit, OwnerId, RunReader, StopVerdict } from '@signalbox/runs';
+
+/** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
+export interface ThreadCalls {
+  /** Loads a plan, and says whether it takes the input. */
+  load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope>>;
+  /** Drives a run until it ends or cannot go on. The plan is loaded if it is not yet. */
+  drive(job: DriveJob): Promise<DriveEnd>;
+  /** Answers when what the command did is committed. */
+  command(run: RunId, command: RunCommand): Promise<CommandAnswer>;
+  /** Work that was asked of the host tells how it goes. */
+  progress(execution: string, progress: Parameters<TaskRequest['progress']>[0]): void;
+  /** Whether the run may start more work. */
+  limit(run: RunId, verdict: StopVerdict): void;
+  ping(): void;
+}
+
+/** What a thread asks of the host: everything that is durable, and the work of agents and people. */
+export interface HostCalls {
+  commit: Commit['commit'];
+  read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
+  execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
+  abort(execution: string): void;
+  /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
+  subRun(run: RunId, parent: RunId, driven: boolean): void;
+  trace(run: RunId, entry: TraceEntry): void;
+}
+
+/** The host, as one thread has it. */
+export interface ThreadHost {
+  readonly calls: HostCalls;
+  /** The thread is gone: work that it waits for ends. */
+  lost(): void;
+}
+
+export type ReadMethod = 'run' | 'children' | 'at' | 'transitions' | 'events' | 'tasks' | 'decisions';
+
+/** Where a plan comes from: its file as it is now, or the files that a run kept. */
+export type PlanSource =
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'kept'; readonly root: string; readonly entry: string; readonly files: readonly KeptFile[] };
+
+export interface KeptFile {
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
+
+export interface PlanFacts {
+  readonly name: string;
+  readonly closure: ImportClosure;
+}
+
+export interface DriveJob {
+  readonly run: RunId;
+  readonly source: PlanSource;
+  readonly owner: OwnerId;
+  readonly create?: PlanRunOptions['create'];
+  /** What is not as it was when the run was driven last. */
+  readonly changed: readonly string[];
+  readonly limit: StopVerdict;
+  readonly trace: boolean;
+  readonly dev: boolean;
+}
+
+export type DriveEnd = RunEnd | { readonly status: 'not-loaded'; readonly error: ErrorEnvelope };
+
+export type RunCommand =
+  | { readonly kind: 'pause'; readonly by: string }
+  | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
+  | { readonly kind: 'retry' | 'cancel'; readonly node: string; readonly by: string }
+  /** What a node waits for may be there. */
+  | { readonly kind: 'wake'; readonly node: string }
+  /** Signals may have come. */
+  | { readonly kind: 'input' };
+
+/** A request without the author's code, which stays in its thread. */
+export type RemoteRequest = Pick<TaskRequest, 'run' | 'task' | 'iteration' | 'totalIteration' | 'attempt'> & {
+  readonly node: Pick<TaskRequest['node'], 'kind' | 'id' | 'data' | 'source'>;
+};
+
+export type RemoteReader = Pick<RunReader, ReadMethod>;

@@ -1,0 +1,46 @@
+import { Bug, type RunId } from '@signalbox/model';
+import type { TaskProgress } from '@signalbox/plan';
+import type { Store } from '@signalbox/store';
+import type { HostExecutor } from '../runs/host-executor.ts';
+import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
+
+export interface ThreadHostPorts {
+  readonly store: Store;
+  readonly executor: HostExecutor;
+  readonly onProgress: (run: RunId, execution: string, progress: TaskProgress) => void;
+  readonly onSubRun: HostCalls['subRun'];
+  readonly onTrace: HostCalls['trace'];
+}
+
+const readable: readonly ReadMethod[] = ['run', 'children', 'at', 'transitions', 'events', 'tasks', 'decisions'];
+
+/** What one thread may ask for, and the work that goes on for it. */
+export function threadHost({ store, executor, onProgress, onSubRun, onTrace }: ThreadHostPorts): ThreadHost {
+  const going = new Map<string, AbortController>();
+  return {
+    calls: {
+      commit: (writes, guard) => store.commit(writes, guard),
+      async read(method, args) {
+        if (!readable.includes(method)) throw new Bug(`a thread asked to read ${method}`);
+        return (store[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+      },
+      async execute(execution, request) {
+        const control = new AbortController();
+        going.set(execution, control);
+        try {
+          return await executor.execute(request, control.signal, progress =>
+            onProgress(request.run, execution, progress),
+          );
+        } finally {
+          going.delete(execution);
+        }
+      },
+      abort: execution => going.get(execution)?.abort(new Error('canceled')),
+      subRun: onSubRun,
+      trace: onTrace,
+    },
+    lost() {
+      for (const control of going.values()) control.abort(new Error('its thread was lost'));
+    },
+  };
+}

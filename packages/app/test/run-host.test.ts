@@ -1,0 +1,240 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTestHost, planText, type TestHost } from './support/open-host.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const opened: TestHost[] = [];
+async function open(...args: Parameters<typeof openTestHost>): Promise<TestHost> {
+  const host = await openTestHost(...args);
+  opened.push(host);
+  return host;
+}
+afterEach(async () => {
+  for (const host of opened.splice(0)) await host.close();
+});
+
+const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
+
+describe('a run', () => {
+  it('[A25] is started, driven in a thread and ended', async () => {
+    const { start, end, state } = await open(temporaryFolder());
+    const run = await start(
+      'plan',
+      planText(
+        '<Task id="a" run={() => 41} onFinished={n => ctx.state.set("n", n + 1)} />',
+        'z.object({ n: z.number().default(0) })',
+      ),
+    );
+    expect(await end(run)).toEqual({ status: 'completed', output: { n: 42 } });
+    expect(await state(run)).toEqual({ n: 42 });
+  });
+
+  it('[A25] with an idempotency key is started once', async () => {
+    const { host, start, end, store } = await open(temporaryFolder());
+    const plan = planText('<Task id="a" run={() => 1} />');
+    const first = await start('plan', plan, { idempotencyKey: 'k' });
+    await end(first);
+    expect(await start('plan', plan, { idempotencyKey: 'k' })).toBe(first);
+    expect((await store.runs()).items).toHaveLength(1);
+    expect(host.driven()).toEqual([]);
+  });
+
+  it('[A25] whose input, file or plan is wrong is not started', async () => {
+    const folder = temporaryFolder();
+    const { host, store } = await open(folder);
+    writeFileSync(path.join(folder, 'strict.tsx'), planText('').replace('z.any()', 'z.object({ n: z.number() })'));
+    writeFileSync(path.join(folder, 'broken.tsx'), 'export default <');
+    const tries = [
+      { file: path.join(folder, 'strict.tsx'), input: { n: 'x' } },
+      { file: path.join(folder, 'broken.tsx'), input: {} },
+      { file: path.join(folder, 'missing.tsx'), input: {} },
+    ];
+    const codes: string[] = [];
+    for (const request of tries) {
+      const started = await host.start(request);
+      codes.push(started.ok ? 'started' : started.error.code);
+    }
+    expect(codes).toEqual(['command/usage', 'plan/load-failed', 'plan/load-failed']);
+    expect((await store.runs()).items).toEqual([]);
+  });
+});
+
+describe('a person', () => {
+  const plan = planText(
+    '<Human id="gate" prompt="Ship it?" onFinished={said => ctx.state.set("said", said)} />',
+    'z.object({ said: z.any() })',
+  );
+
+  it('[A26] is waited for without a process, and the run goes on in another with the answer', async () => {
+    const folder = temporaryFolder();
+    const first = await open(folder);
+    const run = await first.start('plan', plan);
+    expect(await first.end(run)).toEqual({ status: 'waiting' });
+    await first.close();
+    opened.splice(0);
+
+    const second = await open(folder);
+    const [asked] = await second.store.decisions({ run, status: ['open'] });
+    expect(await second.host.answer(asked?.decision.id as never, { resolution: approve }, 'ada')).toMatchObject({
+      ok: true,
+    });
+    expect(await second.host.resume(run)).toEqual({ ok: true, value: run });
+    expect(await second.end(run)).toMatchObject({ status: 'completed' });
+    expect(await second.state(run)).toEqual({ said: { approved: true, rationale: 'fine' } });
+  });
+
+  it('[A26] moves a run on at once that is still driven beside the question', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end, state } = await open(folder);
+    const gate = path.join(folder, 'gate');
+    const both = planText(
+      `<Human id="gate" prompt="Ship it?" onFinished={() => ctx.state.set("said", true)} />
+       <Task id="busy" run={async () => { while (!existsSync(${JSON.stringify(gate)})) await new Promise(r => setTimeout(r, 5)); }} />`,
+      'z.object({ said: z.any() })',
+      "import { existsSync } from 'node:fs';",
+    );
+    const run = await start('plan', both);
+    const [asked] = await until(async () => {
+      const open = await store.decisions({ run, status: ['open'] });
+      return open.length > 0 ? open : undefined;
+    });
+    await host.answer(asked?.decision.id as never, { resolution: approve }, 'ada');
+    await until(async () => ((await state(run)).said === true ? true : undefined));
+    writeFileSync(gate, '');
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+  });
+
+  it('[A26] is not asked about a node that is canceled', async () => {
+    const { host, store, start, end } = await open(temporaryFolder());
+    const run = await start('plan', plan);
+    await end(run);
+    expect(await host.act(run, { kind: 'stop', reason: 'enough' }, 'ada')).toMatchObject({ ok: true });
+    expect(await store.run(run)).toMatchObject({ status: 'stopped', stopReason: 'enough' });
+    await until(async () => ((await store.decisions({ run, status: ['open'] })).length === 0 ? true : undefined));
+  });
+});
+
+describe('the plan of a run', () => {
+  it('[A27] is the one it was started with, also when its files are others or gone', async () => {
+    const folder = temporaryFolder();
+    const first = await open(folder);
+    writeFileSync(path.join(folder, 'part.ts'), "export const word = 'kept';");
+    const text = planText(
+      `<Human id="gate" prompt="Go on?" /><If condition={ctx.state.get('on')}><Task id="b" run={() => word} /></If>`,
+      'z.object({ on: z.boolean().default(false), word: z.string().optional() })',
+      "import { word } from './part.ts';",
+    ).replace(
+      'prompt="Go on?"',
+      'prompt="Go on?" onFinished={() => { ctx.state.set("on", true); ctx.state.set("word", word); }}',
+    );
+    const run = await first.start('plan', text);
+    await first.end(run);
+    await first.close();
+    opened.splice(0);
+    writeFileSync(path.join(folder, 'part.ts'), "export const word = 'changed';");
+    rmSync(path.join(folder, 'plan.tsx'));
+
+    const second = await open(folder);
+    const [asked] = await second.store.decisions({ run, status: ['open'] });
+    await second.host.answer(asked?.decision.id as never, { resolution: approve }, 'ada');
+    await second.host.resume(run);
+    expect(await second.end(run)).toMatchObject({ status: 'completed' });
+    expect(await second.state(run)).toMatchObject({ word: 'kept' });
+    const events = await second.store.events(run, 0, 200);
+    expect(events.map(({ event }) => event).find(({ type }) => type === 'run.resumed')).toMatchObject({
+      changed: ['file part.ts', 'file plan.tsx'],
+    });
+  });
+});
+
+describe('an operator', () => {
+  it('[A28] signals a run, and its handler runs once', async () => {
+    const { host, start, end, state } = await open(temporaryFolder());
+    const text = planText(
+      '<Human id="gate" prompt="Wait" /><If condition={ctx.state.get("deployed") === "now"}><Task id="b" run={() => 1} /></If>',
+      'z.object({ deployed: z.string().optional() })',
+    ).replace('render:', "signals: { deploy: { handle: (when, ctx) => ctx.state.set('deployed', String(when)) } }, render:");
+    const run = await start('plan', text);
+    await end(run);
+    expect(await host.act(run, { kind: 'signal', name: 'deploy', payload: 'now' }, 'ada')).toMatchObject({ ok: true });
+    await host.resume(run);
+    expect(await end(run)).toEqual({ status: 'waiting' });
+    expect(await state(run)).toEqual({ deployed: 'now' });
+  });
+
+  it('[A28] is told when a run or node is not there, or there is nothing to do', async () => {
+    const { host, start, end } = await open(temporaryFolder());
+    const run = await start('plan', planText('<Task id="a" run={() => 1} /><Human id="gate" prompt="Wait" />'));
+    await end(run);
+    const code = async (id: string, action: Parameters<TestHost['host']['act']>[1]) => {
+      const acted = await host.act(id as RunId, action, 'ada');
+      return acted.ok ? 'ok' : acted.error.code;
+    };
+    expect(await code('018f0000-0000-7000-8000-000000000000', { kind: 'pause' })).toBe('run/unknown');
+    expect(await code(run, { kind: 'retry', node: 'nobody' })).toBe('run/node-unknown');
+    expect(await code(run, { kind: 'cancel', node: 'a' })).toBe('run/no-effect');
+    expect(await code(run, { kind: 'pause' })).toBe('ok');
+  });
+
+  it('[A28] retries a node that failed', async () => {
+    const folder = temporaryFolder();
+    const { host, start, end } = await open(folder);
+    const flag = path.join(folder, 'flag');
+    const text = planText(
+      `<Task id="a" run={() => { if (!existsSync(${JSON.stringify(flag)})) throw new Error('not yet'); return 'good'; }} />`,
+      undefined,
+      "import { existsSync } from 'node:fs';",
+    );
+    const run = await start('plan', text);
+    expect(await end(run)).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('not yet') } });
+    writeFileSync(flag, '');
+    expect(await host.act(run, { kind: 'retry', node: 'a' }, 'ada')).toMatchObject({ ok: true });
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a plan that misbehaves', () => {
+  const good = planText(
+    '<While id="loop" condition={ctx.state.get("n") < 30} maxIterations={50}><Task id="a" run={() => new Promise(r => setTimeout(r, 10))} onFinished={() => ctx.state.update("n", n => n + 1)} /></While>',
+    'z.object({ n: z.number().default(0) })',
+  );
+  const fast = { threads: 1, beatMs: 250, sharedSilenceMs: 1000, aloneSilenceMs: 4000 };
+
+  it.each([
+    ['spins in its render', planText('{(() => { for (;;); })()}')],
+    ['spins in a task', planText('<Task id="a" run={() => { for (;;); }} />')],
+    ['ends its process', planText('<Task id="a" run={() => process.exit(3)} />')],
+    [
+      'throws where nobody catches it',
+      planText('<Task id="a" run={() => new Promise(() => setTimeout(() => { throw new Error("stray"); }, 5))} />'),
+    ],
+  ])('[A29] and %s costs only itself', { timeout: 60_000 }, async (_, bad) => {
+    const folder = temporaryFolder();
+    const { host, start, end } = await open(folder, { threads: fast });
+    const runs = await Promise.all([start('good', good), start('good', good)]);
+    writeFileSync(path.join(folder, 'bad.tsx'), bad);
+    const started = await host.start({ file: path.join(folder, 'bad.tsx'), input: {} });
+    for (const run of runs) expect(await end(run)).toEqual({ status: 'completed', output: { n: 30 } });
+    if (!started.ok) return expect(started.error.code).toBe('run/thread-lost');
+    expect(await end(started.value)).toMatchObject({ status: 'failed', error: { code: 'thread-lost' } });
+  });
+
+  it('[A29] and spins when it is loaded is not started', { timeout: 60_000 }, async () => {
+    const folder = temporaryFolder();
+    const { host } = await open(folder, { threads: fast });
+    writeFileSync(path.join(folder, 'bad.tsx'), 'for (;;);');
+    const started = await host.start({ file: path.join(folder, 'bad.tsx'), input: {} });
+    expect(started).toMatchObject({ ok: false, error: { code: 'run/thread-lost' } });
+  });
+});
+
+/** Asks again until there is an answer. */
+async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await new Promise(resolve => setTimeout(resolve, 5));
+  }
+}

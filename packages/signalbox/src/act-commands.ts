@@ -1,0 +1,102 @@
+import { usageError } from '@signalbox/app';
+import { type ErrorEnvelope, findRun, type RunAction } from '@signalbox/app/runs';
+import type { Command } from 'commander';
+import type { CommandContext, DefineCommand } from './command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { exitCodes } from './exit-code.ts';
+import { parseJson } from './json-argument.ts';
+import { withSurface } from './surface/with-surface.ts';
+import { reportError, shown } from './terminal.ts';
+
+/** Commands that do one thing to a run, and say what became of it. */
+
+export const definePause: DefineCommand = (command, context) => {
+  command.description('Nothing new starts in the run; what runs may finish. Go on with "signalbox resume".');
+  acting(command, context, 'signalbox pause 019b8d62', () => ({ kind: 'pause' }));
+};
+
+export const defineStop: DefineCommand = (command, context) => {
+  command
+    .description(
+      'Cancels what runs, waits for it, and stops the run. It can be taken up again with "signalbox resume".',
+    )
+    .option('--reason <text>', 'why, for whoever looks at it later');
+  acting(command, context, 'signalbox stop 019b8d62 --reason "wrong branch"', (_, { reason }) => ({
+    kind: 'stop',
+    reason: reason ?? 'stopped from the command line',
+  }));
+};
+
+export const defineTerminate: DefineCommand = (command, context) => {
+  command
+    .description('Ends the run at once, without waiting for anything that runs.')
+    .option('--reason <text>', 'why, for whoever looks at it later');
+  acting(command, context, 'signalbox terminate 019b8d62', (_, { reason }) => ({
+    kind: 'terminate',
+    reason: reason ?? 'terminated from the command line',
+  }));
+};
+
+export const defineRetry: DefineCommand = (command, context) => {
+  command.description(
+    'Runs a node anew that failed, was canceled or succeeded. The run is taken up if nothing drives it.',
+  );
+  acting(command, context, 'signalbox retry 019b8d62 build', ([node = '']) => ({ kind: 'retry', node }), true);
+};
+
+export const defineCancel: DefineCommand = (command, context) => {
+  command.description('Cancels the work of a node, and what it waits for.');
+  acting(command, context, 'signalbox cancel 019b8d62 build', ([node = '']) => ({ kind: 'cancel', node }));
+};
+
+export const defineSignal: DefineCommand = (command, context) => {
+  command.description(
+    'Tells a run that something happened outside. The plan says what that means, in its `signals`; a run that nothing drives ' +
+      'takes it in when it goes on.',
+  );
+  acting(command, context, `signalbox signal 019b8d62 deployed '{"version": 3}'`, ([name = '', payload]) => {
+    const parsed = payload === undefined ? { ok: true as const, value: null } : parseJson(payload);
+    return parsed.ok ? { kind: 'signal', name, payload: parsed.value } : undefined;
+  });
+};
+
+interface ActFlags extends DataFlags {
+  readonly reason?: string;
+}
+
+/** `actionOf` answers undefined where the last argument is not JSON. */
+function acting(
+  command: Command,
+  { terminal, end }: CommandContext,
+  example: string,
+  actionOf: (args: readonly (string | undefined)[], flags: ActFlags) => RunAction | undefined,
+  drives = false,
+): void {
+  command
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print what became of it as JSON')
+    .addHelpText('after', `\nExample:\n  $ ${example}`)
+    .action(async (given: string, ...rest: readonly unknown[]) => {
+      const flags = rest.at(-2) as ActFlags;
+      const action = actionOf(rest.slice(0, -2) as (string | undefined)[], flags);
+      if (action === undefined) {
+        const suggestion = `Quote it for your shell: '{"key": "value"}'.`;
+        reportError(terminal, usageError('The payload is not JSON.', suggestion), flags.json ?? false);
+        return end(exitCodes.usage);
+      }
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
+          const run = await findRun(surface.reader, given);
+          if (!run.ok) return run.error;
+          const acted = await surface.act(run.value.id, action);
+          if (!acted.ok) return acted.error;
+          if (drives) await surface.rested(run.value.id);
+          const { id, status, name } = (await surface.reader.run(run.value.id)) ?? run.value;
+          terminal.print(
+            flags.json ? JSON.stringify({ run: id, status }) : `${id}  ${status.padEnd(9)}  ${shown(name)}`,
+          );
+          return exitCodes.done;
+        }),
+      );
+    });
+}

@@ -1,0 +1,121 @@
+import { usageError } from '@signalbox/app';
+import { type DecisionOfRun, type ErrorEnvelope, findDecision, findRun, type Resolution } from '@signalbox/app/runs';
+import type { CommandContext, DefineCommand } from './command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { describeDecision } from './decision-report.ts';
+import { exitCodes } from './exit-code.ts';
+import { parseJson } from './json-argument.ts';
+import { withSurface } from './surface/with-surface.ts';
+import { paintOf, type Terminal } from './terminal.ts';
+import { withReader } from './with-reader.ts';
+
+export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Lists what waits for a person, oldest first: what is asked, by which node of which run, and how to answer.',
+    )
+    .option('--run <run>', 'only those of one run')
+    .option('--all', 'also those that were answered or withdrawn')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print one decision a line as JSON')
+    .addHelpText('after', '\nExample:\n  $ signalbox decisions --run 019b8d62')
+    .action(async (flags: DataFlags & { readonly run?: string; readonly all?: boolean }) => {
+      end(
+        await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
+          const run = flags.run === undefined ? undefined : await findRun(reader, flags.run);
+          if (run !== undefined && !run.ok) return run.error;
+          const found = await reader.decisions({
+            ...(run && { run: run.value.id }),
+            ...(flags.all === true ? {} : { status: ['open'] }),
+          });
+          if (found.length === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
+          for (const one of found) {
+            terminal.print(flags.json ? JSON.stringify(one) : describeDecision(one, paintOf(terminal)));
+          }
+          return exitCodes.done;
+        }),
+      );
+    });
+};
+
+interface AnswerFlags extends DataFlags {
+  readonly reason?: string;
+  readonly option?: string;
+  readonly value?: string;
+  readonly args?: string;
+}
+
+export const defineApprove: DefineCommand = (command, context) => {
+  command
+    .description(
+      'Answers a decision with yes: a call runs, a question has its answer. A decision is answered once; the run goes on ' +
+        'where something drives it, and otherwise with "signalbox resume".',
+    )
+    .option('--option <id>', 'the option that is chosen, where there are some')
+    .option('--value <json>', 'the value that was asked for, as JSON')
+    .option('--args <json>', 'other arguments for the call, as JSON')
+    .option('--reason <text>', 'why');
+  answering(command, context, 'signalbox approve 019b8d62 --option publish', flags => {
+    const value = flags.value === undefined ? undefined : parseJson(flags.value);
+    const args = flags.args === undefined ? undefined : parseJson(flags.args);
+    if (value?.ok === false || args?.ok === false) return undefined;
+    const rationale = flags.reason ?? '';
+    if (flags.option !== undefined)
+      return { ...BASE, resolutionType: 'choose_option', chosenOptionId: flags.option, rationale };
+    if (args !== undefined) return { ...BASE, resolutionType: 'modify', modifiedArgs: args.value as never, rationale };
+    return { ...BASE, resolutionType: 'approve', rationale, ...(value !== undefined && { value: value.value }) };
+  });
+};
+
+export const defineDeny: DefineCommand = (command, context) => {
+  command
+    .description('Answers a decision with no. Who asked is told, with the reason.')
+    .option('--reason <text>', 'why, for whoever asked');
+  answering(command, context, 'signalbox deny 019b8d62 --reason "not on a Friday"', ({ reason }) => ({
+    ...BASE,
+    resolutionType: 'reject',
+    rationale: reason ?? '',
+  }));
+};
+
+const BASE = { actionKind: 'review' } as const;
+
+/** `resolutionOf` answers undefined where an option is not JSON. */
+function answering(
+  command: Parameters<DefineCommand>[0],
+  { terminal, end, calledAs }: CommandContext,
+  example: string,
+  resolutionOf: (flags: AnswerFlags) => Resolution | undefined,
+): void {
+  command
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the answered decision as JSON')
+    .addHelpText('after', `\nExample:\n  $ ${example}     the beginning of an id is enough`)
+    .action(async (given: string, flags: AnswerFlags) => {
+      const resolution = resolutionOf(flags);
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
+          if (resolution === undefined) return usageError('--value and --args take JSON.', 'Quote it for your shell.');
+          const found = await findDecision(surface.reader, given);
+          if (!found.ok) return found.error;
+          const { id, proposalHash } = found.value.decision;
+          const answered = await surface.answer(id, { resolution, proposalHash });
+          if (!answered.ok) return answered.error;
+          const after = (await surface.reader.decision(id)) ?? found.value;
+          const run = await surface.reader.run(after.run);
+          report(
+            terminal,
+            after,
+            flags.json ?? false,
+            run?.status === 'waiting' ? `${calledAs} resume ${after.run}` : undefined,
+          );
+          return exitCodes.done;
+        }),
+      );
+    });
+}
+
+function report(terminal: Terminal, answered: DecisionOfRun, json: boolean, goOn: string | undefined): void {
+  terminal.print(json ? JSON.stringify(answered) : describeDecision(answered, paintOf(terminal)));
+  if (!json && goOn !== undefined) terminal.print(`Go on with: ${goOn}`);
+}

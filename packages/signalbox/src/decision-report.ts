@@ -1,0 +1,46 @@
+import type { DecisionOfRun } from '@signalbox/app/runs';
+import { type Paint, shown } from './terminal.ts';
+
+interface Shown {
+  readonly prompt?: unknown;
+  readonly options?: readonly { readonly id: string; readonly label?: string }[];
+  readonly schema?: unknown;
+  readonly context?: unknown;
+  readonly tool?: unknown;
+  readonly input?: unknown;
+  readonly why?: unknown;
+}
+
+/** A decision for a person: what is asked, and how it stands. */
+export function describeDecision({ run, decision }: DecisionOfRun, paint: Paint): string {
+  const { id, node, kind, status, proposal, resolution, answeredBy } = decision;
+  const asked = (
+    typeof proposal === 'object' && proposal !== null && !Array.isArray(proposal) ? proposal : {}
+  ) as Shown;
+  const lines = [`${paint.strong(id)}  ${kind}  ${shown(node)} ${paint.faint(`of run ${run}`)}`];
+  if (typeof asked.prompt === 'string') lines.push(...indented(asked.prompt));
+  if (typeof asked.why === 'string' && asked.why !== '') lines.push(...indented(asked.why));
+  if (asked.tool !== undefined)
+    lines.push(...indented(`${String(asked.tool)} ${JSON.stringify(asked.input, null, 2)}`));
+  if (asked.prompt === undefined && asked.tool === undefined)
+    lines.push(...indented(JSON.stringify(proposal, null, 2)));
+  if (asked.context !== undefined) lines.push(...indented(JSON.stringify(asked.context, null, 2)));
+  for (const option of asked.options ?? []) {
+    lines.push(
+      `    --option ${shown(option.id)}${option.label === undefined ? '' : paint.faint(`  ${shown(option.label)}`)}`,
+    );
+  }
+  if (asked.schema !== undefined) lines.push(`    --value JSON that fits ${shown(JSON.stringify(asked.schema))}`);
+  if (status !== 'open') {
+    const why = resolution?.rationale ? `: ${shown(resolution.rationale)}` : '';
+    const what = resolution?.chosenOptionId ?? resolution?.resolutionType ?? status;
+    lines.push(
+      `  ${paint.good('✓')} ${shown(what)}${answeredBy === undefined ? '' : ` by ${shown(answeredBy)}`}${why}`,
+    );
+  }
+  return lines.join('\n');
+}
+
+function indented(text: string): readonly string[] {
+  return text.split('\n').map(line => `  ${shown(line)}`);
+}

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readToken } from '@signalbox/app';
+import { type ErrorEnvelope, type Machine, openHome, type Result, readOwner } from '@signalbox/app/runs';
+import { ownSurface } from './own-surface.ts';
+import { remoteSurface } from './remote-surface.ts';
+import type { RunSurface } from './run-surface.ts';
+
+/** How long an owner may take to say where it listens; a command that runs alone is over by then. */
+const PATIENCE_MS = 3000;
+const LOOK_MS = 50;
+
+export interface SurfaceOptions {
+  readonly dataDirectory: string;
+  readonly machine: Machine;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Owns the data directory, or talks to the process that does. */
+export async function openSurface(options: SurfaceOptions): Promise<Result<RunSurface, ErrorEnvelope>> {
+  const { dataDirectory, machine } = options;
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    const home = await openHome(options);
+    if (home.ok) return { ok: true, value: ownSurface(home.value, dataDirectory, machine) };
+    if (home.error.code !== 'store/owned') return home;
+    const url = readOwner(dataDirectory)?.url;
+    if (url !== undefined) {
+      const token = readToken(dataDirectory);
+      return token.ok ? remoteSurface(dataDirectory, { url, token: token.value }) : token;
+    }
+    if (waitedMs >= PATIENCE_MS) return home;
+    await sleep(LOOK_MS);
+  }
+}

@@ -1,0 +1,36 @@
+import { accessToken } from '@signalbox/app';
+import type { Home, Machine } from '@signalbox/app/runs';
+import { BY, type RunSurface } from './run-surface.ts';
+
+/** This process owns the data directory. */
+export function ownSurface({ host, owned, close }: Home, dataDirectory: string, machine: Machine): RunSurface {
+  let server: { close(): Promise<void>; readonly url: string } | undefined;
+  return {
+    reader: host.reader,
+    start: request => host.start(request),
+    resume: (run, request) => host.resume(run, request),
+    act: (run, action) => host.act(run, action, BY),
+    async answer(decision, answer) {
+      const answered = await host.answer(decision, answer, BY);
+      return answered.ok ? { ok: true, value: undefined } : answered;
+    },
+    watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
+    async rested(run) {
+      await host.finished(run);
+    },
+    async listen() {
+      const token = accessToken(dataDirectory, machine);
+      if (!token.ok) return token;
+      const { startServer } = await import('@signalbox/server');
+      const started = await startServer({ host, token: token.value, port: 0, timers: machine.timers });
+      if (!started.ok) return started;
+      server = started.value;
+      owned.owner.announce(server.url);
+      return { ok: true, value: server.url };
+    },
+    async close() {
+      await server?.close();
+      await close();
+    },
+  };
+}

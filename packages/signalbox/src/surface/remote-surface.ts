@@ -1,0 +1,101 @@
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ErrorEnvelope, openReader, type Result, type RunAction, type RunId } from '@signalbox/app/runs';
+import { type Client, createClient } from '@signalbox/client';
+import type { RunSurface, Said } from './run-surface.ts';
+
+/** Between two looks at a run of which nothing is heard. */
+const LOOK_MS = 250;
+
+/** Another process owns the data directory: it does what is asked. What is committed is read from the same files. */
+export function remoteSurface(
+  dataDirectory: string,
+  owner: { readonly url: string; readonly token: string },
+): Result<RunSurface, ErrorEnvelope> {
+  const opened = openReader({ path: path.join(dataDirectory, 'db.sqlite') });
+  if (!opened.ok) return opened;
+  const reader = opened.value;
+  const client = createClient(owner);
+  const watches = new Set<() => void>();
+
+  const watch = (run: RunId, bell: (said: readonly Said[]) => void) => {
+    const watching = client.watch(run, news => {
+      if (news.kind === 'stream') bell(news.chunks.map(({ kind, payload }) => ({ task: news.task, kind, payload })));
+      else if (news.kind === 'event' || news.kind === 'state') bell([]);
+    });
+    const stop = () => {
+      watches.delete(stop);
+      watching.close();
+    };
+    watches.add(stop);
+    return stop;
+  };
+
+  const surface: RunSurface = {
+    reader,
+    async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
+      const body = {
+        file: path.resolve(file),
+        input,
+        ...(name !== undefined && { name }),
+        ...(tags !== undefined && { tags }),
+        ...(correlationId !== undefined && { correlationId }),
+        ...(limits !== undefined && { limits }),
+        ...(directory !== undefined && { directory: path.resolve(directory) }),
+      };
+      const started = await client.start(body, idempotencyKey === undefined ? {} : { idempotencyKey });
+      return started.ok ? { ok: true, value: started.value.record.id } : started;
+    },
+    async resume(run, { useCurrent = false }) {
+      const resumed = await client.resume(run, { useCurrent });
+      return resumed.ok ? { ok: true, value: resumed.value.record.id } : resumed;
+    },
+    async act(run, action) {
+      const acted = await ask(client, run, action);
+      return acted.ok ? { ok: true, value: undefined } : acted;
+    },
+    async answer(decision, { resolution, proposalHash }) {
+      const answered = await client.resolve(decision, {
+        resolution,
+        ...(proposalHash === undefined ? {} : { proposalHash }),
+      });
+      return answered.ok ? { ok: true, value: undefined } : answered;
+    },
+    watch,
+    async rested(run) {
+      let ring = () => {};
+      const stop = watch(run, () => ring());
+      for (;;) {
+        const heard = new Promise<void>(resolve => {
+          ring = resolve;
+        });
+        const now = await client.run(run);
+        if (!now.ok || !now.value.driven) return stop();
+        await Promise.race([heard, sleep(LOOK_MS)]);
+      }
+    },
+    listen: async () => ({ ok: true, value: undefined }),
+    async close() {
+      for (const stop of [...watches]) stop();
+      reader.close();
+    },
+  };
+  return { ok: true, value: surface };
+}
+
+function ask(client: Client, run: RunId, action: RunAction) {
+  switch (action.kind) {
+    case 'pause':
+      return client.pause(run);
+    case 'stop':
+      return client.stop(run, action.reason);
+    case 'terminate':
+      return client.terminate(run, action.reason);
+    case 'retry':
+      return client.retry(run, action.node);
+    case 'cancel':
+      return client.cancel(run, action.node);
+    case 'signal':
+      return client.signal(run, action.name, action.payload);
+  }
+}

@@ -1,0 +1,40 @@
+import type {
+  Answer,
+  ApprovalId,
+  ErrorEnvelope,
+  Result,
+  ResumeRequest,
+  RunAction,
+  RunId,
+  RunReader,
+  StartRequest,
+} from '@signalbox/app/runs';
+
+/**
+ * What a command can do with runs, whether this process owns the data directory or another one does. A command does not
+ * know which.
+ */
+export interface RunSurface {
+  readonly reader: RunReader;
+  start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
+  resume(run: RunId, request: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;
+  act(run: RunId, action: RunAction): Promise<Result<void, ErrorEnvelope>>;
+  answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
+  /** Calls back whenever something of the run is committed, with what agents said. The returned function ends it. */
+  watch(run: RunId, bell: (said: readonly Said[]) => void): () => void;
+  /** Resolves when nobody drives the run any more. */
+  rested(run: RunId): Promise<void>;
+  /** Lets other processes talk to this one, where it is the owner; then it answers where. */
+  listen(): Promise<Result<string | undefined, ErrorEnvelope>>;
+  close(): Promise<void>;
+}
+
+/** What an agent said while it works. */
+export interface Said {
+  readonly task: string;
+  readonly kind: string;
+  readonly payload: unknown;
+}
+
+/** Who does what this program does, in the events of a run. */
+export const BY = 'cli';

@@ -1,0 +1,30 @@
+import { homedir } from 'node:os';
+import { dataDirectory } from '@signalbox/app';
+import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
+import type { DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodeOf } from '../exit-code.ts';
+import { reportError, type Terminal } from '../terminal.ts';
+import { openSurface } from './open-surface.ts';
+import type { RunSurface } from './run-surface.ts';
+
+/** Runs `work` on the runs of the data directory, and lets go of them however that ends. An error is reported once. */
+export async function withSurface(
+  terminal: Terminal,
+  { dataDir, json = false }: DataFlags,
+  work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
+): Promise<ExitCode> {
+  const { env, platform } = process;
+  const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  const surface = await openSurface({ dataDirectory: directory, machine: thisMachine(), env });
+  const refuse = (error: ErrorEnvelope): ExitCode => {
+    reportError(terminal, error, json);
+    return exitCodeOf(error);
+  };
+  if (!surface.ok) return refuse(surface.error);
+  try {
+    const outcome = await work(surface.value);
+    return typeof outcome === 'number' ? outcome : refuse(outcome);
+  } finally {
+    await surface.value.close();
+  }
+}

@@ -1,0 +1,29 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { dataDirectory } from '@signalbox/app';
+import { type ErrorEnvelope, openReader, type Reader } from '@signalbox/app/runs';
+import type { DataFlags } from './data-directory-option.ts';
+import { type ExitCode, exitCodeOf } from './exit-code.ts';
+import { reportError, type Terminal } from './terminal.ts';
+
+/** Looks at the data directory, whoever owns it. An error is reported once. */
+export async function withReader(
+  terminal: Terminal,
+  { dataDir, json = false }: DataFlags,
+  look: (reader: Reader) => Promise<ExitCode | ErrorEnvelope>,
+): Promise<ExitCode> {
+  const { env, platform } = process;
+  const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  const opened = openReader({ path: path.join(directory, 'db.sqlite') });
+  const refuse = (error: ErrorEnvelope): ExitCode => {
+    reportError(terminal, error, json);
+    return exitCodeOf(error);
+  };
+  if (!opened.ok) return refuse(opened.error);
+  try {
+    const outcome = await look(opened.value);
+    return typeof outcome === 'number' ? outcome : refuse(outcome);
+  } finally {
+    opened.value.close();
+  }
+}
