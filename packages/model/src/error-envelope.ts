@@ -87,6 +87,7 @@ export const errorCodes = {
     'tool/unknown',
     'tool/invalid-input',
     'tool/refused',
+    'tool/sandbox-missing',
     'tool/failed',
     'tool/invalid-output',
     'tool/canceled',

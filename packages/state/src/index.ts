@@ -56,6 +56,9 @@ export {
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
+export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
+export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
+export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
 export { openJsonlBackend } from './session/jsonl-backend.ts';
 export { createSession, type RollbackOptions, type Session, type SessionOptions } from './session/session.ts';
 export {
@@ -109,7 +112,7 @@ export type {
 export type { CaptureOptions, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
 export type { RestoreReport } from './snapshots/two-phase-restore.ts';
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
-export { runCommand } from './tools/at-hand/run-command.ts';
+export { createRunCommand, type RunCommandOptions, runCommand } from './tools/at-hand/run-command.ts';
 export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
 export {
   type AnyTool,

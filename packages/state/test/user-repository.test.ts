@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCheckpointStore, editFile, runCommand, writeFile } from '../src/index.ts';
+import { createCheckpointStore, createRunCommand, editFile, writeFile } from '../src/index.ts';
 import { createTestRunner, createTestState, must, openTestFilesystem, temporaryDirectory, treeOf } from './builders.ts';
 
+/** Git is not touched by undo, confined or not. */
+const runCommand = createRunCommand({ unconfined: true });
 let directory: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => {
   directory = temporaryDirectory();

@@ -37,6 +37,8 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   readonly lockPath: string;
   /** The directory on the host, where there is one. */
   readonly root: string | null;
+  /** What no path may enter on the host: absolute paths. */
+  readonly refused: readonly string[];
   /** Where a path leads, links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
   /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */

@@ -149,6 +149,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   return ok({
     ...access,
     root,
+    refused: limits.forbidden,
     lockPath: root,
     async snapshot(how = {}) {
       try {

@@ -81,6 +81,7 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
   return {
     lockPath: `/memory:${++made}`,
     root: null,
+    refused: [],
     async read(path) {
       const at = found(path, true);
       if (!at.ok) return at;

@@ -21,7 +21,7 @@ export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, r
     case 'threw':
       return judgedThrow(call, tool, end.cause, rollback);
     case 'not-begun': {
-      const error = toolFailure('tool/canceled', call, 'it was canceled before it began');
+      const error = toolFailure('tool/canceled', call, tool, 'it was canceled before it began');
       return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
     }
     case 'canceled':
@@ -41,7 +41,7 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
   if (!isReply(reply))
     return unanswered(call, tool, 'tool/invalid-output', 'it answered nothing that is a result', rollback);
   if (!reply.success) {
-    const error = toolFailure('tool/failed', call, reply.message);
+    const error = toolFailure('tool/failed', call, tool, reply.message);
     const value = reply.value === undefined ? {} : { value: reply.value };
     return { outcome: { status: 'failed', error, ...value, rollback }, succeeded: false, deadline: false };
   }
@@ -61,11 +61,11 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
 function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, rollback: Rollback): Verdict {
   const reason = cause instanceof Error ? cause.message : messageOf(cause);
   if (cause instanceof VisibilityExpansionRequired) {
-    const error = toolFailure('tool/failed', call, reason);
+    const error = toolFailure('tool/failed', call, tool, reason);
     return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false, rethrow: cause };
   }
   if (cause instanceof ToolValidationError) {
-    const error = toolFailure('tool/invalid-input', call, reason);
+    const error = toolFailure('tool/invalid-input', call, tool, reason);
     return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
   }
   const deadline = cause instanceof DeadlineExceededError;
@@ -82,7 +82,7 @@ function unanswered(
 ): Verdict {
   if (tool.effects.kind !== 'external') {
     return {
-      outcome: { status: 'failed', error: toolFailure(code, call, reason), rollback },
+      outcome: { status: 'failed', error: toolFailure(code, call, tool, reason), rollback },
       succeeded: false,
       deadline: false,
     };
@@ -94,10 +94,13 @@ function unanswered(
   return { outcome: { status: 'unknown', error }, succeeded: false, deadline: false };
 }
 
-function toolFailure(code: ToolFailure['code'], call: ProviderToolCall, reason: string): ToolFailure {
+function toolFailure(code: ToolFailure['code'], call: ProviderToolCall, tool: AnyTool, reason: string): ToolFailure {
+  const isConfined = tool.effects.kind !== 'files' || tool.effects.beyond !== true;
   return failure(code, {
     message: `call ${call.id} of ${call.name} failed: ${reason}`,
-    suggestion: 'What it did was undone, as the rollback says. Correct the cause before calling again.',
+    suggestion: isConfined
+      ? 'What it did was undone, as the rollback says. Correct the cause before calling again.'
+      : 'What it did in the working directory was undone, as the rollback says; what it did elsewhere was not. Find out what that was before calling again.',
   });
 }
 

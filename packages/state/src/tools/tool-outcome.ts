@@ -18,6 +18,7 @@ export type ToolFailure = ErrorEnvelope<
   | 'tool/unknown'
   | 'tool/invalid-input'
   | 'tool/refused'
+  | 'tool/sandbox-missing'
   | 'tool/failed'
   | 'tool/invalid-output'
   | 'tool/canceled'

@@ -27,7 +27,7 @@ export interface ProviderToolCall {
 }
 
 /**
- * The one way to run a tool. In this order: parse, policy, deadline and budget, capture, handler, check of the result,
+ * The one way to run a tool. In this order: parse, policy, whether it can run here, deadline and budget, capture, handler, check of the result,
  * commit or restore, checkpoint, telemetry.
  *
  * 1. A call that does not succeed leaves nothing behind but logs, spending and what its outcome says.
@@ -73,6 +73,8 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (!input.success) return ok(refused(invalidInput(call, input.error.issues[0])));
       const allowed = checkPolicy(options.policy ?? {}, tool);
       if (!allowed.ok) return ok(refused(allowed.error));
+      const ready = await tool.ready?.();
+      if (ready?.ok === false) return ok(refused(ready.error));
       const over = evaluationOver();
       if (over !== undefined) return err(over);
       state.resources.get(budget)?.add(options.evaluation, { toolCalls: 1 });
@@ -168,6 +170,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       session: session.view,
       files: guardedFiles(files ?? noFiles, scope, () => ended),
       root: files?.root ?? null,
+      refused: files?.refused ?? [],
       resources: state.resources,
       clock: state.clock,
       rng: state.rng,

@@ -1,6 +1,7 @@
-import type { Clock, Json, Rng } from '@signalbox/model';
+import type { Clock, Json, Result, Rng } from '@signalbox/model';
 import type * as z from 'zod';
 import type { Files } from '../filesystem/filesystem.ts';
+import type { SandboxMissingError } from '../sandbox/command-sandbox.ts';
 import type { SessionView } from '../session/session-view.ts';
 import type { Resources } from '../snapshots/resources.ts';
 
@@ -8,13 +9,14 @@ import type { Resources } from '../snapshots/resources.ts';
  * What a tool can do to the world, as it declares it:
  * - `none`: nothing outside the session.
  * - `read-only`: it reads files.
- * - `files`: it changes files under the root; with `paths` only those, else any.
+ * - `files`: it changes files under the root; with `paths` only those, else any. With `beyond` it may also change something
+ *   else, which is not undone.
  * - `external`: it changes something that cannot be undone.
  */
 export type ToolEffects<I> =
   | { readonly kind: 'none' }
   | { readonly kind: 'read-only' }
-  | { readonly kind: 'files'; readonly paths?: (input: I) => readonly string[] }
+  | { readonly kind: 'files'; readonly paths?: (input: I) => readonly string[]; readonly beyond?: true }
   | { readonly kind: 'external' };
 
 export type ToolRisk = 'low' | 'medium' | 'high';
@@ -26,6 +28,8 @@ export interface Tool<I, O> {
   readonly output: z.ZodType<O>;
   readonly risk: ToolRisk;
   readonly effects: ToolEffects<I>;
+  /** Asked before every call that policy allows: a tool that cannot run on this machine refuses it here. */
+  readonly ready?: () => Promise<Result<void, SandboxMissingError>>;
   readonly handler: (input: I, context: ToolContext) => ToolReply<O> | Promise<ToolReply<O>>;
 }
 
@@ -43,6 +47,8 @@ export interface ToolContext {
   readonly files: Files;
   /** The working directory on the host, where there is one. */
   readonly root: string | null;
+  /** What no tool may enter on the host, inside the root or elsewhere: absolute paths. */
+  readonly refused: readonly string[];
   readonly resources: Resources;
   readonly clock: Clock;
   readonly rng: Rng | null;

@@ -8,9 +8,10 @@ import {
   temporaryDirectory,
   treeOf,
 } from '../../../test/builders.ts';
+import { detectSandbox } from '../../sandbox/detect-sandbox.ts';
 import type { ToolOutcome } from '../tool-outcome.ts';
 import { editFile, readFile, writeFile } from './file-tools.ts';
-import { runCommand } from './run-command.ts';
+import { createRunCommand } from './run-command.ts';
 import { globFiles, grepFiles, listFiles } from './search-tools.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -28,7 +29,15 @@ afterEach(() => directory.remove());
 let calls = 0;
 async function run(name: string, input: unknown, signal?: AbortSignal): Promise<ToolOutcome> {
   const files = openTestFilesystem(root, { dataDirectory: `${root}/data` });
-  const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, runCommand];
+  const tools = [
+    readFile,
+    writeFile,
+    editFile,
+    listFiles,
+    globFiles,
+    grepFiles,
+    createRunCommand({ unconfined: true }),
+  ];
   const runner = createTestRunner(createTestState({ files }).state, { tools });
   return must(await runner.execute({ id: `${++calls}`, name, input }, signal === undefined ? {} : { signal }));
 }
@@ -162,7 +171,7 @@ describe('file tools', () => {
   });
 });
 
-describe('run command', () => {
+describe('run command, unconfined', () => {
   it('[S58] runs in the root, keeps what it did if it exits with 0, and undoes it otherwise', async () => {
     expect(
       answerOf(await run('run_command', { command: ['sh', '-c', 'pwd; echo made > made; echo seen >&2'] })),
@@ -232,5 +241,67 @@ describe('run command', () => {
       status: 'failed',
       error: { message: expect.stringContaining('ENOENT') },
     });
+  });
+
+  it.each([
+    ['a null character in an argument', { command: ['echo', 'a\0b'] }],
+    ['a null character in a variable', { command: ['echo'], env: { A: 'x\0--bind\0/\0/' } }],
+    ['a variable whose name holds a value', { command: ['echo'], env: { 'A=B': 'x' } }],
+    ['no program', { command: [] }],
+  ])('[S37] refuses %s', async (_, input) => {
+    expect(await run('run_command', input)).toMatchObject({ status: 'failed', error: { code: 'tool/invalid-input' } });
+  });
+
+  it('[S59] has to be asked for, has a high risk, and says that what it did elsewhere was not undone', async () => {
+    const tool = createRunCommand({ unconfined: true });
+    expect([tool.risk, tool.effects]).toEqual(['high', { kind: 'files', beyond: true }]);
+    expect(await run('run_command', { command: ['false'] })).toMatchObject({
+      error: { suggestion: expect.stringContaining('what it did elsewhere was not') },
+    });
+  });
+
+  it('[S64] sees none of our variables but the harmless ones, and those that the call names', async () => {
+    process.env.SIGNALBOX_TEST_KEY = 'secret';
+    const value = answerOf(await run('run_command', { command: ['env'], env: { OWN: 'x' } })) as { output: string };
+    delete process.env.SIGNALBOX_TEST_KEY;
+    const names = value.output
+      .trim()
+      .split('\n')
+      .map(line => line.split('=')[0]);
+    expect(names.sort()).toEqual(['HOME', 'LANG', 'OWN', 'PATH', 'TERM', 'TMPDIR']);
+  });
+});
+
+describe('run command without a sandbox', () => {
+  it('[S59] is refused with what to install, before anything is captured or run', async () => {
+    const nowhere = await detectSandbox([`${directory.path}/no-programs`]);
+    const tool = createRunCommand({ sandbox: async () => nowhere });
+    expect([tool.risk, tool.effects]).toEqual(['medium', { kind: 'files' }]);
+    const files = openTestFilesystem(root, { dataDirectory: `${root}/data` });
+    const runner = createTestRunner(createTestState({ files }).state, { tools: [tool] });
+    const outcome = must(
+      await runner.execute({ id: '1', name: 'run_command', input: { command: ['sh', '-c', 'echo x > made'] } }),
+    );
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { code: 'tool/sandbox-missing', suggestion: expect.stringMatching(/Nothing was run\. \S+/) },
+      rollback: { kind: 'nothing-to-undo' },
+    });
+    expect(fs.existsSync(`${root}/made`)).toBe(false);
+  });
+
+  it('[S59] is looked for once, when the first call comes', async () => {
+    let asked = 0;
+    const tool = createRunCommand({
+      sandbox: () => {
+        asked++;
+        return detectSandbox([]);
+      },
+    });
+    expect(asked).toBe(0);
+    const files = openTestFilesystem(root, { dataDirectory: `${root}/data` });
+    const runner = createTestRunner(createTestState({ files }).state, { tools: [tool] });
+    for (const id of ['1', '2']) await runner.execute({ id, name: 'run_command', input: { command: ['true'] } });
+    expect(asked).toBe(1);
   });
 });

@@ -1,139 +1,136 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { setTimeout } from 'node:timers/promises';
+import { err, ok } from '@signalbox/model';
 import * as z from 'zod';
-import { defineTool, fail, succeed, type ToolReply } from '../tool.ts';
+import { harmlessEnv } from '../../sandbox/command-sandbox.ts';
+import { detectSandbox, type SandboxDetection } from '../../sandbox/detect-sandbox.ts';
+import { type CommandEnd, type RunningCommand, startInGroup } from '../../sandbox/running-command.ts';
+import { type AnyTool, defineTool, fail, succeed, type ToolContext, type ToolReply } from '../tool.ts';
 
 const MAX_OUTPUT = 64 << 10;
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-const PIPE_PATIENCE_MS = 500;
-const GROUP_PATIENCE_MS = 200;
-const GROUP_POLL_MS = 5;
-
-interface Said {
-  readonly text: string;
-  readonly truncated: boolean;
-}
-
+const plainText = z.string().regex(/^[^\0]*$/, 'it must not hold a null character');
+const variableName = z.string().regex(/^[^\0=]+$/, 'it must be a name');
+const input = z.strictObject({
+  command: z.array(plainText).min(1).max(1000).describe('The program and its arguments; no shell reads them.'),
+  timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).default(DEFAULT_TIMEOUT_MS),
+  env: z.record(variableName, plainText).default({}),
+});
 const output = z.strictObject({ exitCode: z.int(), output: z.string(), truncated: z.boolean() });
 type Output = z.infer<typeof output>;
 
 /**
- * Runs a program in the working directory. A command that ends with another code than 0 has failed, and what it did is
- * undone.
- *
- * The program leads a process group of its own. When the call ends, for whatever reason, the whole group is killed, so
- * that nothing of it writes on.
+ * Where the command runs: in a sandbox, which is asked for once, when the first call comes, and without which every call is
+ * refused; or unconfined, where that is said, as somebody who can do whatever we can.
  */
-export const runCommand = defineTool({
-  name: 'run_command',
-  description:
-    'Runs a program with arguments in the working directory. What it changed is undone unless it exits with 0.',
-  input: z.strictObject({
-    command: z.array(z.string()).min(1).max(1000).describe('The program and its arguments; no shell reads them.'),
-    timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).default(DEFAULT_TIMEOUT_MS),
-    env: z.record(z.string(), z.string()).default({}),
-  }),
-  output,
-  risk: 'high',
-  effects: { kind: 'files' },
-  async handler({ command, timeoutMs, env }, { root, signal }): Promise<ToolReply<Output>> {
-    if (root === null) return fail('there is no directory on the host to run a command in');
-    const [program = '', ...args] = command;
-    const child = spawn(program, args, {
-      cwd: root,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, LANG: 'C.UTF-8', ...env },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+export type RunCommandOptions =
+  | { readonly sandbox: () => Promise<SandboxDetection>; readonly unconfined?: never }
+  | { readonly unconfined: true; readonly sandbox?: never };
+
+/**
+ * Runs a program in the working directory. A command that ends with another code than 0 has failed, and what it did under
+ * the root is undone; in a sandbox it can do nothing else.
+ */
+export function createRunCommand(options: RunCommandOptions): AnyTool {
+  const { sandbox } = options;
+  if (sandbox === undefined) {
+    return defineTool({
+      ...COMMON,
+      description: `${DESCRIPTION} It is not confined: what it does elsewhere stays.`,
+      risk: 'high',
+      effects: { kind: 'files', beyond: true },
+      handler: ({ command, timeoutMs, env }, { root, signal }) =>
+        root === null
+          ? NO_DIRECTORY
+          : answer(command, startInGroup(command, { cwd: root, env: unconfinedEnv(env) }), timeoutMs, signal),
     });
-    const ended = await ending(child, timeoutMs, signal);
-    if (ended.kind === 'not started') return fail(`${program} could not be started: ${ended.reason}`);
-    const { text, truncated } = ended;
-    if (ended.kind === 'stopped') return fail(`${program} was stopped: ${ended.reason}`, { output: text, truncated });
-    if (ended.exitCode === 0) return succeed({ exitCode: 0, output: text, truncated });
-    return fail(`${program} exited with ${ended.exitCode}`, { exitCode: ended.exitCode, output: text, truncated });
-  },
-});
+  }
+  let detection: Promise<SandboxDetection> | undefined;
+  const detected = () => {
+    detection ??= sandbox();
+    return detection;
+  };
+  return defineTool({
+    ...COMMON,
+    description: `${DESCRIPTION} It can write there only, and has no network.`,
+    risk: 'medium',
+    effects: { kind: 'files' },
+    async ready() {
+      const found = await detected();
+      return found.ok ? ok(undefined) : err(found.error);
+    },
+    async handler({ command, timeoutMs, env }, { root, refused, signal }: ToolContext): Promise<ToolReply<Output>> {
+      if (root === null) return NO_DIRECTORY;
+      const found = await detected();
+      if (!found.ok) return fail(found.error.message);
+      return answer(command, found.value.start({ command, root, refused, env }), timeoutMs, signal);
+    },
+  });
+}
 
-type Ended =
-  | { readonly kind: 'exited'; readonly exitCode: number }
-  | { readonly kind: 'stopped'; readonly reason: string }
-  | { readonly kind: 'not started'; readonly reason: string };
+const DESCRIPTION =
+  'Runs a program with arguments in the working directory. What it changed there is undone unless it exits with 0.';
+const COMMON = { name: 'run_command', input, output } as const;
+const NO_DIRECTORY = fail('there is no directory on the host to run a command in');
 
-async function ending(child: ChildProcess, timeoutMs: number, signal: AbortSignal): Promise<Ended & Said> {
-  const said = outputOf(child);
-  let reason: string | undefined;
+/** In whatever sandbox this machine has. */
+export const runCommand = createRunCommand({ sandbox: detectSandbox });
+
+/** Programs that are trusted with our files find our home, but not our other variables. */
+function unconfinedEnv(env: Readonly<Record<string, string>>): Record<string, string> {
+  const { HOME = '/', TMPDIR = '/tmp' } = process.env;
+  return { ...harmlessEnv(HOME, TMPDIR), ...env };
+}
+
+async function answer(
+  command: readonly string[],
+  running: RunningCommand,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<ToolReply<Output>> {
+  const program = command[0];
+  const said = firstOf(running);
+  const { ended, stopped } = await endWithin(running, timeoutMs, signal);
+  if (ended.kind === 'not started') return fail(`${program} could not be started: ${ended.reason}`);
+  const { text, truncated } = said();
+  if (stopped !== undefined) return fail(`${program} was stopped: ${stopped}`, { output: text, truncated });
+  if (ended.kind === 'killed')
+    return fail(`${program} was stopped: signal ${ended.signal}`, { output: text, truncated });
+  if (ended.exitCode === 0) return succeed({ exitCode: 0, output: text, truncated });
+  return fail(`${program} exited with ${ended.exitCode}`, { exitCode: ended.exitCode, output: text, truncated });
+}
+
+async function endWithin(
+  running: RunningCommand,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<{ readonly ended: CommandEnd; readonly stopped: string | undefined }> {
+  let stopped: string | undefined;
   const stop = (why: string) => {
-    reason ??= why;
-    killGroup(child);
+    stopped ??= why;
+    running.kill();
   };
   const cancel = () => stop('it was canceled');
-  const timer = globalThis.setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
+  const timer = setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
-  const ended = await new Promise<Ended>(resolve => {
-    child.once('error', (cause: NodeJS.ErrnoException) => resolve({ kind: 'not started', reason: cause.code ?? '' }));
-    child.once('exit', (code, killedBy) => {
-      if (reason !== undefined) resolve({ kind: 'stopped', reason });
-      else if (code === null) resolve({ kind: 'stopped', reason: `signal ${killedBy}` });
-      else resolve({ kind: 'exited', exitCode: code });
-    });
-  });
+  const ended = await running.ended;
   clearTimeout(timer);
   signal.removeEventListener('abort', cancel);
-  if (ended.kind !== 'not started') {
-    await groupEnd(child);
-    await closed(child);
-  }
-  return { ...ended, ...said() };
+  return { ended, stopped };
 }
 
-/** Kills what is left of the group, and waits until it is gone; not for ever, since nobody may have reaped it. */
-async function groupEnd(child: ChildProcess): Promise<void> {
-  for (let waited = 0; waited < GROUP_PATIENCE_MS && killGroup(child); waited += GROUP_POLL_MS) {
-    await setTimeout(GROUP_POLL_MS);
-  }
-}
-
-/** Waits for the rest of the output, but not for a process that left the group and still holds the pipes. */
-async function closed(child: ChildProcess): Promise<void> {
-  const pipes = [child.stdout, child.stderr].filter(pipe => pipe !== null);
-  let forget: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>(resolve => {
-    forget = globalThis.setTimeout(resolve, PIPE_PATIENCE_MS);
-  });
-  const ends = pipes.map(
-    pipe => new Promise<void>(resolve => (pipe.closed ? resolve() : pipe.once('close', () => resolve()))),
-  );
-  await Promise.race([Promise.all(ends), patience]);
-  clearTimeout(forget);
-  for (const pipe of pipes) pipe.destroy();
-}
-
-/** Whether there was still somebody in the group. */
-function killGroup(child: ChildProcess): boolean {
-  if (child.pid === undefined) return false;
-  try {
-    return process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    return false;
-  }
-}
-
-/** The first bytes of what a program says, on both of its outputs, in the order in which it arrives. */
-function outputOf(child: ChildProcess): () => Said {
+/** The first bytes of what a program says. */
+function firstOf(running: RunningCommand): () => { readonly text: string; readonly truncated: boolean } {
   const chunks: Buffer[] = [];
   let kept = 0;
   let truncated = false;
-  const take = (chunk: Buffer) => {
+  running.onOutput(chunk => {
     const room = MAX_OUTPUT - kept;
     if (chunk.length > room) truncated = true;
     if (room <= 0) return;
     chunks.push(chunk.subarray(0, room));
     kept += Math.min(room, chunk.length);
-  };
-  child.stdout?.on('data', take);
-  child.stderr?.on('data', take);
+  });
   return () => ({ text: Buffer.concat(chunks).toString('utf8'), truncated });
 }

@@ -1,0 +1,73 @@
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { err, ok, type Result } from '@signalbox/model';
+import { createBubblewrap } from './bubblewrap.ts';
+import { type CommandSandbox, type SandboxMissingError, sandboxMissing } from './command-sandbox.ts';
+import { createSeatbelt } from './seatbelt.ts';
+
+/**
+ * Finds the sandbox that works on this machine: a trivial command is run in it. Costs two processes: keep the answer.
+ *
+ * The program is looked for where the system keeps its own, not on the PATH: a command could put one of that name there.
+ */
+export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRECTORIES): Promise<SandboxDetection> {
+  switch (process.platform) {
+    case 'linux':
+      return tried('bwrap', directories, BUBBLEWRAP_HINT, program => {
+        const forRoot = process.geteuid?.() === 0 ? [createBubblewrap(program, 'capabilities')] : [];
+        return [...forRoot, createBubblewrap(program, 'user-namespace')];
+      });
+    case 'darwin':
+      return tried('sandbox-exec', directories, 'It is part of macOS.', program => [createSeatbelt(program)]);
+    default:
+      return err(sandboxMissing(`there is no sandbox for ${process.platform}`, 'Use Linux or macOS.'));
+  }
+}
+
+export type SandboxDetection = Result<CommandSandbox, SandboxMissingError>;
+
+const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+const BUBBLEWRAP_HINT =
+  'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), and let it make namespaces: a container must run privileged enough, Ubuntu wants an AppArmor profile for bwrap.';
+const PROOF = 'confined';
+
+async function tried(
+  name: string,
+  directories: readonly string[],
+  hint: string,
+  create: (program: string) => readonly CommandSandbox[],
+): Promise<SandboxDetection> {
+  const program = directories.map(directory => `${directory}/${name}`).find(file => fs.existsSync(file));
+  if (program === undefined) return err(sandboxMissing(`${name} is not installed`, hint));
+  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-sandbox-')));
+  let reason = '';
+  try {
+    for (const sandbox of create(program)) {
+      const failed = await failureOf(sandbox, root);
+      if (failed === undefined) return ok(sandbox);
+      reason ||= failed;
+    }
+  } finally {
+    fs.rmSync(root, { recursive: true, force: true });
+  }
+  return err(sandboxMissing(`${name} does not work here: ${reason}`, hint));
+}
+
+/** Undefined where a command can write in the root, and not beside it. */
+async function failureOf(sandbox: CommandSandbox, root: string): Promise<string | undefined> {
+  const beside = `${root}-beside`;
+  const script = `echo ${PROOF} > proof; echo ${PROOF} > "$0" 2>/dev/null; exit 0`;
+  const running = sandbox.start({ command: ['/bin/sh', '-c', script, beside], root, refused: [], env: {} });
+  let said = '';
+  running.onOutput(chunk => {
+    said += chunk.toString();
+  });
+  const ended = await running.ended;
+  const escaped = fs.existsSync(beside);
+  fs.rmSync(beside, { force: true });
+  if (escaped) return 'what it runs is not confined';
+  if (ended.kind === 'not started') return ended.reason;
+  const wrote = fs.existsSync(`${root}/proof`) && fs.readFileSync(`${root}/proof`, 'utf8').trim() === PROOF;
+  return ended.kind === 'exited' && ended.exitCode === 0 && wrote ? undefined : said.trim() || 'it cannot write';
+}

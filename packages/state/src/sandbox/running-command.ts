@@ -1,0 +1,91 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+
+/** A program that was started. */
+export interface RunningCommand {
+  /** What it says, on both of its outputs, in the order in which it arrives. To be called at once. */
+  onOutput(take: (chunk: Buffer) => void): void;
+  /** Ends it with everything that it started. */
+  kill(): void;
+  /** Settles once what it started is gone and everything that it said was handed over. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+}
+
+export type CommandEnd =
+  | { readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'not started'; readonly reason: string };
+
+const PIPE_PATIENCE_MS = 500;
+const GROUP_PATIENCE_MS = 200;
+const GROUP_POLL_MS = 5;
+
+/**
+ * Starts a program that leads a process group of its own. Once it has ended, for whatever reason, the whole group is
+ * killed; what left the group is not.
+ */
+export function startInGroup(
+  command: readonly string[],
+  options: Pick<SpawnOptions, 'cwd' | 'env'>,
+  atEnd: () => void = () => {},
+): RunningCommand {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  return {
+    onOutput: take => handOver(child, take),
+    kill: () => void killGroup(child),
+    ended: groupEnding(child).finally(atEnd),
+  };
+}
+
+export function notStarted(reason: string): RunningCommand {
+  return { onOutput() {}, kill() {}, ended: Promise.resolve({ kind: 'not started', reason }) };
+}
+
+export function handOver(child: ChildProcess, take: (chunk: Buffer) => void): void {
+  child.stdout?.on('data', take);
+  child.stderr?.on('data', take);
+}
+
+async function groupEnding(child: ChildProcess): Promise<CommandEnd> {
+  const ended = await new Promise<CommandEnd>(resolve => {
+    child.once('error', (cause: NodeJS.ErrnoException) =>
+      resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
+    );
+    child.once('exit', (exitCode, signal) =>
+      resolve(exitCode === null ? { kind: 'killed', signal: String(signal) } : { kind: 'exited', exitCode }),
+    );
+  });
+  if (ended.kind === 'not started') return ended;
+  // Nobody may have reaped what was killed: it is not waited for for ever.
+  for (let waited = 0; waited < GROUP_PATIENCE_MS && killGroup(child); waited += GROUP_POLL_MS) {
+    await setTimeout(GROUP_POLL_MS);
+  }
+  await closed(child);
+  return ended;
+}
+
+/** Waits for the rest of the output, but not for a process that left the group and still holds the pipes. */
+async function closed(child: ChildProcess): Promise<void> {
+  const pipes = [child.stdout, child.stderr].filter(pipe => pipe !== null);
+  let forget: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>(resolve => {
+    forget = globalThis.setTimeout(resolve, PIPE_PATIENCE_MS);
+  });
+  const ends = pipes.map(
+    pipe => new Promise<void>(resolve => (pipe.closed ? resolve() : pipe.once('close', () => resolve()))),
+  );
+  await Promise.race([Promise.all(ends), patience]);
+  clearTimeout(forget);
+  for (const pipe of pipes) pipe.destroy();
+}
+
+/** Whether there was still somebody in the group. */
+function killGroup(child: ChildProcess): boolean {
+  if (child.pid === undefined) return false;
+  try {
+    return process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
