@@ -169,23 +169,26 @@ function withFrame(record: RunRecord, { frame }: WriteSet): Result<RunRecord, Co
 function planIntervals(
   view: CommitView,
   record: RunRecord,
-  { intervals = [] }: WriteSet,
+  { intervals = [], frame }: WriteSet,
 ): Result<readonly IntervalRow[], CommitError> {
   const rows = new Map<string, IntervalRow>();
   const first = Math.max(0, record.frames - 1);
+  // The frame of this commit is newer than any value that is there: what others may have written for it is replaced.
+  const mayBeLate = frame === undefined;
   for (const { space, key, fromFrame, change } of intervals) {
-    const place = JSON.stringify([space, key]);
-    const name = `the ${space} of '${key}'`;
+    const place = `${space} ${key}`;
+    const no = (why: string) => err(refused(record.id, `the ${space} of '${key}'${why}`));
     if (fromFrame < first || fromFrame > record.frames) {
-      return err(refused(record.id, `${name} holds from frame ${fromFrame}, neither ${first} nor ${record.frames}`));
+      return no(` holds from frame ${fromFrame}, neither ${first} nor ${record.frames}`);
     }
-    if (rows.has(place)) return err(refused(record.id, `${name} is written twice`));
-    const last = view.last(space, key);
+    if (rows.has(place)) return no(' is written twice');
+    const isAsked = change.kind === 'patch' || (mayBeLate && fromFrame < record.frames);
+    const last = isAsked ? view.last(space, key) : undefined;
     if (last !== undefined && last.fromFrame > fromFrame) {
-      return err(refused(record.id, `${name} was written for frame ${last.fromFrame} already`));
+      return no(` was written for frame ${last.fromFrame} already`);
     }
     const value = change.kind === 'patch' ? applyChange(last?.value(), change) : applyChange(undefined, change);
-    if (!value.ok) return err(refused(record.id, `${name}: ${value.error}`));
+    if (!value.ok) return no(`: ${value.error}`);
     rows.set(place, { space, key, fromFrame, change, value: value.value });
   }
   return ok([...rows.values()]);

@@ -122,11 +122,14 @@ describe('a value of more than 64 kB', () => {
     const [blob = ''] = blobsIn(store.home);
     writeFileSync(path.join(store.home, 'blobs', blob), 'damaged');
     await expect(store.valueAt(writer.run, 'state', 'a', 0)).rejects.toThrow('is not what its name says');
+    store.close();
+    const again = opened(store.home);
     const append = { kind: 'patch', steps: [{ op: 'splice', path: [], at: 0, remove: 0, insert: 'y' }] } as const;
-    expect(await writer.refused({ at: at(), intervals: [interval('state', 'a', 0, append)] })).toMatchObject({
-      code: 'STORE_IO_FAILED',
-      details: { cause: 'store/blob-corrupt' },
+    const patched = { at: at(), intervals: [interval('state', 'a', 0, append)] };
+    expect(await again.commit(patched, writer.guard)).toMatchObject({
+      error: { code: 'STORE_IO_FAILED', details: { cause: 'store/blob-corrupt' } },
     });
+    again.close();
   });
 });
 

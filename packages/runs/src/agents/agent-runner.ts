@@ -63,7 +63,7 @@ export interface AgentSession {
    * `release`; a call that the provider refused says for how long, and holds everybody back.
    */
   admit(model: ModelName): Promise<CallAdmission>;
-  /** What a call spent, once it is known. */
+  /** What a call spent, once it is known; `call` is unique in the run, and the same when it is told again. */
   spend(usage: Omit<UsageRecord, 'node' | 'task' | 'at'>): Promise<void>;
   /** The person's answer, or undefined while there is none; asked once, whoever asks again. */
   decide(question: AgentQuestion): Promise<Resolution | undefined>;
@@ -75,7 +75,7 @@ export type CallAdmission =
   | { readonly kind: 'stop'; readonly reason: string };
 
 export interface AgentQuestion {
-  /** Which call of the agent is meant: the same for the same call after a crash. */
+  /** Which call of the agent is meant, unique in the node: the same for the same call after a crash. */
   readonly call: string;
   readonly kind: DecisionKind;
   /** Everything a person needs to see. */

@@ -1,13 +1,6 @@
-import {
-  canonicalJson,
-  chainHead,
-  type Digest,
-  type Hasher,
-  type RunEvent,
-  type RunId,
-  runEvent,
-} from '@signalbox/model';
+import { chainHead, type Digest, type Hasher, type RunEvent, type RunId, runEvent } from '@signalbox/model';
 import * as z from 'zod';
+import { canonicalEvent } from './canonical-event.ts';
 import { type InternalEvent, internalEvent } from './internal-event.ts';
 
 /** Every event of a run: the contract's, and ours. */
@@ -42,7 +35,7 @@ export function placeEvents(
   let head = place.head;
   return drafts.map((draft, index) => {
     const event = { ...draft, runId: place.run, seq: place.nextSeq + index } as AnyEvent;
-    const canonical = canonicalJson(event);
+    const canonical = canonicalEvent(event);
     head = chainHead(hasher, head, canonical);
     return { event, canonical, hash: head };
   });

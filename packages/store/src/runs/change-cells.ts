@@ -15,18 +15,19 @@ import type { Cell, Row } from '../sqlite/row-codec.ts';
 export interface ChangeCells {
   readonly kind: number;
   readonly value: Cell;
-  readonly baseBytes: Cell;
-  readonly chainBytes: Cell;
+  readonly baseBytes: number | null;
+  readonly chainBytes: number | null;
 }
 
 const SET = 0;
 const PATCH = 1;
 const GONE = 2;
 
-/** The row that a new one follows. `isReplaced` where the new one takes its place. */
+/** The row that a new one follows; itself where the new one takes its place. */
 export interface RowBefore {
-  readonly row: Row;
-  readonly isReplaced: boolean;
+  readonly baseBytes: number;
+  readonly chainBytes: number;
+  readonly replaced?: Row | undefined;
 }
 
 /** The cells of a change that leads to `value`. */
@@ -39,6 +40,13 @@ export function cellsOf(json: JsonColumns, change: Change, value: Maybe, before:
     case 'patch':
       return patchCells(json, change.steps, value, before);
   }
+}
+
+/** What a change to `value` follows, from its row. */
+export function rowBefore(row: Row | undefined, isReplaced: boolean): RowBefore | undefined {
+  if (row === undefined) return undefined;
+  const bytes = { baseBytes: Number(row.base_bytes), chainBytes: Number(row.chain_bytes) };
+  return { ...bytes, replaced: isReplaced ? row : undefined };
 }
 
 /** A value from its rows, newest first, as far back as its last whole value. Undefined where there is none. */
@@ -78,13 +86,11 @@ function patchCells(
   before: RowBefore | undefined,
 ): ChangeCells {
   if (before === undefined) throw new StoreDamage('a patch has no row before it');
-  const { row, isReplaced } = before;
-  if (isReplaced && row.kind !== PATCH) return wholeCells(json, JSON.stringify(value));
-  const merged = isReplaced ? [...json.read(steps, row.value, 'a patch'), ...patch] : patch;
+  const { baseBytes, chainBytes: chainBefore, replaced } = before;
+  if (replaced !== undefined && replaced.kind !== PATCH) return wholeCells(json, JSON.stringify(value));
+  const merged = replaced === undefined ? patch : [...json.read(steps, replaced.value, 'a patch'), ...patch];
   const text = JSON.stringify(merged);
-  const added = isReplaced ? JSON.stringify(patch).length : text.length;
-  const baseBytes = Number(row.base_bytes);
-  const chainBefore = Number(row.chain_bytes);
+  const added = replaced === undefined ? text.length : JSON.stringify(patch).length;
   const chainBytes = chainBefore + added;
   // Looked at only as often as the chain doubles: measuring a value takes as long as writing it.
   if (Math.clz32(chainBytes) !== Math.clz32(chainBefore)) {

@@ -3,7 +3,7 @@ import type { Json } from '@signalbox/model';
 import { type IntervalRow, type IntervalSpace, intervalSpace, type LastValue, type Maybe } from '@signalbox/runs';
 import type { JsonColumns } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
-import { cellsOf, valueOfRows } from './change-cells.ts';
+import { cellsOf, type RowBefore, rowBefore, valueOfRows } from './change-cells.ts';
 import type { ValueCache } from './value-cache.ts';
 
 export interface IntervalRows {
@@ -56,24 +56,29 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     return valueOfRows(json, backwards.iterate(run, spaceNumber(space), key, frame), `the ${space} of '${key}'`);
   }
 
+  function lastOf(place: string, run: number, space: number, key: string, fromFrame: number): RowBefore | undefined {
+    const known = cache.get(place);
+    if (known !== undefined && known.fromFrame < fromFrame) return known;
+    const row: Row | undefined = lastRow.get(run, space, key);
+    return rowBefore(row, row?.from_frame === fromFrame);
+  }
+
   return {
     last(run, space, key) {
+      const known = cache.get(placeOf(run, space, key));
+      if (known !== undefined) return { fromFrame: known.fromFrame, value: () => known.value };
       const frame = lastFrame.get(run, spaceNumber(space), key)?.frame ?? null;
       if (frame === null) return undefined;
       const fromFrame = Number(frame);
-      const value = () => {
-        const cached = cache.get(placeOf(run, space, key));
-        return cached === undefined ? valueAt(run, space, key, fromFrame) : cached.value;
-      };
-      return { fromFrame, value };
+      return { fromFrame, value: () => valueAt(run, space, key, fromFrame) };
     },
     put(run, { space, key, fromFrame, change, value }) {
-      const row: Row | undefined = change.kind === 'patch' ? lastRow.get(run, spaceNumber(space), key) : undefined;
-      const before = row && { row, isReplaced: row.from_frame === fromFrame };
-      const cells = cellsOf(json, change, value, before);
-      upsert.run(run, spaceNumber(space), key, fromFrame, cells.kind, cells.value, cells.baseBytes, cells.chainBytes);
-      if (change.kind !== 'patch') cache.forget(placeOf(run, space, key));
-      else cache.remember(placeOf(run, space, key), value, Number(cells.baseBytes) + Number(cells.chainBytes));
+      const [place, number] = [placeOf(run, space, key), spaceNumber(space)];
+      const before = change.kind === 'patch' ? lastOf(place, run, number, key, fromFrame) : undefined;
+      const { kind, value: cell, baseBytes, chainBytes } = cellsOf(json, change, value, before);
+      upsert.run(run, number, key, fromFrame, kind, cell, baseBytes, chainBytes);
+      if (baseBytes === null || chainBytes === null) cache.forget(place);
+      else cache.remember(place, { value, fromFrame, baseBytes, chainBytes });
     },
     valueAt,
     at(run, space, frame) {

@@ -3,7 +3,7 @@ import type { Maybe, Page, TransitionPlace, TransitionRow, TransitionView } from
 import { applyChange, DEFAULT_PAGE, type TransitionFilter, transition } from '@signalbox/runs';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
-import { cellsOf, changeOfRow, valueOfRows } from './change-cells.ts';
+import { cellsOf, changeOfRow, rowBefore, valueOfRows } from './change-cells.ts';
 import type { ValueCache } from './value-cache.ts';
 
 export interface TransitionRows {
@@ -56,13 +56,14 @@ export function transitionRows(database: DatabaseSync, json: JsonColumns, cache:
       return { value: valueOfRows(json, backwards.iterate(run, key), `the transitions of '${key}'`) };
     },
     insert(run, { frame, index, key, change, value, trigger, node, handler, at }) {
-      const row: Row | undefined = change.kind === 'patch' ? backwards.get(run, key) : undefined;
-      const cells = cellsOf(json, change, value, row && { row, isReplaced: false });
-      const { kind, value: cell, baseBytes, chainBytes } = cells;
+      const place = placeOf(run, key);
+      const before =
+        change.kind === 'patch' ? (cache.get(place) ?? rowBefore(backwards.get(run, key), false)) : undefined;
+      const { kind, value: cell, baseBytes, chainBytes } = cellsOf(json, change, value, before);
       const origin = [trigger ?? null, node ?? null, handler ?? null, at];
       insert.run(run, frame, index, key, kind, cell, baseBytes, chainBytes, ...origin);
-      if (change.kind !== 'patch') cache.forget(placeOf(run, key));
-      else cache.remember(placeOf(run, key), value, Number(baseBytes) + Number(chainBytes));
+      if (baseBytes === null || chainBytes === null) cache.forget(place);
+      else cache.remember(place, { value, fromFrame: frame, baseBytes, chainBytes });
     },
     page(run, { key, from = { frame: 0, index: 0 }, limit = DEFAULT_PAGE }) {
       const rows: Row[] =

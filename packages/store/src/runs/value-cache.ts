@@ -1,38 +1,52 @@
 import type { Maybe } from '@signalbox/runs';
 
+/** The last value of a key, and what its rows say of it. */
+export interface KnownValue {
+  readonly value: Maybe;
+  readonly fromFrame: number;
+  readonly baseBytes: number;
+  readonly chainBytes: number;
+}
+
 /**
- * The last values of keys that are being patched, so that a patch need not read what it changes. It may forget anything at
- * any time. Whoever rolls back makes it forget what it was told since the transaction began.
+ * The last values of keys that were written, so that a patch need not read what it changes. It may forget anything at any
+ * time. Whoever rolls back makes it forget what it was told since the transaction began.
  */
 export interface ValueCache {
-  get(place: string): { readonly value: Maybe } | undefined;
-  /** `bytes` is about what the value takes. */
-  remember(place: string, value: Maybe, bytes: number): void;
+  get(place: string): KnownValue | undefined;
+  remember(place: string, known: KnownValue): void;
   forget(place: string): void;
   begin(): void;
   rollback(): void;
 }
 
-/** What is remembered of all values together. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** About what is remembered of all values together. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** What a key takes beside its value. */
+const KEY_BYTES = 256;
 
 export function valueCache(maxBytes = MAX_BYTES): ValueCache {
-  const values = new Map<string, { readonly value: Maybe; readonly bytes: number }>();
+  const values = new Map<string, KnownValue>();
   let touched: string[] = [];
   let total = 0;
 
+  const bytesOf = ({ baseBytes, chainBytes }: KnownValue) => KEY_BYTES + baseBytes + chainBytes;
+
   function forget(place: string): void {
-    total -= values.get(place)?.bytes ?? 0;
+    const known = values.get(place);
+    if (known === undefined) return;
+    total -= bytesOf(known);
     values.delete(place);
   }
 
   return {
     get: place => values.get(place),
-    remember(place, value, bytes) {
+    remember(place, known) {
       forget(place);
       touched.push(place);
-      values.set(place, { value, bytes });
-      total += bytes;
+      values.set(place, known);
+      total += bytesOf(known);
+      if (total <= maxBytes) return;
       // Oldest first; the newest always fits.
       for (const oldest of values.keys()) {
         if (total <= maxBytes || oldest === place) return;

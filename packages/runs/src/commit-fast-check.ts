@@ -1,0 +1,211 @@
+import { json, nodeStatus, taskStatus, timestamp } from '@signalbox/model';
+import type { Guard, WriteSet } from './commit.ts';
+import { INTERNAL_EVENT_VERSION, type InternalEventType } from './events/internal-event.ts';
+import { frameTrigger } from './frames/frame.ts';
+import { intervalSpace } from './frames/interval.ts';
+import { task } from './tasks/task.ts';
+
+/**
+ * Whether a commit is certainly what its schemas accept, and comes out of them as it went in. False says nothing: the
+ * schemas decide then. Here are only the shapes that the steps of a plan write over and over; a test holds them against the
+ * schemas.
+ */
+export function isKnownGood(writes: WriteSet, guard: Guard): boolean {
+  return isGuard(guard) && isWriteSet(writes);
+}
+
+type Is = (value: unknown) => boolean;
+
+const isText: Is = value => typeof value === 'string' && value.isWellFormed();
+const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
+const isPositive: Is = value => isCount(value) && value !== 0;
+const isBoolean: Is = value => typeof value === 'boolean';
+const matches =
+  (pattern: RegExp): Is =>
+  value =>
+    typeof value === 'string' && pattern.test(value);
+const isUuid = matches(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+const isDigest = matches(/^sha256:[0-9a-f]{64}$/);
+const hasLength =
+  (least: number, most = Number.POSITIVE_INFINITY): Is =>
+  value =>
+    isText(value) && (value as string).length >= least && (value as string).length <= most;
+const isNodeKey = hasLength(1, 512);
+const isKey = hasLength(1, 1024);
+const isOwner = hasLength(1, 128);
+const isName = hasLength(1);
+const is =
+  (literal: unknown): Is =>
+  value =>
+    value === literal;
+
+function oneOf(options: readonly string[]): Is {
+  const known = new Set<unknown>(options);
+  return value => known.has(value);
+}
+
+function listOf(isItem: Is): Is {
+  return value => {
+    if (!Array.isArray(value)) return false;
+    // Not `every`, which passes over holes.
+    for (const item of value) if (!isItem(item)) return false;
+    return true;
+  };
+}
+
+/** An object literal with these members and no others; what is optional is absent, not undefined. */
+function record(required: Readonly<Record<string, Is>>, optional: Readonly<Record<string, Is>> = {}): Is {
+  const members = new Map(Object.entries({ ...required, ...optional }));
+  const needed = Object.keys(required);
+  return value => {
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+    for (const key in value) {
+      if (members.get(key)?.((value as Record<string, unknown>)[key]) !== true) return false;
+    }
+    return needed.every(key => Object.hasOwn(value, key));
+  };
+}
+
+/** Times come many to a commit: those that the schema took are remembered for a while. */
+const times = new Set<unknown>();
+const MAX_TIMES = 1_000;
+const isTime: Is = value => {
+  if (times.has(value)) return true;
+  if (!timestamp.safeParse(value).success) return false;
+  if (times.size >= MAX_TIMES) times.clear();
+  times.add(value);
+  return true;
+};
+
+const isJson: Is = value => {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed();
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    default:
+      return value === null || json.safeParse(value).success;
+  }
+};
+
+const isSteps = listOf(record({ op: is('set'), path: listOf(part => isText(part) || isCount(part)), value: isJson }));
+const isChange: Is = byMember('kind', {
+  set: record({ kind: is('set'), value: isJson }),
+  gone: record({ kind: is('gone') }),
+  patch: record({
+    kind: is('patch'),
+    steps: value => isSteps(value) && (value as readonly unknown[]).length > 0,
+  }),
+});
+
+const isTrigger = record(
+  { kind: oneOf(frameTrigger.shape.kind.options) },
+  { node: isNodeKey, keys: listOf(isText), detail: isText },
+);
+
+const isFrame = record({
+  index: isCount,
+  at: isTime,
+  trigger: isTrigger,
+  mounted: listOf(isNodeKey),
+  unmounted: listOf(isNodeKey),
+  written: listOf(isText),
+  digest: isDigest,
+  verifiable: isBoolean,
+});
+
+const isInterval = record({
+  space: oneOf(intervalSpace.options),
+  key: isKey,
+  fromFrame: isCount,
+  change: isChange,
+});
+
+const isTransition = record(
+  { frame: isCount, index: isCount, key: isKey, change: isChange, at: isTime },
+  { trigger: isName, node: isNodeKey, handler: isName },
+);
+
+const isTask = record(
+  {
+    id: isUuid,
+    node: isNodeKey,
+    iteration: isCount,
+    signature: hasLength(1, 128),
+    status: oneOf(taskStatus.options),
+    effects: oneOf(task.shape.effects.options),
+    retryCount: isCount,
+    maxRetries: isCount,
+    backoffMs: isCount,
+    createdAt: isTime,
+  },
+  {
+    leaseOwner: isOwner,
+    blockReason: isName,
+    result: isJson,
+    handledFrame: isCount,
+    startedAt: isTime,
+    endedAt: isTime,
+  },
+);
+
+const taskFields = { task: isUuid, node: isNodeKey, iteration: isCount, attempt: isPositive };
+const isEvent = byMember('type', {
+  'task.started': event('task.started', taskFields),
+  'task.ended': event('task.ended', {
+    ...taskFields,
+    outcome: oneOf(['done', 'error', 'canceled']),
+    stale: isBoolean,
+  }),
+  'node.status': event('node.status', {
+    node: isNodeKey,
+    frame: isCount,
+    from: oneOf(nodeStatus.options),
+    to: oneOf(nodeStatus.options),
+  }),
+  'state.changed': event(
+    'state.changed',
+    { frame: isCount, index: isCount, key: isText },
+    { trigger: isText, node: isNodeKey, handler: isText },
+  ),
+  'handler.ran': event('handler.ran', { node: isNodeKey, handler: isName, frame: isCount }, { task: isUuid }),
+  'frame.committed': event('frame.committed', {
+    frame: isCount,
+    trigger: isTrigger,
+    mounted: isCount,
+    unmounted: isCount,
+    digest: isDigest,
+  }),
+});
+
+const isWriteSet = record(
+  { at: isTime },
+  {
+    frame: isFrame,
+    intervals: listOf(isInterval),
+    transitions: listOf(isTransition),
+    tasks: listOf(isTask),
+    events: listOf(isEvent),
+  },
+);
+
+const isGuard = record({ run: isUuid, epoch: isCount, version: isCount });
+
+function event(
+  type: InternalEventType,
+  required: Readonly<Record<string, Is>>,
+  optional?: Readonly<Record<string, Is>>,
+): Is {
+  return record({ v: is(INTERNAL_EVENT_VERSION), id: isUuid, ts: isTime, type: is(type), ...required }, optional);
+}
+
+/** Chooses by the text of one member. */
+function byMember(name: string, options: Readonly<Record<string, Is>>): Is {
+  const known = new Map<unknown, Is>(Object.entries(options));
+  return value =>
+    typeof value === 'object' &&
+    value !== null &&
+    known.get((value as Record<string, unknown>)[name])?.(value) === true;
+}
