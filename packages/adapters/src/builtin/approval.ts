@@ -1,0 +1,48 @@
+import type { Json, JsonObject } from '@signalbox/model';
+import type { AgentBrief, DecisionKind, Resolution } from '@signalbox/runs';
+import type { AnyTool } from '@signalbox/state';
+
+/** Whether a person must allow a call: each of these is asked, and none can loosen another. */
+export function needsApproval(tool: AnyTool, permissions: AgentBrief['permissions']): boolean {
+  const effects = tool.effects.kind;
+  return tool.risk === 'high' || effects === 'external' || (permissions === 'gated' && effects === 'files');
+}
+
+export function approvalKind(tool: AnyTool): DecisionKind {
+  if (tool.name === 'run_command') return 'command_exec';
+  return tool.effects.kind === 'external' ? 'external_api' : 'file_edit';
+}
+
+const MAX_WHY = 4_000;
+
+/** Everything that a person needs to see of a call. */
+export function proposalOf(tool: AnyTool, input: JsonObject, why: string): Json {
+  return {
+    tool: tool.name,
+    input,
+    risk: tool.risk,
+    effects: tool.effects.kind,
+    why: why.slice(0, MAX_WHY).toWellFormed(),
+  };
+}
+
+export type Permission =
+  | { readonly kind: 'run'; readonly input: JsonObject; readonly modified: boolean; readonly rationale: string }
+  | { readonly kind: 'denied'; readonly reason: string };
+
+/** What a person's answer means for a call. What does not clearly allow it denies it. */
+export function permissionOf(resolution: Resolution, input: JsonObject): Permission {
+  const { rationale } = resolution;
+  switch (resolution.resolutionType) {
+    case 'approve':
+      return { kind: 'run', input, modified: false, rationale };
+    case 'modify':
+      return resolution.modifiedArgs === undefined
+        ? { kind: 'denied', reason: `A person wanted another input and gave none. ${rationale}` }
+        : { kind: 'run', input: resolution.modifiedArgs, modified: true, rationale };
+    case 'reject':
+      return { kind: 'denied', reason: `A person denied this call. ${rationale}` };
+    case 'choose_option':
+      return { kind: 'denied', reason: `A person chose an option that this call does not have. ${rationale}` };
+  }
+}

@@ -1,0 +1,222 @@
+import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalbox/model';
+import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, TaskError } from '@signalbox/runs';
+import { type AnyTool, machineTimers, type Timers } from '@signalbox/state';
+import type { AgentTools } from './agent-tools.ts';
+import { usageOf } from './call-usage.ts';
+import { type AnswerForm, answerFormOf } from './final-answer.ts';
+import { callModel } from './model-call.ts';
+import { type ModelRequest, modelRequest } from './model-request.ts';
+import type { ModelOf, ResolvedModel } from './model-source.ts';
+import { nextStep } from './next-step.ts';
+import { plainData } from './plain-data.ts';
+import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
+import { promptOf } from './prompt.ts';
+import { createRedactor } from './redaction.ts';
+import { startOf } from './resume.ts';
+import { failed, taskFailure } from './task-failure.ts';
+import { isAllowed, runCalls } from './tool-turn.ts';
+import {
+  type CallUsage,
+  type Conversation,
+  lastConversation,
+  readTranscript,
+  type TranscriptEntry,
+  tokensUsed,
+} from './transcript.ts';
+
+export interface BuiltinRunnerOptions {
+  readonly modelOf: ModelOf;
+  readonly toolsFor: (brief: AgentBrief) => Promise<Result<AgentTools, TaskError>>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly timers?: Timers;
+  /** Used before the list of prices that is built in. */
+  readonly prices?: Prices;
+  /** Whether a limit of cost holds for the work: then a model without a known price is refused. */
+  readonly costLimited?: (brief: AgentBrief) => boolean;
+  /** A call of a model is given up when nothing comes for so long. */
+  readonly stallMs?: number;
+}
+
+const DEFAULT_STALL_MS = 300_000;
+
+/**
+ * The agent that Signalbox brings along: a loop of our own around the providers' packages.
+ *
+ * 1. What is to be done follows from the transcript alone, so an attempt goes on wherever the last one was cut off.
+ * 2. An answer of a model is kept before anything that it asks for is done.
+ * 3. Nothing is retried here: retries are the task's, and durable.
+ */
+export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner {
+  return {
+    async run(brief, session) {
+      const resolved = await options.modelOf(brief);
+      if (!resolved.ok) return failed(resolved.error);
+      const redact = createRedactor(resolved.value.secrets);
+      try {
+        const outcome = await attempt(brief, session, resolved.value, options);
+        if (outcome.kind !== 'failed') return outcome;
+        return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
+      } catch (thrown) {
+        // Who waits for an admission or a commit may be told of the end by a throw.
+        if (session.signal.aborted && !(thrown instanceof Bug)) return failed(canceled());
+        throw thrown;
+      }
+    },
+  };
+}
+
+async function attempt(
+  brief: AgentBrief,
+  session: AgentSession,
+  resolved: ResolvedModel,
+  options: BuiltinRunnerOptions,
+): Promise<AgentOutcome> {
+  const { clock, timers = machineTimers, stallMs = DEFAULT_STALL_MS } = options;
+  const redact = createRedactor(resolved.secrets);
+  const price = priceOf(resolved.name, options.prices ?? {}) ?? priceOf(resolved.name, LIST_PRICES);
+  const model = `${resolved.name.provider}:${resolved.name.model}`;
+  if (price === undefined && options.costLimited?.(brief) === true) return failed(priceUnknown(brief, model));
+
+  const read = readTranscript(await session.transcript());
+  if (!read.ok) return failed(read.error);
+  const entries = [...read.value];
+  const keep = async (entry: TranscriptEntry) => {
+    const shown = redact.data(plainData(entry)) as unknown as TranscriptEntry;
+    await session.keep([shown as Json]);
+    entries.push(shown);
+  };
+  const conversation = (): Conversation => {
+    const found = lastConversation(entries, brief.task);
+    if (found === undefined) throw new Bug(`the transcript of task ${brief.task} has no beginning`);
+    return found;
+  };
+
+  // What the last answer cost may not have been reported before the attempt was cut off. Reported twice, it counts once.
+  await spendLastAnswer();
+  const start = startOf(entries, brief);
+  if (start.kind === 'refuse') return failed(start.error);
+  if (start.kind === 'begin') {
+    const { note } = start;
+    await keep({ v: 1, kind: 'begun', model, priceKnown: price !== undefined, ...(note && { note }) });
+  }
+
+  const opened = await options.toolsFor(brief);
+  if (!opened.ok) return failed(opened.error);
+  const tools = opened.value;
+  try {
+    const offered = tools.tools.filter(tool => isAllowed(tool.name, brief.tools));
+    const form = answerFormOf(
+      brief.schema,
+      offered.map(tool => tool.name),
+    );
+    if (!form.ok) return failed(form.error);
+    return await loop(offered, form.value);
+  } finally {
+    await tools.close();
+  }
+
+  async function loop(offered: readonly AnyTool[], form: AnswerForm): Promise<AgentOutcome> {
+    const request = modelRequest(brief, offered, form);
+    for (;;) {
+      if (session.signal.aborted) return failed(canceled());
+      const step = nextStep(conversation(), tokensUsed(entries), brief, form);
+      switch (step.kind) {
+        case 'done':
+          return { kind: 'done', output: step.output };
+        case 'fail':
+          return failed(step.error);
+        case 'correct':
+          await keep({ v: 1, kind: 'correction', text: step.text });
+          break;
+        case 'run-calls': {
+          const over = await runCalls(step.turn, {
+            brief,
+            session,
+            tools,
+            form,
+            now: () => clock.now(),
+            keep: async entry => {
+              // Asked again while people still wait, there is nothing new to say.
+              if (entry.kind !== 'waiting' || !conversation().waits) await keep(entry);
+            },
+            stream: (kind, payload) => session.stream(kind, redact.data(plainData(payload))),
+          });
+          if (over !== undefined) return over;
+          break;
+        }
+        case 'ask-model': {
+          const error = await askModel(request, form.kind === 'tool' ? form.tool.name : undefined);
+          if (error !== undefined) return failed(error);
+          break;
+        }
+      }
+    }
+  }
+
+  async function askModel(
+    { system, ...request }: ModelRequest,
+    answerTool: string | undefined,
+  ): Promise<TaskError | undefined> {
+    const admission = await session.admit(resolved.name);
+    if (admission.kind === 'stop') {
+      return taskFailure('budget-exceeded', `${admission.reason} Raise the limit of the run to go on.`);
+    }
+    const prompt = promptOf(conversation(), brief, system);
+    const startedAt = clock.now();
+    let refusal: { readonly retryAfterMs: number } | undefined;
+    try {
+      const answer = await callModel(
+        resolved,
+        { ...request, prompt },
+        {
+          signal: session.signal,
+          timers,
+          stallMs,
+          now: () => clock.now(),
+          said: (kind, text) => session.stream(kind, redact.text(text.toWellFormed())),
+        },
+      );
+      const wallMs = Math.max(0, Math.round(clock.now() - startedAt));
+      if (!answer.ok) {
+        const { error, retryAfterMs, usage, content } = answer.error;
+        if (retryAfterMs !== undefined) refusal = { retryAfterMs };
+        if (usage !== undefined || content.length > 0) {
+          const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
+          await spend(`${brief.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
+        }
+        return error;
+      }
+      const { content, usage } = answer.value;
+      const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
+      await keep({ v: 1, kind: 'assistant', content: [...content], usage: spent });
+    } finally {
+      admission.release(refusal);
+    }
+    await spendLastAnswer();
+    return undefined;
+  }
+
+  async function spendLastAnswer(): Promise<void> {
+    const index = entries.findLastIndex(entry => entry.kind === 'assistant');
+    const last = entries[index];
+    if (last?.kind !== 'assistant') return;
+    const number = entries.slice(0, index + 1).filter(entry => entry.kind === 'assistant').length;
+    await spend(`${brief.task}/${number}`, last.usage);
+  }
+
+  async function spend(call: string, { estimated: _, ...usage }: CallUsage): Promise<void> {
+    await session.spend({ call, ...resolved.name, ...usage });
+  }
+}
+
+function priceUnknown(brief: AgentBrief, model: string): TaskError {
+  return taskFailure(
+    'price-unknown',
+    `Node ${brief.node} uses ${model}, of which no price is known, in a run that limits its cost. Give the price of the model, use another one, or limit tokens instead.`,
+  );
+}
+
+function canceled(): TaskError {
+  return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
+}

@@ -1,0 +1,127 @@
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
+import { classifyFailure, DEFAULT_BACKOFF_MS, type FailureFacts, type TaskError } from '@signalbox/runs';
+import type { ResolvedModel } from './model-source.ts';
+import { ScriptUnmatched } from './scripted-model.ts';
+import { taskFailure } from './task-failure.ts';
+
+/** What a call that failed means for the task. A model call changes nothing: repeating it does no harm. */
+export function callFailure(
+  cause: unknown,
+  resolved: ResolvedModel,
+  { inStream }: { readonly inStream: boolean },
+): TaskError {
+  const model = `${resolved.name.provider}:${resolved.name.model}`;
+  const reason = reasonOf(cause);
+  if (cause instanceof ScriptUnmatched) return taskFailure('script-unmatched', reason);
+  const facts = factsOf(cause);
+  if (isMalformed(cause)) {
+    return taskFailure('answer-malformed', `What ${model} answered could not be read: ${reason}`, {
+      class: 'retryable',
+    });
+  }
+  // A stream that had begun and then failed, without a word about why, has not been refused.
+  if (inStream && facts.status === undefined && facts.systemCode === undefined) {
+    return taskFailure('provider-failed', `${model} broke off its answer: ${reason}`, { class: 'retryable' });
+  }
+  const errorClass = classifyFailure(facts, 'none');
+  const shown = facts.status === undefined ? '' : ` (${facts.status})`;
+  if (facts.status === 429 || facts.status === 529) {
+    return taskFailure('provider-busy', `${model} takes no more requests now${shown}: ${reason}`, {
+      class: errorClass,
+    });
+  }
+  if (errorClass === 'retryable') {
+    return taskFailure('provider-failed', `The call of ${model} failed${shown}: ${reason}`, { class: errorClass });
+  }
+  return taskFailure(
+    'provider-refused',
+    `${model} refused the request${shown}: ${reason}${advice(facts.status, resolved)}`,
+  );
+}
+
+/** How long a provider asks to wait; undefined where it did not refuse for being busy. */
+export function retryAfterOf(cause: unknown, now: number): number | undefined {
+  const status = factsOf(cause).status;
+  const headers = APICallError.isInstance(cause) ? (cause.responseHeaders ?? {}) : {};
+  const body = APICallError.isInstance(cause) ? (cause.responseBody ?? '') : '';
+  const asked = headerMs(headers, now) ?? retryInfoMs(body);
+  if (asked !== undefined) return asked;
+  return status === 429 || status === 529 ? DEFAULT_BACKOFF_MS : undefined;
+}
+
+function headerMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const ms = Number(headers['retry-after-ms']?.trim() || Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms);
+  const value = headers['retry-after']?.trim();
+  if (value === undefined || value === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : Math.ceil(seconds * 1000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Google says it in the body: `"retryDelay": "12.5s"`. */
+function retryInfoMs(body: string): number | undefined {
+  const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
+}
+
+const timeouts: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+function factsOf(cause: unknown): FailureFacts {
+  const status = statusOf(cause);
+  if (status !== undefined) return { status };
+  const code = codeOf(cause);
+  if (code !== undefined && timeouts.has(code)) return { timedOut: true };
+  if (code?.startsWith('UND_ERR')) return { systemCode: 'ECONNRESET' };
+  if (code !== undefined) return { systemCode: code };
+  if (isNamed(cause, 'TimeoutError')) return { timedOut: true };
+  // The platform's own word for a connection that broke off.
+  if (cause instanceof TypeError && /terminated|fetch failed/.test(cause.message)) return { systemCode: 'ECONNRESET' };
+  return APICallError.isInstance(cause) && cause.isRetryable ? { systemCode: 'ECONNRESET' } : {};
+}
+
+function statusOf(cause: unknown): number | undefined {
+  if (typeof cause !== 'object' || cause === null || !('statusCode' in cause)) return undefined;
+  return typeof cause.statusCode === 'number' && cause.statusCode >= 400 ? cause.statusCode : undefined;
+}
+
+/** The system's code, however deep it lies. */
+function codeOf(cause: unknown, depth = 0): string | undefined {
+  if (typeof cause !== 'object' || cause === null || depth > 5) return undefined;
+  if ('code' in cause && typeof cause.code === 'string' && /^(E[A-Z]+|UND_ERR\w*)$/.test(cause.code)) return cause.code;
+  return 'cause' in cause ? codeOf(cause.cause, depth + 1) : undefined;
+}
+
+function isMalformed(cause: unknown): boolean {
+  if (APICallError.isInstance(cause)) return (cause.statusCode ?? 0) === 200 && codeOf(cause) === undefined;
+  return [JSONParseError, TypeValidationError, InvalidResponseDataError, EmptyResponseBodyError].some(type =>
+    type.isInstance(cause),
+  );
+}
+
+function isNamed(cause: unknown, name: string): boolean {
+  return cause instanceof Error && cause.name === name;
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message;
+  if (typeof cause === 'object' && cause !== null && 'message' in cause) return String(cause.message);
+  return typeof cause === 'string' ? cause : (JSON.stringify(cause) ?? String(cause));
+}
+
+function advice(status: number | undefined, { keyVariable }: ResolvedModel): string {
+  if (status === 401 || status === 403) return keyVariable === undefined ? '' : ` Check the key in ${keyVariable}.`;
+  if (status === 404) return ' Check the name of the model.';
+  return status === 400 || status === 413 ? ' If the conversation grew too long, give the node a history limit.' : '';
+}

@@ -1,0 +1,61 @@
+import { err, json, jsonObject, ok, type Result, text } from '@signalbox/model';
+import * as z from 'zod';
+
+const pattern = text.refine(isPattern, 'must be a regular expression');
+const count = z.int().nonnegative();
+
+/** When a rule answers. What is left out does not matter; what is given must all hold. */
+const condition = z.strictObject({
+  /** 1 for the first answer in a conversation. */
+  turn: z.int().positive().optional(),
+  promptMatches: pattern.optional(),
+  systemMatches: pattern.optional(),
+  /** Among what was said since the last answer there is a result of this tool. */
+  toolResult: text.min(1).optional(),
+  /** All that was said since the last answer, results of tools included. */
+  lastMatches: pattern.optional(),
+});
+
+const rule = z.strictObject({
+  when: condition.optional(),
+  thinking: text.optional(),
+  text: text.optional(),
+  calls: z.array(z.strictObject({ tool: text.min(1), input: jsonObject.default({}) })).optional(),
+  /** The final answer where the agent was given a schema. */
+  output: json.optional(),
+  usage: z.strictObject({ input: count.optional(), output: count.optional(), cached: count.optional() }).optional(),
+});
+export type ScriptRule = z.infer<typeof rule>;
+
+/** What a scripted model says. The first rule that fits answers; nothing is remembered between two requests. */
+const modelScript = z.strictObject({
+  version: z.literal(1),
+  rules: z
+    .array(
+      rule.refine(
+        one => one.text !== undefined || one.calls !== undefined || one.output !== undefined,
+        'a rule says something: give it text, calls or output',
+      ),
+    )
+    .min(1),
+});
+export type ModelScript = z.infer<typeof modelScript>;
+
+export function parseModelScript(source: string): Result<ModelScript, string> {
+  let data: unknown;
+  try {
+    data = JSON.parse(source);
+  } catch (cause) {
+    return err(cause instanceof Error ? cause.message : String(cause));
+  }
+  const parsed = modelScript.safeParse(data);
+  return parsed.success ? ok(parsed.data) : err(z.prettifyError(parsed.error));
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'su') !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { err, ok, type Result } from '@signalbox/model';
+import type { AgentBrief, ModelName, TaskError } from '@signalbox/runs';
+import type { ModelEnvironment, ProviderAccess } from './model-environment.ts';
+import { loadScriptedModel } from './scripted-model.ts';
+import { taskFailure } from './task-failure.ts';
+
+/** A model that can be called. */
+export interface ResolvedModel {
+  readonly name: ModelName;
+  readonly model: LanguageModelV4;
+  /** What must not be shown to anybody. */
+  readonly secrets: readonly string[];
+  /** Sent with every call. */
+  readonly providerOptions?: SharedV4ProviderOptions;
+  /** The variable that holds the key, to be named in advice. */
+  readonly keyVariable?: string;
+}
+
+export type ModelOf = (brief: AgentBrief) => Promise<Result<ResolvedModel, TaskError>>;
+
+const providers = ['anthropic', 'openai', 'openai-chat', 'google', 'scripted'] as const;
+type Provider = (typeof providers)[number];
+type Remote = Exclude<Provider, 'scripted'>;
+
+interface Vendor {
+  readonly access: (environment: ModelEnvironment) => ProviderAccess;
+  readonly keyVariable: string;
+  readonly defaultUrl: string;
+  /** The part of the address that names the version, where a vendor's own tools leave it out. */
+  readonly version: string;
+  readonly create: (settings: { apiKey: string; baseURL: string }, model: string) => LanguageModelV4;
+  readonly providerOptions?: SharedV4ProviderOptions;
+}
+
+const openai: Omit<Vendor, 'create'> = {
+  access: environment => environment.openai,
+  keyVariable: 'OPENAI_API_KEY',
+  defaultUrl: 'https://api.openai.com/v1',
+  version: '/v1',
+  // The conversation is ours: nothing is kept at the provider, and the model's thoughts come back to us, sealed. Schemas of
+  // tools are the authors', not all of them have the form that strict mode asks for.
+  providerOptions: { openai: { store: false, strictJsonSchema: false } },
+};
+
+const vendors: Readonly<Record<Remote, Vendor>> = {
+  anthropic: {
+    access: environment => environment.anthropic,
+    keyVariable: 'ANTHROPIC_API_KEY',
+    defaultUrl: 'https://api.anthropic.com/v1',
+    version: '/v1',
+    create: (settings, model) => createAnthropic(settings)(model),
+  },
+  openai: { ...openai, create: (settings, model) => createOpenAI(settings).responses(model) },
+  'openai-chat': { ...openai, create: (settings, model) => createOpenAI(settings).chat(model) },
+  google: {
+    access: environment => environment.google,
+    keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
+    defaultUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    version: '/v1beta',
+    create: (settings, model) => createGoogle(settings)(model),
+  },
+};
+
+/** What a vendor's node uses when its author names no model. */
+export const DEFAULT_MODELS = {
+  claude: 'anthropic:claude-sonnet-5-5',
+  openai: 'openai:gpt-6.1-sol',
+  codex: 'openai:gpt-6.1-sol',
+  gemini: 'google:gemini-3.5-flash',
+} as const;
+
+/** The provider of a model whose name alone is given. */
+const families: readonly (readonly [RegExp, Remote])[] = [
+  [/^claude-/, 'anthropic'],
+  [/^(gpt-|o\d|codex-)/, 'openai'],
+  [/^(gemini-|gemma-)/, 'google'],
+];
+
+/** Finds the model that a brief asks for. */
+export function createModelSource(environment: ModelEnvironment): ModelOf {
+  return async brief => {
+    const chosen = chooseModel(brief, environment);
+    if (!chosen.ok) return chosen;
+    const { provider, model } = chosen.value;
+    if (provider === 'scripted') return loadScriptedModel(model, brief.planDirectory);
+    const vendor = vendors[provider];
+    const { key, baseUrl } = vendor.access(environment);
+    if (key === undefined) return err(keyMissing(brief, `${provider}:${model}`, vendor.keyVariable));
+    const baseURL = baseUrl === undefined ? vendor.defaultUrl : versioned(baseUrl, vendor.version);
+    return ok({
+      name: { provider, model },
+      model: vendor.create({ apiKey: key, baseURL }, model),
+      secrets: [key],
+      keyVariable: vendor.keyVariable,
+      ...(vendor.providerOptions && { providerOptions: vendor.providerOptions }),
+    });
+  };
+}
+
+function chooseModel(
+  brief: AgentBrief,
+  environment: ModelEnvironment,
+): Result<{ readonly provider: Provider; readonly model: string }, TaskError> {
+  const wanted = brief.model?.trim() || defaultModel(brief.vendor, environment);
+  if (wanted === undefined)
+    return err(keyMissing(brief, undefined, 'ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY'));
+  const colon = wanted.indexOf(':');
+  if (colon < 0) {
+    const provider = providerOf(brief.vendor) ?? families.find(([names]) => names.test(wanted))?.[1];
+    return provider === undefined ? err(unknownModel(brief, wanted)) : ok({ provider, model: wanted });
+  }
+  const provider = providers.find(name => name === wanted.slice(0, colon));
+  const model = wanted.slice(colon + 1).trim();
+  return provider === undefined || model === '' ? err(unknownModel(brief, wanted)) : ok({ provider, model });
+}
+
+/** Without a vendor, the first provider for which there is a key. */
+function defaultModel(vendor: AgentBrief['vendor'], environment: ModelEnvironment): string | undefined {
+  if (vendor !== 'any') return DEFAULT_MODELS[vendor];
+  if (environment.anthropic.key !== undefined) return DEFAULT_MODELS.claude;
+  if (environment.openai.key !== undefined) return DEFAULT_MODELS.openai;
+  return environment.google.key === undefined ? undefined : DEFAULT_MODELS.gemini;
+}
+
+function providerOf(vendor: AgentBrief['vendor']): Remote | undefined {
+  switch (vendor) {
+    case 'claude':
+      return 'anthropic';
+    case 'openai':
+    case 'codex':
+      return 'openai';
+    case 'gemini':
+      return 'google';
+    case 'any':
+      return undefined;
+  }
+}
+
+/** Vendors' own tools take an address without its version; the version is added where it is missing. */
+function versioned(address: string, version: string): string {
+  const trimmed = address.replace(/\/+$/, '');
+  return /\/v\d+(alpha|beta)?\d*$/.test(trimmed) ? trimmed : `${trimmed}${version}`;
+}
+
+function keyMissing(brief: AgentBrief, model: string | undefined, variable: string): TaskError {
+  const wants =
+    model === undefined
+      ? 'names no model, and there is a key for none'
+      : `asks for ${model}, and there is no key for it`;
+  return taskFailure(
+    'key-missing',
+    `Node ${brief.node} ${wants}. Set ${variable} where Signalbox is started, or use a model that needs no key: "scripted:FILE.json".`,
+  );
+}
+
+function unknownModel(brief: AgentBrief, wanted: string): TaskError {
+  return taskFailure(
+    'model-unknown',
+    `Node ${brief.node} asks for the model ${JSON.stringify(wanted)}, of which no provider is known. Write provider:model with one of ${providers.join(', ')}.`,
+  );
+}

@@ -1,0 +1,63 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
+import type { AgentBrief } from '@signalbox/runs';
+import { trimmedHistory } from './history.ts';
+import type { Conversation, Turn } from './transcript.ts';
+
+/** Marks the end of what a provider may keep warm for the next call. */
+const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
+
+/** The messages of the next request, made from what was kept. */
+export function promptOf(
+  conversation: Conversation,
+  brief: Pick<AgentBrief, 'prompt' | 'history'>,
+  system: string,
+): LanguageModelV4Prompt {
+  const { turns, left } = trimmedHistory(conversation.turns.map(messagesOf), brief.history ?? {});
+  const notes = [conversation.begun.note, left === 0 ? undefined : leftOut(left)].filter(note => note !== undefined);
+  const user: LanguageModelV4Message = {
+    role: 'user',
+    content: [brief.prompt, ...notes].map(text => ({ type: 'text', text: text.trim() === '' ? 'Begin.' : text })),
+  };
+  const messages = [user, ...turns.flat()];
+  const last = messages.at(-1);
+  return [
+    { role: 'system', content: system, providerOptions: CACHED },
+    ...messages.slice(0, -1),
+    ...(last === undefined ? [] : [{ ...last, providerOptions: CACHED }]),
+  ];
+}
+
+function messagesOf(turn: Turn): readonly LanguageModelV4Message[] {
+  const messages: LanguageModelV4Message[] = [
+    {
+      role: 'assistant',
+      content: turn.content.map(part => {
+        const { providerOptions, ...rest } = part;
+        if (rest.type !== 'tool-call') return { ...rest, ...(providerOptions && { providerOptions }) };
+        const { malformed: _, ...call } = rest;
+        return { ...call, ...(providerOptions && { providerOptions }) };
+      }) as Extract<LanguageModelV4Message, { role: 'assistant' }>['content'],
+    },
+  ];
+  const results = turn.calls.flatMap(({ part, ended }) =>
+    ended === undefined
+      ? []
+      : [
+          {
+            type: 'tool-result' as const,
+            toolCallId: part.toolCallId,
+            toolName: part.toolName,
+            output: ended.output as LanguageModelV4ToolResultOutput,
+          },
+        ],
+  );
+  if (results.length > 0) messages.push({ role: 'tool', content: results });
+  if (turn.correction !== undefined) {
+    messages.push({ role: 'user', content: [{ type: 'text', text: turn.correction }] });
+  }
+  return messages;
+}
+
+function leftOut(turns: number): string {
+  return `[The first ${turns} ${turns === 1 ? 'turn' : 'turns'} of this conversation were left out to save room. Look again where you need to know.]`;
+}

@@ -1,0 +1,43 @@
+import type { AgentOutcome, TaskError } from '@signalbox/runs';
+
+/** Why an agent's work ended without an output. */
+export type FailureCode =
+  | 'model-unknown'
+  | 'key-missing'
+  | 'script-invalid'
+  | 'script-unmatched'
+  | 'price-unknown'
+  | 'schema-unsupported'
+  | 'transcript-unreadable'
+  | 'resume-refused'
+  | 'turns-exhausted'
+  | 'tokens-exhausted'
+  | 'budget-exceeded'
+  | 'deadline-passed'
+  | 'output-invalid'
+  | 'answer-truncated'
+  | 'answer-refused'
+  | 'answer-empty'
+  | 'answer-malformed'
+  | 'answer-cut-off'
+  | 'provider-stalled'
+  | 'provider-refused'
+  | 'provider-busy'
+  | 'provider-failed'
+  | 'canceled';
+
+const MAX_MESSAGE = 4_000;
+
+export function taskFailure(
+  code: FailureCode,
+  message: string,
+  more: { readonly class?: TaskError['class']; readonly retryAfterMs?: number } = {},
+): TaskError {
+  const { class: errorClass = 'terminal', retryAfterMs } = more;
+  const text = message.toWellFormed().slice(0, MAX_MESSAGE).toWellFormed();
+  return { class: errorClass, code, message: text, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+export function failed(error: TaskError): AgentOutcome {
+  return { kind: 'failed', error };
+}

@@ -1,0 +1,236 @@
+import type { Json, JsonObject } from '@signalbox/model';
+import type { AgentBrief, AgentOutcome, AgentSession, Resolution } from '@signalbox/runs';
+import type { AnyTool, ToolOutcome } from '@signalbox/state';
+import type { AgentTools } from './agent-tools.ts';
+import { approvalKind, needsApproval, type Permission, permissionOf, proposalOf } from './approval.ts';
+import type { AnswerForm } from './final-answer.ts';
+import { plainData } from './plain-data.ts';
+import { failed, taskFailure } from './task-failure.ts';
+import { type EntryOf, type TranscriptEntry, type Turn, type TurnCall, textOfTurn } from './transcript.ts';
+
+/** What the calls of a turn need of the attempt that runs them. */
+export interface ToolTurnContext {
+  readonly brief: AgentBrief;
+  readonly session: AgentSession;
+  readonly tools: AgentTools;
+  readonly form: AnswerForm;
+  readonly now: () => number;
+  keep(entry: TranscriptEntry): Promise<void>;
+  stream(kind: 'tool_start' | 'tool_end', payload: Json): void;
+}
+
+type Ending = Pick<EntryOf<'tool_ended'>, 'status' | 'output'>;
+
+/**
+ * Brings every call of a turn to its end, in order. Undefined when all have ended; else the attempt is over.
+ *
+ * 1. All questions of a turn are asked before anything of it runs, and nothing runs while one is open.
+ * 2. That a call with effects begins is kept before it does, and how it ended right after.
+ */
+export async function runCalls(turn: Turn, context: ToolTurnContext): Promise<AgentOutcome | undefined> {
+  const { session, keep } = context;
+  const open = turn.calls.filter(call => call.ended === undefined);
+  const answers = new Map<string, Resolution>();
+  const waiting: { readonly call: TurnCall; readonly tool: AnyTool }[] = [];
+  for (const call of open) {
+    const tool = questioned(call, context);
+    if (tool === undefined) continue;
+    const proposal = proposalOf(tool, call.part.input, textOfTurn(turn));
+    const answer = await session.decide({ call: call.id, kind: approvalKind(tool), proposal });
+    if (answer === undefined) waiting.push({ call, tool });
+    else answers.set(call.id, answer);
+  }
+  const [first] = waiting;
+  if (first !== undefined) {
+    await keep({ v: 1, kind: 'waiting', calls: waiting.map(({ call }) => call.id) });
+    return { kind: 'blocked', reason: `approval_required:${approvalKind(first.tool)}` };
+  }
+  // The final answer is judged when the other calls of its turn are done.
+  const own = (call: TurnCall) => context.form.kind === 'tool' && call.part.toolName === context.form.tool.name;
+  let allWell = turn.calls.every(call => call.ended === undefined || call.ended.status === 'succeeded');
+  for (const call of [...open.filter(one => !own(one)), ...open.filter(own)]) {
+    if (session.signal.aborted) return canceled();
+    const startedAt = context.now();
+    context.stream('tool_start', { call: call.id, tool: call.part.toolName, input: call.part.input });
+    const answer = answers.get(call.id);
+    const run = own(call)
+      ? { ending: judgedAnswer(call, context.form, allWell) }
+      : await runCall(call, answer, context);
+    if (run.ending !== undefined) {
+      const { status, output } = run.ending;
+      await keep({ v: 1, kind: 'tool_ended', call: call.id, tool: call.part.toolName, status, output });
+      context.stream('tool_end', {
+        call: call.id,
+        tool: call.part.toolName,
+        outcome: status,
+        ms: Math.max(0, context.now() - startedAt),
+        approval: answer === undefined ? 'not-needed' : answer.resolutionType,
+        ...(output.type === 'error-text' && { message: output.value }),
+      });
+      allWell &&= status === 'succeeded';
+    }
+    if ('over' in run && run.over !== undefined) return run.over;
+  }
+  return undefined;
+}
+
+/** The tool of a call that a person must be asked about. */
+function questioned(call: TurnCall, { brief, tools }: ToolTurnContext): AnyTool | undefined {
+  if (call.begun !== undefined || call.part.malformed !== undefined) return undefined;
+  const tool = tools.tools.find(one => one.name === call.part.toolName);
+  if (tool === undefined || !isAllowed(tool.name, brief.tools)) return undefined;
+  // Nobody is asked about a call that cannot run.
+  if (!tool.input.safeParse(call.part.input).success) return undefined;
+  return needsApproval(tool, brief.permissions) ? tool : undefined;
+}
+
+export function isAllowed(tool: string, policy: AgentBrief['tools']): boolean {
+  return policy?.deny?.includes(tool) !== true && (policy?.allow === undefined || policy.allow.includes(tool));
+}
+
+interface Run {
+  readonly ending?: Ending;
+  /** The attempt cannot go on. */
+  readonly over?: AgentOutcome;
+}
+
+async function runCall(call: TurnCall, answer: Resolution | undefined, context: ToolTurnContext): Promise<Run> {
+  const { part, begun } = call;
+  const { brief, tools } = context;
+  if (part.malformed !== undefined)
+    return refused(`The input is not a JSON object, so nothing was run: ${part.malformed.slice(0, 500)}`);
+  const tool = tools.tools.find(one => one.name === part.toolName);
+  if (tool === undefined)
+    return refused(`There is no tool named ${JSON.stringify(part.toolName)}. Use one of those that were offered.`);
+  if (!isAllowed(tool.name, brief.tools))
+    return refused(`The tool ${tool.name} is denied here, so nothing was run. Do without it.`);
+  if (begun !== undefined) {
+    if (begun.external) return { ending: unknownOutcome() };
+    if ((await tools.fateOf?.(call.id)) === 'committed') return { ending: answerLost() };
+  }
+  const permission: Permission =
+    answer === undefined
+      ? { kind: 'run', input: begun?.input ?? part.input, modified: false, rationale: '' }
+      : permissionOf(answer, part.input);
+  if (permission.kind === 'denied')
+    return { ending: { status: 'denied', output: errorText(permission.reason.trim()) } };
+  const { input } = permission;
+  if (begun === undefined && (tool.effects.kind === 'files' || tool.effects.kind === 'external')) {
+    const external = tool.effects.kind === 'external';
+    await context.keep({ v: 1, kind: 'tool_begun', call: call.id, tool: tool.name, input, external });
+  }
+  return executed(call, input, permission.modified ? permission : undefined, context);
+}
+
+async function executed(
+  call: TurnCall,
+  input: JsonObject,
+  modified: { readonly rationale: string } | undefined,
+  { session, tools }: ToolTurnContext,
+): Promise<Run> {
+  const request = { id: call.id, name: call.part.toolName, input };
+  let outcome: ToolOutcome | undefined;
+  let over: AgentOutcome | undefined;
+  try {
+    const result = await tools.runner.execute(request, { signal: session.signal });
+    if (result.ok) outcome = result.value;
+    else {
+      outcome = result.error.outcome;
+      const code = result.error.code === 'tool/budget' ? 'budget-exceeded' : 'deadline-passed';
+      over = failed(taskFailure(code, `${result.error.message}. ${result.error.suggestion}`));
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Error) || thrown.name !== 'VisibilityExpansionRequired') throw thrown;
+    return refused(`${thrown.message} Nothing was changed.`);
+  }
+  // What was undone because the work was canceled may run again: it has not ended.
+  if (outcome?.status === 'failed' && outcome.error.code === 'tool/canceled' && session.signal.aborted) {
+    return { over: over ?? canceled() };
+  }
+  return {
+    ...(outcome && { ending: endingOf(outcome, input, modified) }),
+    ...(over && { over }),
+  };
+}
+
+function endingOf(
+  outcome: ToolOutcome,
+  input: JsonObject,
+  modified: { readonly rationale: string } | undefined,
+): Ending {
+  const changed =
+    modified === undefined
+      ? undefined
+      : `A person changed the input of this call to ${JSON.stringify(input)}. ${modified.rationale}`.trim();
+  switch (outcome.status) {
+    case 'succeeded': {
+      const result = plainData(outcome.value);
+      const notes = [...outcome.warnings, ...(changed === undefined ? [] : [changed])];
+      return { status: 'succeeded', output: { type: 'json', value: notes.length === 0 ? result : { result, notes } } };
+    }
+    case 'failed': {
+      const said = outcome.value === undefined ? '' : `\n${JSON.stringify(outcome.value)}`;
+      const text = `${outcome.error.message}. ${outcome.error.suggestion}${undone(outcome.rollback)}${said}`;
+      return { status: 'failed', output: errorText(changed === undefined ? text : `${changed}\n${text}`) };
+    }
+    case 'unknown':
+      return { status: 'unknown', output: errorText(`${outcome.error.message}. ${outcome.error.suggestion}`) };
+  }
+}
+
+function undone(rollback: Extract<ToolOutcome, { status: 'failed' }>['rollback']): string {
+  switch (rollback.kind) {
+    case 'nothing-to-undo':
+      return '';
+    case 'restored': {
+      const left = [...rollback.opaqueChanged, ...rollback.lost];
+      return left.length === 0
+        ? ' What it changed was undone.'
+        : ` What it changed was undone, except for ${left.join(', ')}.`;
+    }
+    case 'conflict':
+    case 'failed':
+      return ` What it changed could not be undone: ${rollback.error.message}`;
+  }
+}
+
+/** The final answer takes effect only if it fits, and if nothing else of its turn went wrong. */
+function judgedAnswer(call: TurnCall, form: AnswerForm, allWell: boolean): Ending {
+  if (form.kind !== 'tool')
+    return { status: 'refused', output: errorText('No final answer is asked for in this way.') };
+  if (!allWell) {
+    return {
+      status: 'refused',
+      output: errorText('Not accepted: another call of this turn did not succeed. Look at it, then answer.'),
+    };
+  }
+  if (call.part.malformed !== undefined)
+    return { status: 'failed', output: errorText('The answer is not a JSON object.') };
+  const checked = form.check(call.part.input);
+  if (!checked.ok)
+    return { status: 'failed', output: errorText(`The answer does not fit the schema.\n${checked.error}`) };
+  return { status: 'succeeded', output: { type: 'json', value: { accepted: true } } };
+}
+
+function refused(reason: string): Run {
+  return { ending: { status: 'refused', output: errorText(reason) } };
+}
+
+function unknownOutcome(): Ending {
+  const text =
+    'The outcome is unknown: the work was interrupted while this call ran, and it cannot be undone. It may or may not have happened, and was not repeated. Find out before you do it again.';
+  return { status: 'unknown', output: errorText(text) };
+}
+
+function answerLost(): Ending {
+  const notes = ['The call succeeded and took effect; its answer was lost in an interruption. It was not repeated.'];
+  return { status: 'succeeded', output: { type: 'json', value: { result: null, notes } } };
+}
+
+function errorText(value: string): Ending['output'] {
+  return { type: 'error-text', value: value.toWellFormed() };
+}
+
+function canceled(): AgentOutcome {
+  return failed(taskFailure('canceled', 'The work was canceled.', { class: 'retryable' }));
+}

@@ -1,0 +1,166 @@
+import { err, type Json, json, jsonObject, ok, type Result, text } from '@signalbox/model';
+import type { TaskError } from '@signalbox/runs';
+import * as z from 'zod';
+import { taskFailure } from './task-failure.ts';
+
+/**
+ * What the agent kept of a task, in order: everything it goes on from. Each entry is durable before what follows from it is
+ * done, so at any point the entries say what is to be done next.
+ */
+const v = z.literal(1);
+const count = z.int().nonnegative();
+const providerOptions = z.record(z.string(), jsonObject).optional();
+
+const assistantPart = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text, providerOptions }),
+  z.strictObject({ type: z.literal('reasoning'), text, providerOptions }),
+  z.strictObject({
+    type: z.literal('tool-call'),
+    toolCallId: text,
+    toolName: text,
+    input: jsonObject,
+    /** What came in place of an input, where it was not one. */
+    malformed: text.optional(),
+    providerOptions,
+  }),
+]);
+export type AssistantPart = z.infer<typeof assistantPart>;
+export type CallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+
+const callUsage = z.strictObject({
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  toolCalls: count,
+  costMicroUsd: count,
+  wallMs: count,
+  /** The provider reported nothing: the tokens are our own count. */
+  estimated: z.literal(true).optional(),
+});
+export type CallUsage = z.infer<typeof callUsage>;
+
+/** What the model is told of a call. */
+const toolOutput = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('json'), value: json }),
+  z.strictObject({ type: z.literal('error-text'), value: text }),
+]);
+export type ToolOutput = z.infer<typeof toolOutput>;
+
+const transcriptEntry = z.discriminatedUnion('kind', [
+  /** A conversation begins; what lies before it is another one. */
+  z.strictObject({
+    v,
+    kind: z.literal('begun'),
+    model: text,
+    priceKnown: z.boolean(),
+    /** What the model is told besides its prompt. */
+    note: text.optional(),
+  }),
+  z.strictObject({ v, kind: z.literal('assistant'), content: z.array(assistantPart), usage: callUsage }),
+  /** A call with effects is about to run, with this input. */
+  z.strictObject({
+    v,
+    kind: z.literal('tool_begun'),
+    call: text,
+    tool: text,
+    input: jsonObject,
+    external: z.boolean(),
+  }),
+  z.strictObject({
+    v,
+    kind: z.literal('tool_ended'),
+    call: text,
+    tool: text,
+    status: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied']),
+    output: toolOutput,
+  }),
+  /** The model is told what is wrong with its answer. */
+  z.strictObject({ v, kind: z.literal('correction'), text }),
+  /** Nothing can be done before people answer about these calls. */
+  z.strictObject({ v, kind: z.literal('waiting'), calls: z.array(text) }),
+]);
+export type TranscriptEntry = z.infer<typeof transcriptEntry>;
+export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
+
+export function readTranscript(kept: readonly Json[]): Result<readonly TranscriptEntry[], TaskError> {
+  const parsed = z.array(transcriptEntry).safeParse(kept);
+  if (parsed.success) return ok(parsed.data);
+  const message = `What an earlier attempt kept cannot be read: ${z.prettifyError(parsed.error)}. Start the work again with resume="restart" under another node id.`;
+  return err(taskFailure('transcript-unreadable', message));
+}
+
+/** The last conversation of a transcript. */
+export interface Conversation {
+  /** How many began in this task. */
+  readonly number: number;
+  readonly begun: EntryOf<'begun'>;
+  readonly turns: readonly Turn[];
+  /** The last thing that was kept is that people are waited for. */
+  readonly waits: boolean;
+}
+
+/** One answer of the model and what followed from it. */
+export interface Turn {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly content: readonly AssistantPart[];
+  readonly usage: CallUsage;
+  readonly calls: readonly TurnCall[];
+  readonly correction?: string;
+}
+
+export interface TurnCall {
+  /** The same for this call whenever the transcript is read. */
+  readonly id: string;
+  readonly part: CallPart;
+  readonly begun?: EntryOf<'tool_begun'>;
+  readonly ended?: EntryOf<'tool_ended'>;
+}
+
+export function lastConversation(entries: readonly TranscriptEntry[], task: string): Conversation | undefined {
+  const start = entries.findLastIndex(entry => entry.kind === 'begun');
+  const begun = entries[start];
+  if (begun?.kind !== 'begun') return undefined;
+  const number = entries.filter(entry => entry.kind === 'begun').length;
+  const own = entries.slice(start + 1);
+  const turns: Turn[] = [];
+  for (const [index, entry] of own.entries()) {
+    if (entry.kind !== 'assistant') continue;
+    const next = own.findIndex((later, at) => at > index && later.kind === 'assistant');
+    const after = own.slice(index + 1, next < 0 ? undefined : next);
+    const correction = after.find(later => later.kind === 'correction');
+    const parts = entry.content.filter(part => part.type === 'tool-call');
+    turns.push({
+      number: turns.length + 1,
+      content: entry.content,
+      usage: entry.usage,
+      calls: parts.map((part, at) => callOf(`${task}/${number}/${turns.length + 1}/${at}`, part, after)),
+      ...(correction && { correction: correction.text }),
+    });
+  }
+  return { number, begun, turns, waits: own.at(-1)?.kind === 'waiting' };
+}
+
+function callOf(id: string, part: CallPart, after: readonly TranscriptEntry[]): TurnCall {
+  const begun = after.find(entry => entry.kind === 'tool_begun' && entry.call === id);
+  const ended = after.find(entry => entry.kind === 'tool_ended' && entry.call === id);
+  return {
+    id,
+    part,
+    ...(begun?.kind === 'tool_begun' && { begun }),
+    ...(ended?.kind === 'tool_ended' && { ended }),
+  };
+}
+
+/** What the whole task used, whatever became of its conversations. */
+export function tokensUsed(entries: readonly TranscriptEntry[]): number {
+  return entries.reduce(
+    (sum, entry) => (entry.kind === 'assistant' ? sum + entry.usage.inputTokens + entry.usage.outputTokens : sum),
+    0,
+  );
+}
+
+/** What a turn says in words. */
+export function textOfTurn(turn: Turn): string {
+  return turn.content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}

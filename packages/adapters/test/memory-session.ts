@@ -1,0 +1,93 @@
+import type { Json } from '@signalbox/model';
+import type { AgentQuestion, AgentSession, ModelName, Resolution, UsageRecord } from '@signalbox/runs';
+import { usageRecord } from '@signalbox/runs';
+
+type Spent = Omit<UsageRecord, 'node' | 'task' | 'at'>;
+const spentRecord = usageRecord.omit({ node: true, task: true, at: true });
+
+/** What survives the attempts of one task, as a store would keep it. */
+export interface MemoryTask {
+  readonly kept: Json[];
+  readonly spent: Map<string, Spent>;
+  readonly questions: Map<string, AgentQuestion>;
+  readonly answers: Map<string, Resolution>;
+  readonly streamed: { readonly kind: string; readonly payload: Json }[];
+  readonly admitted: ModelName[];
+  /** What came back with each place that was given back. */
+  readonly released: ({ readonly retryAfterMs: number } | undefined)[];
+  /** Answers a question by the name of its tool. */
+  answer(tool: string, resolution: Partial<Resolution> & Pick<Resolution, 'resolutionType'>): void;
+  /** A session for the next attempt. */
+  session(options?: SessionOptions): AgentSession & { abort(): void; operations(): number };
+}
+
+export interface SessionOptions {
+  /** Throws right after this many durable operations are done, or right before. */
+  readonly stop?: { readonly at: number; readonly when: 'before' | 'after' };
+  /** Admits nothing any more. */
+  readonly stopReason?: string;
+}
+
+/** The process died here. */
+export class Died extends Error {
+  override readonly name = 'Died';
+}
+
+export function createMemoryTask(): MemoryTask {
+  const task: MemoryTask = {
+    kept: [],
+    spent: new Map(),
+    questions: new Map(),
+    answers: new Map(),
+    streamed: [],
+    admitted: [],
+    released: [],
+    answer(tool, resolution) {
+      for (const [call, question] of task.questions) {
+        if ((question.proposal as { tool: string }).tool !== tool) continue;
+        task.answers.set(call, { rationale: '', actionKind: 'update', ...resolution });
+      }
+    },
+    session({ stop, stopReason } = {}) {
+      const aborter = new AbortController();
+      let operations = 0;
+      const durable = async (work: () => void) => {
+        const now = operations++;
+        if (stop?.at === now && stop.when === 'before') throw new Died();
+        work();
+        // What is durable is plain data: it is there as it was, whatever becomes of what it was made from.
+        if (stop?.at === now && stop.when === 'after') throw new Died();
+        if (stop !== undefined && now > stop.at) throw new Error('the dead do not work');
+      };
+      return {
+        signal: aborter.signal,
+        abort: () => aborter.abort(),
+        operations: () => operations,
+        transcript: async () => structuredClone(task.kept),
+        keep: messages =>
+          durable(() => {
+            task.kept.push(...structuredClone(messages));
+          }),
+        stream: (kind, payload) => {
+          task.streamed.push({ kind, payload });
+        },
+        async admit(model) {
+          if (stopReason !== undefined) return { kind: 'stop', reason: stopReason };
+          task.admitted.push(model);
+          return { kind: 'go', release: refusal => void task.released.push(refusal) };
+        },
+        spend: usage =>
+          durable(() => {
+            if (!task.spent.has(usage.call)) task.spent.set(usage.call, spentRecord.parse(usage));
+          }),
+        async decide(question) {
+          await durable(() => {
+            if (!task.questions.has(question.call)) task.questions.set(question.call, structuredClone(question));
+          });
+          return task.answers.get(question.call);
+        },
+      };
+    },
+  };
+  return task;
+}
