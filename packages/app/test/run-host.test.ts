@@ -155,7 +155,10 @@ describe('an operator', () => {
     const text = planText(
       '<Human id="gate" prompt="Wait" /><If condition={ctx.state.get("deployed") === "now"}><Task id="b" run={() => 1} /></If>',
       'z.object({ deployed: z.string().optional() })',
-    ).replace('render:', "signals: { deploy: { handle: (when, ctx) => ctx.state.set('deployed', String(when)) } }, render:");
+    ).replace(
+      'render:',
+      "signals: { deploy: { handle: (when, ctx) => ctx.state.set('deployed', String(when)) } }, render:",
+    );
     const run = await start('plan', text);
     await end(run);
     expect(await host.act(run, { kind: 'signal', name: 'deploy', payload: 'now' }, 'ada')).toMatchObject({ ok: true });

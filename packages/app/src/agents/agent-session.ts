@@ -99,7 +99,7 @@ export async function openAgentSession(
       });
       await ports.verdict();
     },
-    decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, task, call, kind, proposal }),
+    decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, call, kind, proposal }),
     close: flush,
   };
 }

@@ -14,8 +14,7 @@ async function openDesk() {
     run,
     node: someNode,
     iteration: 0,
-    task: someTask,
-    call: 'ask',
+    call: someTask,
     kind,
     proposal,
   });

@@ -19,7 +19,6 @@ import {
   type NodeKey,
   type Resolution,
   type RunReader,
-  type TaskId,
 } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
@@ -39,8 +38,7 @@ export interface Question {
   readonly run: RunId;
   readonly node: NodeKey;
   readonly iteration: number;
-  /** A node that is run anew asks anew. */
-  readonly task: TaskId;
+  /** What of the node is meant: the same after a crash, another when the node is run anew. */
   readonly call: string;
   readonly kind: DecisionKind;
   readonly proposal: Json;
@@ -61,8 +59,7 @@ export function createDecisionDesk({ commit, reader, machine }: DeskPorts): Deci
   const now = () => timestampOf(machine.clock);
 
   async function ask(question: Question): Promise<Resolution | undefined> {
-    const { run, node, iteration, task, kind, proposal } = question;
-    const call = `${task}/${question.call}`;
+    const { run, node, iteration, call, kind, proposal } = question;
     const id = decisionIdOf(run, node, iteration, call);
     const found = await reader.decision(id);
     const proposalHash = digestOf(nodeHasher, proposal);

@@ -53,10 +53,9 @@ async function askPerson(decisions: DecisionDesk, request: RemoteRequest): Promi
   const kind = kindOf(proposal);
   const resolution = await decisions.ask({
     run,
-    task,
     node: node.id as NodeKey,
     iteration: totalIteration,
-    call: 'ask',
+    call: task,
     kind,
     // Plain data by its schema; only its optional members keep the type from saying so.
     proposal: proposal as Json,
