@@ -31,7 +31,7 @@ describe('composite snapshots', () => {
     const { state, files } = await createFilledState();
     const snapshot = must(await state.snapshot({ tag: 'kept', includeAll: true }));
     const text = await snapshotToJson(state.resources, snapshot);
-    const back = must(await snapshotFromJson(state.resources, text));
+    const back = must(await snapshotFromJson(state, text));
     expect(await snapshotToJson(state.resources, back)).toBe(text);
     expect(snapshotsEquivalent(state.resources, snapshot, back)).toBe(true);
     must(await files.remove('dir'));
@@ -52,7 +52,7 @@ describe('composite snapshots', () => {
       JSON.stringify({ ...whole, extra: 1 }),
       JSON.stringify(filesGone),
     ]) {
-      expect(await snapshotFromJson(state.resources, text)).toMatchObject({
+      expect(await snapshotFromJson(state, text)).toMatchObject({
         ok: false,
         error: { code: 'state/snapshot-malformed' },
       });
@@ -61,7 +61,7 @@ describe('composite snapshots', () => {
 
   it('[S12] another version is refused by its number', async () => {
     const { state } = await createFilledState();
-    const refused = await snapshotFromJson(state.resources, JSON.stringify({ version: 2, anything: true }));
+    const refused = await snapshotFromJson(state, JSON.stringify({ version: 2, anything: true }));
     expect(refused).toMatchObject({ ok: false, error: { code: 'state/snapshot-version', details: { version: 2 } } });
   });
 
@@ -75,11 +75,27 @@ describe('composite snapshots', () => {
       ids: state.ids,
     });
     must(await files.write('dir/file.txt', 'later'));
-    expect(await bare.restore(snapshot)).toMatchObject({
+    const refused = {
       ok: false,
       error: { code: 'state/slice-unregistered', message: expect.stringContaining('Plan') },
-    });
+    };
+    expect(await bare.restore(snapshot)).toMatchObject(refused);
+    expect(await snapshotFromJson(bare, await snapshotToJson(state.resources, snapshot))).toMatchObject(refused);
     expect(Buffer.from(must(await files.read('dir/file.txt'))).toString()).toBe('later');
+  });
+
+  it('[S13] an item that its slice no longer takes, or a resource that is not there, is refused when the JSON is read', async () => {
+    const { state } = await createFilledState();
+    const whole = JSON.parse(await snapshotToJson(state.resources, must(await state.snapshot())));
+    const oddItem = { ...whole, session: { ...whole.session, slices: { Plan: [{ objective: 1 }] } } };
+    const oddPolicy = { ...whole, session: { ...whole.session, policies: { ...whole.session.policies, Plan: 'log' } } };
+    const oddResource = { ...whole, resources: { ...whole.resources, Other: 1 } };
+    for (const odd of [oddItem, oddPolicy, oddResource]) {
+      expect(await snapshotFromJson(state, JSON.stringify(odd))).toMatchObject({
+        ok: false,
+        error: { code: 'state/snapshot-mismatch' },
+      });
+    }
   });
 
   it('[S13] a state with other resources does not fit, and nothing changes', async () => {

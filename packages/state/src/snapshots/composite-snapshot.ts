@@ -1,6 +1,7 @@
 import { err, failure, type Json, json, ok, type Result, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { type SessionSnapshot, sessionSnapshot } from '../session/session-snapshot.ts';
+import type { ExecutionState } from './execution-state.ts';
 import type { Resources } from './resources.ts';
 import { type StateError, snapshotMalformed, snapshotMismatch } from './snapshot-error.ts';
 
@@ -71,8 +72,9 @@ export async function snapshotToJson(resources: Resources, snapshot: CompositeSn
   return JSON.stringify(await encodeSnapshot(resources, snapshot));
 }
 
+/** A snapshot that can be restored into a state: its slices and resources are those that the state has. */
 export async function snapshotFromJson(
-  resources: Resources,
+  state: Pick<ExecutionState, 'resources' | 'session'>,
   text: string,
 ): Promise<Result<CompositeSnapshot, StateError>> {
   let data: unknown;
@@ -81,7 +83,10 @@ export async function snapshotFromJson(
   } catch {
     return err(snapshotMalformed('it is not JSON'));
   }
-  return decodeSnapshot(resources, data);
+  const decoded = await decodeSnapshot(state.resources, data);
+  if (!decoded.ok) return decoded;
+  const fits = state.session.stage(decoded.value.session);
+  return fits.ok ? decoded : fits;
 }
 
 /** Whether two snapshots show the same state, whenever and why ever they were taken. */
