@@ -6,6 +6,12 @@ const LOOK = 'Look at runs:';
 /** Every command of the program, in the order of its help. */
 export const commands: readonly CommandEntry[] = [
   {
+    syntax: 'init [dir]',
+    summary: 'write a first plan, and what your editor needs for it',
+    group: RUN,
+    load: async () => (await import('./init/init-command.ts')).defineInit,
+  },
+  {
     syntax: 'run <plan>',
     summary: 'run a plan, a .tsx file, and follow it to its end',
     group: RUN,

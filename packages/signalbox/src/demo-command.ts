@@ -1,7 +1,7 @@
 import { type DemoLine, type DemoOutcome, type DemoStep, playDemo } from '@signalbox/app';
 import type { DefineCommand } from './command.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
-import { type Paint, paintOf, reportError, shown } from './terminal.ts';
+import { type Paint, paintOf, quoted, reportError, shown } from './terminal.ts';
 
 interface DemoFlags {
   readonly dir?: string;
@@ -85,8 +85,4 @@ function nextCommands(
     `${calledAs} verify ${journal} --expect-head ${head}`,
     'Then change any byte of any file there, and verify again.',
   ];
-}
-
-function quoted(argument: string): string {
-  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }

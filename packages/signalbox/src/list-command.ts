@@ -1,8 +1,9 @@
 import type { RunRecord } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags, withStore } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeRun } from './look.ts';
+import { withReader } from './with-reader.ts';
 
 interface ListFlags extends DataFlags {
   readonly status?: string[];
@@ -18,11 +19,11 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
     .addHelpText('after', '\nExample:\n  $ signalbox ls --status running waiting')
     .action(async (flags: ListFlags) => {
       end(
-        await withStore(terminal, flags, async ({ store }) => {
+        await withReader(terminal, flags, async reader => {
           const status = flags.status as RunRecord['status'][] | undefined;
           let after: RunRecord['id'] | undefined;
           do {
-            const page = await store.runs({
+            const page = await reader.runs({
               ...(status && { status }),
               ...(flags.tag && { tag: flags.tag }),
               ...(after && { after }),

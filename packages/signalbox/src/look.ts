@@ -1,11 +1,12 @@
-import { type ErrorEnvelope, findRun, type OwnedStore, type RunRecord } from '@signalbox/app/runs';
+import { type ErrorEnvelope, findRun, type Reader, type RunRecord } from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags, withStore } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { shown, type Terminal } from './terminal.ts';
+import { withReader } from './with-reader.ts';
 
 /** Prints something of a run. */
-export type Look = (owned: OwnedStore, run: RunRecord, json: boolean, terminal: Terminal) => Promise<void>;
+export type Look = (reader: Reader, run: RunRecord, json: boolean, terminal: Terminal) => Promise<void>;
 
 /** A command that takes a run and only looks at it. */
 export function looking(look: Look): DefineCommand {
@@ -16,10 +17,10 @@ export function looking(look: Look): DefineCommand {
       .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     the beginning of an id is enough`)
       .action(async (given: string, flags: DataFlags) => {
         end(
-          await withStore(terminal, flags, async (owned): Promise<0 | ErrorEnvelope> => {
-            const run = await findRun(owned.store, given);
+          await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
+            const run = await findRun(reader, given);
             if (!run.ok) return run.error;
-            await look(owned, run.value, flags.json ?? false, terminal);
+            await look(reader, run.value, flags.json ?? false, terminal);
             return exitCodes.done;
           }),
         );

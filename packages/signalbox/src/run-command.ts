@@ -1,9 +1,21 @@
 import { usageError } from '@signalbox/app';
-import { findRun, type LiveRun, type Machine, type OwnedStore, resumeRun, startRun } from '@signalbox/app/runs';
+import {
+  type ErrorEnvelope,
+  findRun,
+  type Json,
+  type Result,
+  type RunId,
+  type StartRequest,
+} from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags, withStore } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
-import { describeEnd, describeEvent, exitCodeOfEnd } from './run-report.ts';
+import { followRun } from './follow-run.ts';
+import { parseJson } from './json-argument.ts';
+import { describeEnd, exitCodeOfEnd } from './run-report.ts';
+import { runViewOf } from './run-view.ts';
+import type { RunSurface } from './surface/run-surface.ts';
+import { withSurface } from './surface/with-surface.ts';
 import { paintOf, reportError, type Terminal } from './terminal.ts';
 
 interface RunFlags extends DataFlags {
@@ -11,25 +23,35 @@ interface RunFlags extends DataFlags {
   readonly name?: string;
   readonly tag?: readonly string[];
   readonly correlationId?: string;
+  readonly key?: string;
+  readonly directory?: string;
+  readonly maxCost?: string;
+  readonly maxTokens?: string;
+  readonly maxMinutes?: string;
+  readonly detach?: boolean;
 }
 
 interface ResumeFlags extends DataFlags {
   readonly useCurrent?: boolean;
 }
 
-type Started = Awaited<ReturnType<typeof startRun>>;
-type Begin = (owned: OwnedStore, machine: Machine, onStart: (run: LiveRun['id']) => void) => Promise<Started>;
-
 export const defineRun: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Runs a plan. Every step is committed before it is told, so a run that was cut off goes on with "signalbox resume". ' +
-        'Ctrl-C pauses: nothing new starts, what runs may finish; a second one stops it.',
+        'Ctrl-C pauses: nothing new starts, what runs may finish; a second one stops it, a third ends it at once. Where another ' +
+        'process owns the data directory, the run is done there and followed here.',
     )
     .option('--input <json>', 'what the plan takes, as JSON')
     .option('--name <name>', 'what to call the run, instead of the name of the plan')
     .option('--tag <tag...>', 'words to find it by')
     .option('--correlation-id <id>', 'what it belongs to elsewhere')
+    .option('--key <key>', 'start it once: a second call with the same key follows the first one')
+    .option('--directory <dir>', 'where agents work, instead of the folder of the plan')
+    .option('--max-cost <usd>', 'stop before it costs more')
+    .option('--max-tokens <n>', 'stop before it uses more')
+    .option('--max-minutes <n>', 'stop when it takes longer')
+    .option('--detach', 'start it where another process owns the data directory, and do not follow it')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText(
@@ -37,83 +59,124 @@ export const defineRun: DefineCommand = (command, { terminal, end }) => {
       `
 Examples:
   $ signalbox run hello.tsx
-  $ signalbox run fix.tsx --input '{"issue": 42}' --tag nightly
+  $ signalbox run fix.tsx --input '{"issue": 42}' --tag nightly --max-cost 2
 
 Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 waiting for a person, 4 refused.`,
     )
     .action(async (plan: string, flags: RunFlags) => {
-      const input = parseInput(flags.input);
-      if (!input.ok) {
-        const suggestion = `Quote it for your shell: --input '{"key": "value"}'.`;
-        reportError(terminal, usageError('--input is not JSON.', suggestion), flags.json ?? false);
+      const request = requestOf(plan, flags);
+      if (!request.ok) {
+        reportError(terminal, request.error, flags.json ?? false);
         return end(exitCodes.usage);
       }
-      const { name, tag = [], correlationId } = flags;
       end(
-        await follow(terminal, flags, (owned, machine, onStart) =>
-          startRun(owned, machine, { file: plan, input: input.value, name, tags: tag, correlationId }, onStart),
-        ),
+        await withSurface(terminal, flags, async surface => {
+          if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
+          return followed(terminal, flags, surface, 0, () => surface.start(request.value));
+        }),
       );
     });
 };
 
 export const defineResume: DefineCommand = (command, { terminal, end }) => {
   command
-    .description('Goes on where the last commit left the run. What was committed is not done again.')
-    .option('--use-current', 'go on with the plan as its files are now, if they changed')
+    .description(
+      'Goes on where the last commit left the run. What was committed is not done again. The plan is the one that the run ' +
+        'was started with: its files are kept with it.',
+    )
+    .option('--use-current', 'go on with the plan as its files are now')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText('after', '\nExample:\n  $ signalbox resume 019b8d62')
     .action(async (given: string, flags: ResumeFlags) => {
       end(
-        await follow(terminal, flags, async (owned, machine, onStart) => {
-          const record = await findRun(owned.store, given);
-          if (!record.ok) return record;
-          return resumeRun(owned, machine, record.value, { useCurrent: flags.useCurrent ?? false }, onStart);
+        await withSurface(terminal, flags, async surface => {
+          const record = await findRun(surface.reader, given);
+          if (!record.ok) return record.error;
+          const { id, nextSeq } = record.value;
+          const { useCurrent = false } = flags;
+          return followed(terminal, flags, surface, nextSeq, () => surface.resume(id, { useCurrent }));
         }),
       );
     });
 };
 
-/** Begins a run, tells what happens in it, and answers how it ended. */
-function follow(terminal: Terminal, flags: DataFlags, begin: Begin): Promise<ExitCode> {
-  const paint = paintOf(terminal);
-  return withStore(terminal, flags, async (owned, machine) => {
-    let live: LiveRun | undefined;
-    const begun = await begin(owned, machine, id => {
-      owned.store.subscribe(id, ({ events }) => {
-        for (const stored of events) {
-          const line = flags.json ? JSON.stringify(stored) : describeEvent(stored, live?.tree(), paint);
-          if (line !== undefined) terminal.print(line);
-        }
-      });
-    });
-    if (!begun.ok) return begun.error;
-    live = begun.value;
-    // Work may wait for something that the event loop does not know of; the run is what keeps the program alive.
-    const alive = setInterval(() => {}, 2 ** 30);
-    const release = pauseOnInterrupt(live);
-    const ended = await live.finished;
-    release();
-    clearInterval(alive);
-    terminal.print(flags.json ? JSON.stringify({ run: live.id, end: ended }) : describeEnd(ended, live.id, paint));
-    return exitCodeOfEnd(ended);
-  });
+/** Begins, follows, and says how it ended. */
+async function followed(
+  terminal: Terminal,
+  { json = false }: DataFlags,
+  surface: RunSurface,
+  from: number,
+  begin: () => Promise<Result<RunId, ErrorEnvelope>>,
+): Promise<ExitCode | ErrorEnvelope> {
+  const listened = surface.listen();
+  const view = (run: RunId) => runViewOf(terminal, surface.reader, run, json);
+  const followed = await followRun(surface, from, begin, view);
+  await listened;
+  if (!followed.ok) return followed.error;
+  const { id, status, output, error, stopReason } = followed.value;
+  terminal.print(
+    json
+      ? JSON.stringify({ run: id, end: { status, output, error, stopReason } })
+      : describeEnd(followed.value, paintOf(terminal)),
+  );
+  return exitCodeOfEnd(status);
 }
 
-/** Ctrl-C pauses, a second one stops. */
-function pauseOnInterrupt(live: LiveRun): () => void {
-  let interrupts = 0;
-  const interrupt = () => (++interrupts === 1 ? live.pause() : live.stop('interrupted'));
-  process.on('SIGINT', interrupt);
-  return () => void process.off('SIGINT', interrupt);
-}
-
-function parseInput(given: string | undefined): { readonly ok: true; readonly value: never } | { readonly ok: false } {
-  try {
-    // Whatever JSON it is, the plan's own schema says whether it is taken.
-    return { ok: true, value: (given === undefined ? {} : JSON.parse(given)) as never };
-  } catch {
-    return { ok: false };
+/** A run needs a process that drives it; this one is about to end. */
+async function detached(
+  terminal: Terminal,
+  surface: RunSurface,
+  request: StartRequest,
+  json: boolean,
+): Promise<ExitCode | ErrorEnvelope> {
+  if (surface.isOwner) {
+    return usageError(
+      '--detach needs a process that goes on: nothing owns the data directory.',
+      'Start one with "signalbox serve", or leave --detach out.',
+    );
   }
+  const started = await surface.start(request);
+  if (!started.ok) return started.error;
+  terminal.print(json ? JSON.stringify({ run: started.value }) : started.value);
+  return exitCodes.done;
+}
+
+function requestOf(file: string, flags: RunFlags): Result<StartRequest, ErrorEnvelope> {
+  const { name, tag: tags, correlationId, key: idempotencyKey, directory } = flags;
+  const input = flags.input === undefined ? { ok: true as const, value: {} as Json } : parseJson(flags.input);
+  if (!input.ok) {
+    return {
+      ok: false,
+      error: usageError('--input is not JSON.', `Quote it for your shell: --input '{"key": "value"}'.`),
+    };
+  }
+  const limits = limitsOf(flags);
+  if (!limits.ok) return limits;
+  return {
+    ok: true,
+    value: { file, input: input.value, name, tags, correlationId, idempotencyKey, directory, limits: limits.value },
+  };
+}
+
+function limitsOf({
+  maxCost,
+  maxTokens,
+  maxMinutes,
+}: RunFlags): Result<NonNullable<StartRequest['limits']>, ErrorEnvelope> {
+  const given = [
+    ['--max-cost', 'maxCostMicroUsd', maxCost, 1_000_000],
+    ['--max-tokens', 'maxTotalTokens', maxTokens, 1],
+    ['--max-minutes', 'maxWallClockMs', maxMinutes, 60_000],
+  ] as const;
+  const limits: Record<string, number> = {};
+  for (const [flag, field, text, unit] of given) {
+    if (text === undefined) continue;
+    const amount = Math.round(Number(text) * unit);
+    if (text.trim() === '' || !Number.isSafeInteger(amount) || amount < 0) {
+      return { ok: false, error: usageError(`${flag} takes a number, and ${text} is none.`, `Such as: ${flag} 5`) };
+    }
+    limits[field] = amount;
+  }
+  return { ok: true, value: limits };
 }

@@ -12,13 +12,6 @@ export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly 
   return isShown ? [line, ...inside] : inside;
 }
 
-/** What people call a node: its label or name, else its kind and id. */
-export function nodeLabel(tree: TreeNode | undefined, id: string): string {
-  const node = tree && findNode(tree, id);
-  const named = node?.data.label ?? node?.data.name;
-  return typeof named === 'string' ? named : node === undefined ? id : `${node.kind} ${id}`;
-}
-
 export function markOf(status: string, paint: Paint): string {
   switch (status) {
     case 'succeeded':
@@ -36,13 +29,4 @@ export function markOf(status: string, paint: Paint): string {
     default:
       return paint.faint('·');
   }
-}
-
-function findNode(node: TreeNode, id: string): TreeNode | undefined {
-  if (node.id === id) return node;
-  for (const child of node.children) {
-    const found = findNode(child, id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

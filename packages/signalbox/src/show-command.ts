@@ -4,8 +4,8 @@ import { describeRun, looking } from './look.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf, shown } from './terminal.ts';
 
-export const defineShow: DefineCommand = looking(async ({ store }, run, json, terminal) => {
-  const tree = run.frames === 0 ? undefined : await treeAt(store, run.id, run.frames);
+export const defineShow: DefineCommand = looking(async (reader, run, json, terminal) => {
+  const tree = run.frames === 0 ? undefined : await treeAt(reader, run.id, run.frames);
   if (tree !== undefined && !tree.ok) throw new Error(`the tree of run ${run.id} cannot be read: ${tree.error.reason}`);
   if (json) return terminal.print(JSON.stringify({ run, tree: tree?.value ?? null }));
   terminal.print(describeRun(run));

@@ -52,6 +52,11 @@ export function shown(text: string): string {
   );
 }
 
+/** An argument as a shell takes it. */
+export function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
 /** The one shape of an error: for people, or as JSON for programs. */
 export function reportError(terminal: Terminal, error: ErrorEnvelope, asJson: boolean): void {
   if (asJson) terminal.print(JSON.stringify(error));

@@ -6,6 +6,7 @@ import { BY, type RunSurface } from './run-surface.ts';
 export function ownSurface({ host, owned, close }: Home, dataDirectory: string, machine: Machine): RunSurface {
   let server: { close(): Promise<void>; readonly url: string } | undefined;
   return {
+    isOwner: true,
     reader: host.reader,
     start: request => host.start(request),
     resume: (run, request) => host.resume(run, request),

@@ -32,6 +32,7 @@ export function remoteSurface(
   };
 
   const surface: RunSurface = {
+    isOwner: false,
     reader,
     async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
       const body = {

@@ -15,6 +15,8 @@ import type {
  * know which.
  */
 export interface RunSurface {
+  /** Whether this process is the owner. */
+  readonly isOwner: boolean;
   readonly reader: RunReader;
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   resume(run: RunId, request: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;

@@ -1,0 +1,99 @@
+import manifest from '../../package.json' with { type: 'json' };
+
+/** A file that `init` writes, by its path from the folder. */
+export interface FirstFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What a new folder of plans holds. A `package.json` only where editors could not find the types otherwise. */
+export function firstFiles({ withManifest }: { readonly withManifest: boolean }): readonly FirstFile[] {
+  return [
+    { path: 'plan.tsx', text: PLAN },
+    { path: 'tsconfig.json', text: TSCONFIG },
+    ...(withManifest ? [{ path: 'package.json', text: PACKAGE }] : []),
+  ];
+}
+
+/** For clients that start MCP servers themselves. */
+export const MCP_SNIPPET = JSON.stringify(
+  { mcpServers: { signalbox: { command: 'npx', args: ['-y', 'signalbox', 'mcp'] } } },
+  null,
+  2,
+);
+
+const PLAN = `// A plan says, at every moment, what should be going on. It is rendered again whenever what it reads changes.
+//   signalbox run plan.tsx
+//   signalbox run plan.tsx --input '{"places": ["Oslo"]}'
+import { definePlan, Each, If, Parallel, Phase, Task } from 'signalbox';
+import * as z from 'zod';
+
+export default definePlan({
+  name: 'first',
+  input: z.object({ places: z.array(z.string()).default(['Lisbon', 'Nairobi', 'Osaka']) }),
+  // What it remembers. Every change is committed with its reason: see "signalbox transitions".
+  state: z.object({
+    lengths: z.record(z.string(), z.number()).default({}),
+    longest: z.string().optional(),
+  }),
+  render: ctx => (
+    <>
+      {/* Phases run one after the other; what is in a Parallel starts at once. */}
+      <Phase name="measure">
+        <Parallel>
+          <Each items={ctx.input.places}>
+            {place => (
+              <Task
+                key={place}
+                id={\`measure-\${place}\`}
+                run={() => place.length}
+                onFinished={length => ctx.state.update('lengths', all => ({ ...all, [place]: length }))}
+              />
+            )}
+          </Each>
+        </Parallel>
+      </Phase>
+      <Phase name="compare">
+        <Task
+          id="compare"
+          run={() => Object.entries(ctx.state.get('lengths')).sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''}
+          onFinished={place => ctx.state.set('longest', place)}
+        />
+      </Phase>
+      {/* A branch that is not taken stays in the tree, as skipped. */}
+      <If condition={ctx.state.get('longest') === 'Nairobi'}>
+        <Task id="wave" run={() => 'Jambo!'} />
+      </If>
+    </>
+  ),
+});
+`;
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "ES2024",
+    "lib": ["ES2024", "DOM"],
+    "module": "nodenext",
+    "moduleResolution": "nodenext",
+    "jsx": "react-jsx",
+    "jsxImportSource": "signalbox",
+    "strict": true,
+    "noUncheckedIndexedAccess": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true,
+    "noEmit": true
+  },
+  "include": ["**/*.ts", "**/*.tsx"]
+}
+`;
+
+const PACKAGE = `${JSON.stringify(
+  {
+    private: true,
+    type: 'module',
+    devDependencies: { signalbox: manifest.version, zod: manifest.dependencies.zod },
+  },
+  null,
+  2,
+)}
+`;

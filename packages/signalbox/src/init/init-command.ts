@@ -1,0 +1,56 @@
+import path from 'node:path';
+import type { DefineCommand } from '../command.ts';
+import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { quoted, reportError, shown } from '../terminal.ts';
+import { MCP_SNIPPET } from './first-files.ts';
+import { type Initialised, writeFirstFiles } from './write-first-files.ts';
+
+interface InitFlags {
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+export const defineInit: DefineCommand = (command, { terminal, calledAs, end }) => {
+  command
+    .description(
+      'Writes a small plan that runs as it is, without keys and without a network, and the tsconfig.json with which editors check ' +
+        'plans. A file that is there already is never overwritten unless you say so.',
+    )
+    .option('--force', 'overwrite what is there')
+    .option('--json', 'print what was written as one line of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox init
+  $ signalbox init plans
+
+Exit codes: 0 done, 2 usage, or a file is there already.`,
+    )
+    .action((given: string | undefined, { force = false, json = false }: InitFlags) => {
+      const done = writeFirstFiles(path.resolve(given ?? '.'), { force });
+      if (!done.ok) {
+        reportError(terminal, done.error, json);
+        return end(exitCodeOf(done.error));
+      }
+      terminal.print(json ? JSON.stringify(done.value) : describeInit(done.value, given ?? '.', calledAs));
+      end(exitCodes.done);
+    });
+};
+
+/** What was written, and what to do with it. */
+export function describeInit({ written, typesInstalled }: Initialised, folder: string, calledAs: string): string {
+  const place = (name: string) => shown(path.join(folder, name));
+  const install = written.includes('package.json') ? 'npm install' : 'npm install --save-dev signalbox';
+  const prefix = folder === '.' ? '' : `cd ${shown(quoted(folder))} && `;
+  return [
+    ...written.map(name => `wrote ${place(name)}`),
+    '',
+    'Run it:',
+    `  ${calledAs} run ${shown(quoted(path.join(folder, 'plan.tsx')))}`,
+    ...(typesInstalled ? [] : ['', 'For the types in your editor:', `  ${prefix}${install}`]),
+    '',
+    'For a client that speaks MCP, once your version of Signalbox has "signalbox mcp" (see "signalbox --help"):',
+    ...MCP_SNIPPET.split('\n').map(line => `  ${line}`),
+  ].join('\n');
+}

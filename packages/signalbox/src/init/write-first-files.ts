@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ErrorEnvelope } from '@signalbox/app';
+import { usageError } from '@signalbox/app';
+import { firstFiles } from './first-files.ts';
+
+export interface Initialised {
+  readonly directory: string;
+  readonly written: readonly string[];
+  /** Whether editors find the types of the plan API from there. */
+  readonly typesInstalled: boolean;
+}
+
+/** Writes the first files of a folder of plans: all, or none if one is there already and nobody said to overwrite it. */
+export function writeFirstFiles(
+  directory: string,
+  { force }: { readonly force: boolean },
+): { readonly ok: true; readonly value: Initialised } | { readonly ok: false; readonly error: ErrorEnvelope } {
+  const typesInstalled = ancestorsOf(directory).some(folder => existsSync(path.join(folder, 'node_modules/signalbox')));
+  const hasManifest = ancestorsOf(directory).some(folder => existsSync(path.join(folder, 'package.json')));
+  const files = firstFiles({ withManifest: !typesInstalled && !hasManifest });
+  const there = files.map(file => file.path).filter(name => existsSync(path.join(directory, name)));
+  if (there.length > 0 && !force) {
+    const names = there.join(' and ');
+    const error = usageError(
+      `${names} ${there.length === 1 ? 'is' : 'are'} in ${directory} already: nothing was written.`,
+      'Give another folder, "signalbox init DIR", or overwrite with --force.',
+    );
+    return { ok: false, error };
+  }
+  try {
+    // Folder by folder: a recursive mkdir never ends on file systems that answer ENOENT below what exists, such as /proc.
+    for (const folder of ancestorsOf(directory).toReversed()) if (!existsSync(folder)) mkdirSync(folder);
+    // A file that appeared meanwhile is not overwritten either.
+    for (const { path: name, text } of files)
+      writeFileSync(path.join(directory, name), text, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const { message } = cause as Error;
+    return {
+      ok: false,
+      error: usageError(`The files cannot be written: ${message}.`, 'Give a folder that you can write to.'),
+    };
+  }
+  return { ok: true, value: { directory, written: files.map(file => file.path), typesInstalled } };
+}
+
+function ancestorsOf(directory: string): readonly string[] {
+  const parent = path.dirname(directory);
+  return parent === directory ? [directory] : [directory, ...ancestorsOf(parent)];
+}

@@ -1,0 +1,35 @@
+import type { RunId, RunReader } from '@signalbox/app/runs';
+import type { RunView } from './follow-run.ts';
+import { describeEvent } from './run-report.ts';
+import { paintOf, type Terminal } from './terminal.ts';
+
+/** What is printed of a run while it goes on: a line an event, for people or as JSON. */
+export function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, json: boolean): RunView {
+  const paint = paintOf(terminal);
+  const labels = new Map<string, string>();
+
+  async function learn(node: string): Promise<void> {
+    if (labels.has(node)) return;
+    const { frames } = (await reader.run(run)) ?? { frames: 0 };
+    const row = (await reader.valueAt(run, 'node', node, frames)) as NodeRow | undefined;
+    const named = row?.data?.label ?? row?.data?.name;
+    if (row !== undefined) labels.set(node, typeof named === 'string' ? named : `${row.kind} ${node}`);
+  }
+
+  return {
+    async events(events) {
+      for (const stored of events) {
+        const { event } = stored;
+        if (!json && 'node' in event && event.node !== undefined) await learn(event.node);
+        const line = json ? JSON.stringify(stored) : describeEvent(stored, node => labels.get(node) ?? node, paint);
+        if (line !== undefined) terminal.print(line);
+      }
+    },
+    said() {},
+  };
+}
+
+interface NodeRow {
+  readonly kind: string;
+  readonly data?: { readonly label?: unknown; readonly name?: unknown };
+}

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
+import { localProgram } from './local-program.ts';
+
+export interface DeclarationOptions {
+  /** The file `<name>.d.ts` for each of these modules. */
+  readonly entries: Readonly<Record<string, string>>;
+  readonly outDir: string;
+  readonly root: string;
+}
+
+/**
+ * Writes the types of some modules of the workspace, and of all that those types speak of, so that they stand on their own:
+ * no package of the workspace is named in them. Other packages stay imports.
+ */
+export function writeDeclarations({ entries, outDir, root }: DeclarationOptions): void {
+  mkdirSync(outDir, { recursive: true });
+  // Inside the workspace, because types of packages are looked up from where the configuration lies.
+  const work = mkdtempSync(path.join(outDir, '.types-'));
+  try {
+    emit(Object.values(entries), work, root);
+    const find = workspaceOrigins(root);
+    const wanted = Object.values(entries);
+    const done = new Set<string>();
+    for (let module = wanted.pop(); module !== undefined; module = wanted.pop()) {
+      if (done.has(module)) continue;
+      done.add(module);
+      const here = path.dirname(module);
+      const declared = readFileSync(path.join(work, declarationOf(path.relative(root, module))), 'utf8');
+      const text = withDirectImports(declared, find, target => relativeImport(here, target));
+      for (const [, specifier = ''] of text.matchAll(RELATIVE)) wanted.push(path.join(here, specifier));
+      const file = path.join(outDir, placeOf(root, module));
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(
+        file,
+        text.replace(RELATIVE, found => found.replace(/\.tsx?$/, '.js')),
+      );
+    }
+    for (const [name, module] of Object.entries(entries)) {
+      const target = placeOf(root, module)
+        .split(path.sep)
+        .join('/')
+        .replace(/\.d\.ts$/, '.js');
+      writeFileSync(path.join(outDir, `${name}.d.ts`), `export * from './${target}';\n`);
+    }
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+const RELATIVE = /(?<=(?:from|import) ['"]|import\(['"])(\.{1,2}\/[^'"]+)/g;
+
+/** The declarations of `packages/plan/src/a.ts` are in `types/plan/src/a.d.ts`: modules keep their places to each other. */
+function placeOf(root: string, module: string): string {
+  return declarationOf(path.join('types', path.relative(path.join(root, 'packages'), module)));
+}
+
+function declarationOf(file: string): string {
+  return file.replace(/\.tsx?$/, '.d.ts');
+}
+
+function relativeImport(from: string, module: string): string {
+  const place = path.relative(from, module).split(path.sep).join('/');
+  return place.startsWith('.') ? place : `./${place}`;
+}
+
+/** Types were checked before; here they are only written. */
+function emit(files: readonly string[], outDir: string, root: string): void {
+  const project = path.join(outDir, 'tsconfig.json');
+  const compilerOptions = {
+    noEmit: false,
+    noCheck: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: root,
+    outDir,
+    // What is found under node_modules counts as another's, and its types are not written.
+    paths: { '@signalbox/*': [path.join(root, 'packages/*/src/index.ts')] },
+  };
+  writeFileSync(
+    project,
+    JSON.stringify({ extends: path.join(root, 'tsconfig.json'), compilerOptions, files, include: [] }),
+  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [localProgram('typescript', 'tsc'), '-p', project], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the types could not be written\n${stdout}${stderr}`);
+}
