@@ -11,6 +11,8 @@ export interface HostFiles {
   create(path: string, mode: number): FileWriter;
   /** Adds to the end of a file, which is made if it is not there. */
   append(path: string, mode: number): FileWriter;
+  /** Cuts a file off. */
+  truncate(path: string, length: number): void;
   mkdir(path: string, mode: number): void;
   symlink(target: string, path: string): void;
   /** Moves a file onto a name, replacing what is there. */
@@ -35,6 +37,7 @@ const fsync = promisify(fs.fsync);
 export const nodeHostFiles: HostFiles = {
   create: (path, mode) => writerOf(fs.openSync(osPath(path), 'wx', mode)),
   append: (path, mode) => writerOf(fs.openSync(osPath(path), 'a', mode)),
+  truncate: (path, length) => fs.truncateSync(osPath(path), length),
   mkdir: (path, mode) => void fs.mkdirSync(osPath(path), mode),
   symlink: (target, path) => fs.symlinkSync(osPath(target), osPath(path)),
   rename: (from, to) => fs.renameSync(osPath(from), osPath(to)),

@@ -258,6 +258,9 @@ describe('recovery', () => {
     fs.appendFileSync(`${directory.path}/undo/${name}`, '{"version":1,"id":"x","to');
     fs.writeFileSync(`${directory.path}/undo/other.jsonl`, '{"version"');
     expect(await undoLog.pending()).toEqual([record]);
+    const next = { ...record, tool: 'next' };
+    await undoLog.put(next);
+    expect(await undoLog.pending()).toEqual([next]);
     await undoLog.remove('x');
     expect(await undoLog.pending()).toEqual([]);
   });

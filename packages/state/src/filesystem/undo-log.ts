@@ -62,6 +62,7 @@ export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFi
     async put(record) {
       const file = fileOf(record.id);
       const isNew = !fs.existsSync(file);
+      if (!isNew) cutTorn(file, files);
       const writer = files.append(file, 0o600);
       try {
         writer.write(Buffer.from(`${JSON.stringify(record)}\n`));
@@ -82,6 +83,15 @@ export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFi
     },
   };
 }
+
+/** What a full disk or a crash left of a line must not become the beginning of the next one. */
+function cutTorn(file: string, files: HostFiles): void {
+  const text = fs.readFileSync(file);
+  const whole = text.lastIndexOf(NEWLINE) + 1;
+  if (whole < text.length) files.truncate(file, whole);
+}
+
+const NEWLINE = 0x0a;
 
 /** None where not even the first line was finished: then nothing had begun. */
 function lastRecord(text: string): readonly UndoRecord[] {
