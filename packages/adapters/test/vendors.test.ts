@@ -288,6 +288,18 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     ]);
   });
 
+  it('[B27] reports what an answer cost that never arrived whole', async () => {
+    const text = Array.from({ length: 40 }, (_, index) => `word ${index} `);
+    const { task, run } = await given([{ text, fault: { kind: 'ended', after: 20 } }, { text: 'Done.' }]);
+    expect(await run()).toMatchObject({ kind: 'failed', error: { class: 'retryable' } });
+    expect(await run({ attempt: 2 })).toMatchObject({ kind: 'done' });
+    const [failed, whole] = [...task.spent.values()];
+    expect(task.spent.size).toBe(2);
+    expect(failed?.call).toMatch(/\/failed\//);
+    expect([failed?.inputTokens, failed?.outputTokens].every(tokens => (tokens ?? 0) > 10)).toBe(true);
+    expect(whole?.call).toBe(`${briefOf().task}/1`);
+  });
+
   it('[B3] shows its key to nobody', async () => {
     const { task, run } = await given([
       { text: `My key is ${KEY}.`, calls: [write('a.txt', KEY), { tool: 'send_mail', input: { to: KEY } }] },
@@ -314,5 +326,15 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     await run();
     const body = server.requests[0]?.body as { store?: boolean };
     expect(body.store).toBe(vendor.startsWith('openai') ? false : undefined);
+  });
+
+  it('[B31] marks the end of what was sent, where a provider asks for it, to be read from its cache', async () => {
+    const { run } = await given([{ calls: [read('a.txt')] }, { text: 'Done.' }]);
+    await run({ tools });
+    const body = server.requests[1]?.body as { system?: Json; messages?: readonly { content: readonly Json[] }[] };
+    const marked = (value: Json | undefined) =>
+      JSON.stringify(value ?? null).includes('"cache_control":{"type":"ephemeral"}');
+    const last = body.messages?.at(-1)?.content;
+    expect([marked(body.system), marked(last as Json)]).toEqual(vendor === 'anthropic' ? [true, true] : [false, false]);
   });
 });

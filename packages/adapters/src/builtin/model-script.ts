@@ -54,7 +54,7 @@ export function parseModelScript(source: string): Result<ModelScript, string> {
 
 function isPattern(source: string): boolean {
   try {
-    return new RegExp(source, 'su') !== undefined;
+    return new RegExp(source, 's') !== undefined;
   } catch {
     return false;
   }

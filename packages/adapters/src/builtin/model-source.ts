@@ -1,6 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogle } from '@ai-sdk/google';
-import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { err, ok, type Result } from '@signalbox/model';
 import type { AgentBrief, ModelName, TaskError } from '@signalbox/runs';
@@ -32,7 +29,8 @@ interface Vendor {
   readonly defaultUrl: string;
   /** The part of the address that names the version, where a vendor's own tools leave it out. */
   readonly version: string;
-  readonly create: (settings: { apiKey: string; baseURL: string }, model: string) => LanguageModelV4;
+  /** A provider's package is loaded when it is needed. */
+  readonly create: (settings: { apiKey: string; baseURL: string }, model: string) => Promise<LanguageModelV4>;
   readonly providerOptions?: SharedV4ProviderOptions;
 }
 
@@ -52,16 +50,22 @@ const vendors: Readonly<Record<Remote, Vendor>> = {
     keyVariable: 'ANTHROPIC_API_KEY',
     defaultUrl: 'https://api.anthropic.com/v1',
     version: '/v1',
-    create: (settings, model) => createAnthropic(settings)(model),
+    create: async (settings, model) => (await import('@ai-sdk/anthropic')).createAnthropic(settings)(model),
   },
-  openai: { ...openai, create: (settings, model) => createOpenAI(settings).responses(model) },
-  'openai-chat': { ...openai, create: (settings, model) => createOpenAI(settings).chat(model) },
+  openai: {
+    ...openai,
+    create: async (settings, model) => (await import('@ai-sdk/openai')).createOpenAI(settings).responses(model),
+  },
+  'openai-chat': {
+    ...openai,
+    create: async (settings, model) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(model),
+  },
   google: {
     access: environment => environment.google,
     keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
     defaultUrl: 'https://generativelanguage.googleapis.com/v1beta',
     version: '/v1beta',
-    create: (settings, model) => createGoogle(settings)(model),
+    create: async (settings, model) => (await import('@ai-sdk/google')).createGoogle(settings)(model),
   },
 };
 
@@ -93,7 +97,7 @@ export function createModelSource(environment: ModelEnvironment): ModelOf {
     const baseURL = baseUrl === undefined ? vendor.defaultUrl : versioned(baseUrl, vendor.version);
     return ok({
       name: { provider, model },
-      model: vendor.create({ apiKey: key, baseURL }, model),
+      model: await vendor.create({ apiKey: key, baseURL }, model),
       secrets: [key],
       keyVariable: vendor.keyVariable,
       ...(vendor.providerOptions && { providerOptions: vendor.providerOptions }),

@@ -120,7 +120,7 @@ function textOf(message: LanguageModelV4Message): string {
 function fits({ when }: ScriptRule, asked: Asked): boolean {
   if (when === undefined) return true;
   const matches = (source: string | undefined, value: string) =>
-    source === undefined || new RegExp(source, 'su').test(value);
+    source === undefined || new RegExp(source, 's').test(value);
   return (
     (when.turn === undefined || when.turn === asked.turn) &&
     (when.toolResult === undefined || asked.results.includes(when.toolResult)) &&

@@ -122,33 +122,29 @@ export function lastConversation(entries: readonly TranscriptEntry[], task: stri
   const begun = entries[start];
   if (begun?.kind !== 'begun') return undefined;
   const number = entries.filter(entry => entry.kind === 'begun').length;
-  const own = entries.slice(start + 1);
-  const turns: Turn[] = [];
-  for (const [index, entry] of own.entries()) {
-    if (entry.kind !== 'assistant') continue;
-    const next = own.findIndex((later, at) => at > index && later.kind === 'assistant');
-    const after = own.slice(index + 1, next < 0 ? undefined : next);
-    const correction = after.find(later => later.kind === 'correction');
-    const parts = entry.content.filter(part => part.type === 'tool-call');
-    turns.push({
-      number: turns.length + 1,
-      content: entry.content,
-      usage: entry.usage,
-      calls: parts.map((part, at) => callOf(`${task}/${number}/${turns.length + 1}/${at}`, part, after)),
-      ...(correction && { correction: correction.text }),
-    });
+  const groups: { readonly answer: EntryOf<'assistant'>; readonly after: TranscriptEntry[] }[] = [];
+  for (const entry of entries.slice(start + 1)) {
+    if (entry.kind === 'assistant') groups.push({ answer: entry, after: [] });
+    else groups.at(-1)?.after.push(entry);
   }
-  return { number, begun, turns, waits: own.at(-1)?.kind === 'waiting' };
+  const turns = groups.map(({ answer, after }, index) => turnOf(`${task}/${number}`, index + 1, answer, after));
+  return { number, begun, turns, waits: entries.at(-1)?.kind === 'waiting' };
 }
 
-function callOf(id: string, part: CallPart, after: readonly TranscriptEntry[]): TurnCall {
-  const begun = after.find(entry => entry.kind === 'tool_begun' && entry.call === id);
-  const ended = after.find(entry => entry.kind === 'tool_ended' && entry.call === id);
+function turnOf(place: string, number: number, answer: EntryOf<'assistant'>, after: readonly TranscriptEntry[]): Turn {
+  const parts = answer.content.filter(part => part.type === 'tool-call');
+  const correction = after.find(entry => entry.kind === 'correction');
   return {
-    id,
-    part,
-    ...(begun?.kind === 'tool_begun' && { begun }),
-    ...(ended?.kind === 'tool_ended' && { ended }),
+    number,
+    content: answer.content,
+    usage: answer.usage,
+    calls: parts.map((part, index) => {
+      const id = `${place}/${number}/${index}`;
+      const begun = after.filter(entry => entry.kind === 'tool_begun').find(entry => entry.call === id);
+      const ended = after.filter(entry => entry.kind === 'tool_ended').find(entry => entry.call === id);
+      return { id, part, ...(begun && { begun }), ...(ended && { ended }) };
+    }),
+    ...(correction && { correction: correction.text }),
   };
 }
 
