@@ -1,4 +1,3 @@
-import { timestampOf } from '@signalbox/model';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
@@ -14,14 +13,15 @@ import { createEffectRound } from './effect-round.ts';
 import { DEFAULT_IDLE_MS, type DrivenRun, type PlanRunOptions, type RunEnd } from './engine-options.ts';
 import { createPhaseGuard, type FramePhase } from './frame-phase.ts';
 import { frameRandom } from './frame-random.ts';
-import { putReadRows, putStatusRows } from './frame-rows.ts';
+import { putStatusRows } from './frame-rows.ts';
 import type { TriggerKind } from './frame-scheduler.ts';
 import { createFrameTrace } from './frame-trace.ts';
 import { triggerOf } from './frame-trigger.ts';
 import { createIntake } from './intake.ts';
 import { createOperator } from './operator.ts';
 import { createPlanContext } from './plan-context.ts';
-import { createPlanQueries, QUERY, TABLE, tablesOf } from './plan-queries.ts';
+import { createPlanQueries, tablesOf } from './plan-queries.ts';
+import { createReadBook, LOOP } from './read-book.ts';
 import { createRunCommit } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -84,7 +84,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     () => request('late_write'),
   );
   const loops = [...records].filter(([, record]) => record.loop !== undefined);
-  const iterations = createReadable('loop:', new Map(loops.map(([id, record]) => [id, iterationOf(record)])));
+  const iterations = createReadable(LOOP, new Map(loops.map(([id, record]) => [id, iterationOf(record)])));
   const structure = createStructure({
     recordOf: id => (records.get(id)?.gone === true ? undefined : records.get(id)),
     ...(options.environment === undefined ? {} : { environment: options.environment }),
@@ -132,7 +132,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     volatile: memory.volatile,
     queue,
     db: queries.access,
-    now: () => timestampOf({ now: () => frameTime }),
+    now: () => ledger.stamp(frameTime),
     random: () => random(),
     moment,
   });
@@ -143,7 +143,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
   });
   const keeper = createTreeKeeper(memory, structure);
-  let reads: ReadonlySet<string> = new Set();
+  const reads = createReadBook(memory, renderer, options.keepVolatile === true ? queries.answerOf : undefined);
   let isQuiet = false;
   let isSuspended = false;
   let cancelIdle: (() => void) | undefined;
@@ -243,9 +243,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       effects.nodesChanged([], [node]);
     });
     book.setPhase(keeper.isVerifying ? 'VERIFY' : 'EXECUTE');
-    const readNow = new Set([...renderer.reads].filter(key => !key.startsWith('loop:')));
-    putReadRows(memory, reads, readNow, options.keepVolatile === true ? queries.answerOf : undefined);
-    reads = readNow;
+    reads.put();
 
     const digest = memory.digest.value;
     const productive = isProductive || index === 0 || triggers.includes('resume');
@@ -256,18 +254,16 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     enter('commit', index);
     const written = ledger.writtenState();
     trace.note(() => ({ written }));
-    const isRecorded =
-      options.keepVolatile === true || ![...reads].some(key => key.startsWith('vol:') || key.startsWith(QUERY));
     const lost = await commit(
       {
         index,
-        at: timestampOf({ now: () => frameTime }),
+        at: ledger.stamp(frameTime),
         trigger: triggerOf(triggers, written),
         mounted,
         unmounted,
         written,
         digest,
-        verifiable: isRecorded,
+        verifiable: reads.isRecorded,
       },
       end,
     );
@@ -349,7 +345,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   function earlyEnd({ activity, goesOn }: Settled, calls: readonly EffectCall[]): RunEnd | undefined {
     if (goesOn || queue.size > 0 || effects.any || effects.isDue(calls)) return undefined;
     // A query sees what this frame commits only in the next one.
-    if ([...renderer.reads].some(key => key.startsWith(TABLE))) return undefined;
+    if (reads.waitsForTables) return undefined;
     const end = outcome(activity, activity.ready.length);
     return end !== undefined && book.canEnd(end) ? end : undefined;
   }

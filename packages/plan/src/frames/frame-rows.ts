@@ -4,7 +4,6 @@ import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
 import type { Reconciled } from '../render/reconcile.ts';
 import type { NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
-import { QUERY } from './plan-queries.ts';
 import { digested, type RunMemory } from './run-memory.ts';
 
 /** Puts the rows of nodes that came, changed or left into the ledger. */
@@ -51,15 +50,25 @@ export function putStatusRows(
     const record = records.get(id);
     const before = ledger.committed('status', id) as { readonly status?: NodeStatus; readonly gone?: true } | undefined;
     const keepsRecord = isRunnableKind(node.kind) || isLoopKind(node.kind) || node.kind === 'effect';
-    if (keepsRecord && record !== undefined)
-      putStatus(memory, id, record.gone === true ? record : { ...record, status });
-    else if (status !== 'idle' || before !== undefined)
-      putStatus(memory, id, { status, iteration: structure.scopeOf(id) });
+    const iteration = structure.scopeOf(id);
+    const row = keepsRecord && record !== undefined ? { ...record, status } : { status, iteration };
+    if ((row.status !== 'idle' || before !== undefined || keepsRecord) && !isSame(ledger.current('status', id), row))
+      putStatus(memory, id, row);
     const from = before === undefined || before.gone === true ? 'idle' : (before.status ?? 'idle');
     if (!isRunnableKind(node.kind) || from === status) continue;
     const reason = status === 'blocked' && record?.reason !== undefined ? { blockReason: record.reason } : {};
     ledger.event('node.status', { node: id as NodeKey, frame, from, to: status, ...reason });
   }
+}
+
+/** Rows are made of the same parts where nothing changed. */
+function isSame(shown: Json | undefined, row: NodeRecord): boolean {
+  if (shown === undefined) return false;
+  const a = shown as unknown as Readonly<Record<string, unknown>>;
+  const b = row as unknown as Readonly<Record<string, unknown>>;
+  for (const key in b) if (!Object.is(a[key], b[key])) return false;
+  for (const key in a) if (!(key in b)) return false;
+  return true;
 }
 
 /** As if it had left the plan: when its branch is taken again, it begins anew. */
@@ -75,24 +84,4 @@ function skip({ records }: RunMemory, id: string, onSkipped: (node: string) => v
 export function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined): void {
   memory.ledger.put('status', id, record as Json | undefined);
   memory.digest.set('status', id, record as Json | undefined);
-}
-
-/**
- * One row when a key begins to be read, one when it ends. With `answerOf`, what was read of volatile state and of queries
- * is kept too.
- */
-export function putReadRows(
-  memory: RunMemory,
-  before: ReadonlySet<string>,
-  now: ReadonlySet<string>,
-  answerOf: ((key: string) => Json | undefined) | undefined,
-): void {
-  const { ledger, volatile } = memory;
-  for (const key of before) if (!now.has(key)) ledger.put('read', key, undefined);
-  for (const key of now) {
-    const isVolatile = key.startsWith('vol:');
-    if (answerOf !== undefined && (isVolatile || key.startsWith(QUERY))) {
-      ledger.put('read', key, { value: (isVolatile ? volatile.peek(key.slice(4)) : answerOf(key)) ?? null });
-    } else if (!before.has(key)) ledger.put('read', key, true);
-  }
 }

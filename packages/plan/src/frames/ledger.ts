@@ -1,5 +1,6 @@
 import { type Clock, type EventId, type IdSource, type Json, type Timestamp, timestampOf } from '@signalbox/model';
 import {
+  type Change,
   changeBetween,
   type EventDraft,
   type Frame,
@@ -29,6 +30,10 @@ export interface Ledger {
   /** What a key of a space holds from the next frame on; undefined takes it away. */
   put(space: IntervalSpace, key: string, value: Json | undefined): void;
   committed(space: IntervalSpace, key: string): Json | undefined;
+  /** What the next commit will have made of it. */
+  current(space: IntervalSpace, key: string): Json | undefined;
+  /** The time as it is written down. */
+  stamp(ms?: number): Timestamp;
   task(task: Task): void;
   event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): void;
   contractEvent(draft: EventDraft): void;
@@ -42,6 +47,12 @@ export interface Ledger {
   writtenState(): readonly string[];
 }
 
+interface Pending {
+  readonly value: Json | undefined;
+  /** From what is committed; made when it is first asked for. */
+  change: { readonly made: Change | undefined } | undefined;
+}
+
 /** `first` says how many transitions the frame has that comes first. */
 export function createLedger(
   clock: Clock,
@@ -52,26 +63,38 @@ export function createLedger(
   const committed = new Map<IntervalSpace, Map<string, Json>>(
     (['node', 'status', 'state', 'read'] as const).map(space => [space, new Map(known.get(space))]),
   );
-  const pending = new Map<IntervalSpace, Map<string, Json | undefined>>();
+  const pending = new Map<IntervalSpace, Map<string, Pending>>();
   let tasks = new Map<TaskId, Task>();
   let events: EventDraft[] = [];
   let transitions: Transition[] = [];
   let counted = first;
 
   let stamped = { ms: Number.NaN, text: '' as Timestamp };
-  const stamp = (): Timestamp => {
-    const ms = clock.now();
-    if (ms !== stamped.ms) stamped = { ms, text: timestampOf(clock) };
+  const stamp = (ms = clock.now()): Timestamp => {
+    if (ms !== stamped.ms) stamped = { ms, text: timestampOf({ now: () => ms }) };
     return stamped.text;
   };
   const committedValue = (space: IntervalSpace, key: string) => committed.get(space)?.get(key);
+  const changeOf = (space: IntervalSpace, key: string, entry: Pending): Change | undefined => {
+    entry.change ??= { made: changeBetween(committedValue(space, key), entry.value) };
+    return entry.change.made;
+  };
 
   return {
     put(space, key, value) {
-      const changes = pending.get(space) ?? new Map<string, Json | undefined>();
-      pending.set(space, changes.set(key, value));
+      let changes = pending.get(space);
+      if (changes === undefined) {
+        changes = new Map();
+        pending.set(space, changes);
+      }
+      changes.set(key, { value, change: undefined });
     },
     committed: committedValue,
+    current(space, key) {
+      const entry = pending.get(space)?.get(key);
+      return entry === undefined ? committedValue(space, key) : entry.value;
+    },
+    stamp,
     task(task) {
       tasks.set(task.id, task);
     },
@@ -100,8 +123,8 @@ export function createLedger(
     writes(frame, nextFrame, run) {
       const intervals: IntervalWrite[] = [];
       for (const [space, changes] of pending) {
-        for (const [key, value] of changes) {
-          const change = changeBetween(committedValue(space, key), value);
+        for (const [key, entry] of changes) {
+          const change = changeOf(space, key, entry);
           if (change !== undefined) intervals.push({ space, key, fromFrame: nextFrame, change });
         }
       }
@@ -118,7 +141,7 @@ export function createLedger(
     settle() {
       for (const [space, changes] of pending) {
         const values = committed.get(space);
-        for (const [key, value] of changes) {
+        for (const [key, { value }] of changes) {
           if (value === undefined) values?.delete(key);
           else values?.set(key, value);
         }
@@ -133,7 +156,7 @@ export function createLedger(
     },
     writtenState: () =>
       [...(pending.get('state') ?? [])]
-        .filter(([key, value]) => changeBetween(committedValue('state', key), value) !== undefined)
+        .filter(([key, entry]) => changeOf('state', key, entry) !== undefined)
         .map(([key]) => key),
   };
 }

@@ -5,6 +5,7 @@ import { type QueryAccess, type QueryTable, queryTables } from '../context.ts';
 import { type ErrorContext, PlanError } from '../plan-error.ts';
 import { createReadable, noteRead } from '../render/tracked.ts';
 import { frozen } from '../state/frozen.ts';
+import { QUERY, TABLE } from './read-book.ts';
 
 /** `ctx.db`: queries of what is committed, and which of them are out of date. */
 export interface PlanQueries {
@@ -14,10 +15,6 @@ export interface PlanQueries {
   /** What the render read last under a key of its record. */
   answerOf(key: string): Json | undefined;
 }
-
-/** Before keys of reads: tables that a query waits for, and queries themselves. */
-export const TABLE = 'db:';
-export const QUERY = 'query:';
 
 export function createPlanQueries(
   query: ((sql: string, params: readonly Json[]) => readonly Json[]) | undefined,
@@ -48,6 +45,8 @@ export function createPlanQueries(
       },
     },
     invalidate(changed) {
+      // Nobody asked anything yet, so nobody waits.
+      if (answers.size === 0) return;
       versions += 1;
       tables.write(new Map(changed.map(table => [table, versions])));
     },

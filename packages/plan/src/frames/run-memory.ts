@@ -30,6 +30,8 @@ export interface RunMemory {
   readonly effects: ReadonlyMap<string, EffectMemory>;
   /** Nodes of the last frame that an earlier process committed, with their kinds. */
   readonly formerNodes: ReadonlyMap<string, string>;
+  /** Keys that it read. */
+  readonly formerReads: ReadonlySet<string>;
   readonly limits: StopConditions;
   /** Runs of sub-plans that have not come to their end. */
   readonly children: readonly RunRecord[];
@@ -105,6 +107,7 @@ export async function loadMemory(
     formerNodes: new Map(
       [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
     ),
+    formerReads: new Set(known.get('read')?.keys()),
     limits: record?.limits ?? limits,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],

@@ -1,3 +1,4 @@
+import type { Json } from '@signalbox/model';
 import type { AnyPlan } from '../plan-definition.ts';
 import { PlanError } from '../plan-error.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
@@ -26,12 +27,15 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory)
       return fault === undefined ? undefined : new PlanError('plan/state-invalid', fault);
     },
   );
-  const of = (space: string) =>
-    new Map(
-      [...changes].filter(([key]) => key.startsWith(space)).map(([key, value]) => [key.slice(space.length), value]),
-    );
-  const durable = of(STATE);
-  for (const [key, value] of durable) {
+  const durable = new Map<string, Json | undefined>();
+  const passing = new Map<string, Json | undefined>();
+  for (const [placed, value] of changes) {
+    if (!isDurable(placed)) {
+      passing.set(placed.slice(VOLATILE.length), value);
+      continue;
+    }
+    const key = placed.slice(STATE.length);
+    durable.set(key, value);
     ledger.put('state', key, value);
     digest.set('state', key, value);
   }
@@ -49,7 +53,7 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory)
     });
     memory.lastChanges = [...memory.lastChanges, { key, frame: action.frame, trigger: action.trigger }].slice(-3);
   }
-  state.write(durable);
-  volatile.write(of(VOLATILE));
+  if (durable.size > 0) state.write(durable);
+  if (passing.size > 0) volatile.write(passing);
   return { changed: changes.size > 0, failed };
 }

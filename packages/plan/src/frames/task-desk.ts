@@ -1,4 +1,4 @@
-import { Bug, type RunId, type Timestamp, timestampOf } from '@signalbox/model';
+import { Bug, type RunId, type Timestamp } from '@signalbox/model';
 import {
   cancelTask,
   DEFAULT_BACKOFF_MS,
@@ -113,7 +113,7 @@ export function createTaskDesk(
     const task = tasks.get(byNode.get(node.id) as TaskId);
     if (task?.status !== 'pending') return undefined;
     if (task.signature === structure.signatureOf(node.id) && task.iteration === structure.scopeOf(node.id)) return task;
-    keep(cancelTask(task, timestampOf(clock)));
+    keep(cancelTask(task, ledger.stamp()));
     ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
     return undefined;
   };
@@ -130,9 +130,9 @@ export function createTaskDesk(
       const before = records.get(node.id);
       const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
       const task = startTask(
-        waiting ?? newTask(node, run, restart, maxRetries, structure, timestampOf(clock)),
+        waiting ?? newTask(node, run, restart, maxRetries, structure, ledger.stamp()),
         owner,
-        timestampOf(clock),
+        ledger.stamp(),
       );
       waits.get(task.id)?.();
       waits.delete(task.id);
@@ -184,7 +184,7 @@ export function createTaskDesk(
     close(id, outcome, stale) {
       const task = tasks.get(id);
       if (task === undefined) throw new Bug(`task ${id} is not under way`);
-      const at = timestampOf(clock);
+      const at = ledger.stamp();
       const handledFrame = Math.max(0, memory.nextFrame - 1);
       const ended = (row: Task, how: 'done' | 'error' | 'canceled', error?: TaskError) => {
         keep({ ...row, handledFrame });
@@ -233,7 +233,7 @@ export function createTaskDesk(
       if (task === undefined || task.status === 'canceling') return;
       waits.get(id)?.();
       waits.delete(id);
-      const canceled = cancelTask(task, timestampOf(clock));
+      const canceled = cancelTask(task, ledger.stamp());
       keep(canceled);
       if (canceled.status === 'canceled') {
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
@@ -243,7 +243,7 @@ export function createTaskDesk(
     },
     terminate() {
       for (const task of [...tasks.values()]) {
-        keep(canceledAtOnce(task, timestampOf(clock)));
+        keep(canceledAtOnce(task, ledger.stamp()));
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
         const record = records.get(task.node);
         if (record === undefined || record.gone === true) continue;
@@ -261,7 +261,7 @@ export function createTaskDesk(
           if (task.nextRetryAt !== undefined) waitFor(task);
           continue;
         }
-        const action = recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, timestampOf(clock));
+        const action = recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, ledger.stamp());
         keep(action.task);
         const record = records.get(task.node);
         if (action.kind === 'cancel') {

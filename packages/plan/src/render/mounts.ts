@@ -51,6 +51,8 @@ interface Place {
 
 export interface Mounts {
   readonly reads: ReadonlySet<string>;
+  /** Keys that are read now and were not the last time this was asked, and the reverse. */
+  takeReadChanges(): ReadonlySet<string>;
   /** Pieces of code that asked for effects. */
   readonly asking: ReadonlySet<Tracked<unknown>>;
   updateSlots(before: readonly SlotMount[], slots: readonly Slot[], place: Place): readonly SlotMount[];
@@ -68,12 +70,15 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
   const counts = new Map<string, number>();
   const reads = new Set<string>();
   const asking = new Set<Tracked<unknown>>();
+  let readChanges = new Set<string>();
 
   function remember(code: Tracked<unknown>): void {
     if (code.effects.length > 0) asking.add(code);
     for (const key of code.reads) {
       counts.set(key, (counts.get(key) ?? 0) + 1);
+      if (reads.has(key)) continue;
       reads.add(key);
+      readChanges.add(key);
     }
   }
 
@@ -83,7 +88,10 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
     for (const key of code.reads) {
       const left = (counts.get(key) ?? 1) - 1;
       counts.set(key, left);
-      if (left === 0) reads.delete(key);
+      if (left > 0) continue;
+      counts.delete(key);
+      reads.delete(key);
+      readChanges.add(key);
     }
   }
 
@@ -357,6 +365,11 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
   return {
     reads,
     asking,
+    takeReadChanges() {
+      const taken = readChanges;
+      if (taken.size > 0) readChanges = new Set();
+      return taken;
+    },
     updateSlots,
     unmount: mounts => mounts.forEach(release),
     conflicts: ids.conflicts,

@@ -21,6 +21,8 @@ export interface Renderer {
   readonly isStale: boolean;
   /** Every key that the render as it stands has read, with the name of its space before it. */
   readonly reads: ReadonlySet<string>;
+  /** Keys of `reads` that came or went since this was last asked. */
+  takeReadChanges(): ReadonlySet<string>;
   /** What components asked for with `ctx.effect`. */
   effects(): readonly EffectCall[];
   close(): void;
@@ -62,6 +64,7 @@ export function createRenderer({ plan, context, iterationOf }: RendererOptions):
 
   return {
     reads: mounts.reads,
+    takeReadChanges: mounts.takeReadChanges,
     get isStale() {
       return root.stale;
     },

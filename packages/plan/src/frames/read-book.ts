@@ -1,0 +1,57 @@
+import type { Json } from '@signalbox/model';
+import type { Renderer } from '../render/renderer.ts';
+import type { RunMemory } from './run-memory.ts';
+
+/** Before keys of reads: loops, tables that a query waits for, queries themselves, volatile state. */
+export const LOOP = 'loop:';
+export const TABLE = 'db:';
+export const QUERY = 'query:';
+export const VOL = 'vol:';
+
+/** What renders read, as rows: one when a key begins to be read, one when it ends. Costs what changed. */
+export interface ReadBook {
+  /** Puts what changed since the last frame. */
+  put(): void;
+  /** Whether everything that the render read is kept. */
+  readonly isRecorded: boolean;
+  readonly waitsForTables: boolean;
+}
+
+/** With `answerOf`, what was read of volatile state and of queries is kept too. */
+export function createReadBook(
+  memory: RunMemory,
+  renderer: Renderer,
+  answerOf: ((key: string) => Json | undefined) | undefined,
+): ReadBook {
+  const { ledger, volatile } = memory;
+  const passing = new Set<string>();
+  const tables = new Set<string>();
+  let former: ReadonlySet<string> | undefined = memory.formerReads;
+
+  const note = (set: Set<string>, key: string, isRead: boolean) => void (isRead ? set.add(key) : set.delete(key));
+
+  return {
+    put() {
+      for (const key of former ?? []) if (!renderer.reads.has(key)) ledger.put('read', key, undefined);
+      former = undefined;
+      for (const key of renderer.takeReadChanges()) {
+        if (key.startsWith(LOOP)) continue;
+        const isRead = renderer.reads.has(key);
+        if (key.startsWith(VOL) || key.startsWith(QUERY)) note(passing, key, isRead);
+        if (key.startsWith(TABLE)) note(tables, key, isRead);
+        ledger.put('read', key, isRead ? true : undefined);
+      }
+      if (answerOf === undefined) return;
+      for (const key of passing) {
+        const value = key.startsWith(VOL) ? volatile.peek(key.slice(VOL.length)) : answerOf(key);
+        ledger.put('read', key, { value: value ?? null });
+      }
+    },
+    get isRecorded() {
+      return answerOf !== undefined || passing.size === 0;
+    },
+    get waitsForTables() {
+      return tables.size > 0;
+    },
+  };
+}
