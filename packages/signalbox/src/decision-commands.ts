@@ -107,7 +107,7 @@ function answering(
             terminal,
             after,
             flags.json ?? false,
-            run?.status === 'waiting' ? `${calledAs} resume ${after.run}` : undefined,
+            surface.isOwner && run?.status === 'waiting' ? `${calledAs} resume ${after.run}` : undefined,
           );
           return exitCodes.done;
         }),

@@ -6,6 +6,6 @@ export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, refused: 4 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export function exitCodeOf(error: ErrorEnvelope): ExitCode {
-  if (error.code === 'command/usage') return exitCodes.usage;
+  if (error.code === 'command/usage' || error.code === 'VALIDATION_ERROR') return exitCodes.usage;
   return error.code === 'store/owned' || error.code === 'run/plan-changed' ? exitCodes.refused : exitCodes.failed;
 }

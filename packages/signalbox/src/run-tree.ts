@@ -3,13 +3,26 @@ import { type Paint, shown } from './terminal.ts';
 
 /** A tree, two spaces a level, with the mark and the status of each node. */
 export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly string[] {
-  const { kind, id, status = 'idle', data, children } = node;
-  const named = data.label ?? data.name;
-  const title = typeof named === 'string' ? `${kind} ${named}` : `${kind} ${id}`;
+  const { kind, status = 'idle', children } = node;
   const isShown = kind !== 'branch' && kind !== 'component';
-  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(title)} ${paint.faint(status)}`;
+  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(status)}`;
   const inside = children.flatMap(child => describeTree(child, paint, isShown ? depth + 1 : depth));
   return isShown ? [line, ...inside] : inside;
+}
+
+/** A node in a tree: its kind, and its label or name, else the id that its author gave it. */
+export function titleOf({ kind, id, data }: TreeNode): string {
+  const named = data.label ?? data.name;
+  if (typeof named === 'string') return `${kind} ${named}`;
+  // Sixteen hex digits are derived from its place, and say nothing.
+  return /^[0-9a-f]{16}$/.test(id) ? kind : `${kind} ${id}`;
+}
+
+/** What people call a node where it stands alone: its label or name, else its kind and id. */
+export function nodeLabel(tree: TreeNode | undefined, id: string): string {
+  const node = tree && findNode(tree, id);
+  const named = node?.data.label ?? node?.data.name;
+  return typeof named === 'string' ? named : node === undefined ? id : `${node.kind} ${id}`;
 }
 
 export function markOf(status: string, paint: Paint): string {
@@ -29,4 +42,13 @@ export function markOf(status: string, paint: Paint): string {
     default:
       return paint.faint('·');
   }
+}
+
+function findNode(node: TreeNode, id: string): TreeNode | undefined {
+  if (node.id === id) return node;
+  for (const child of node.children) {
+    const found = findNode(child, id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

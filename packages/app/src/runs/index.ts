@@ -20,7 +20,6 @@ export { openReader, type Reader, readOwner } from '@signalbox/store';
 export { type Machine, thisMachine } from '../machine.ts';
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
-export { type LiveRun, resumeRun, type StartRunOptions, startRun } from './live-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
 export { openRunHost, type RunHostOptions } from './open-run-host.ts';
 export { type OwnedStore, openOwnedStore } from './owned-store.ts';
