@@ -440,7 +440,17 @@ describe('confinement', () => {
     }
     const snapshot = must(await files.snapshot());
     expect(snapshot.tree.entries.get('data')).toMatchObject({ kind: 'opaque' });
-    expect(() => openTestFilesystem(`${root}/data/inner`, { dataDirectory: `${root}/data` })).toThrow('data directory');
+    expect(() => openTestFilesystem(`${root}/data/inner`, { dataDirectory: `${root}/data` })).toThrow(
+      'may not be entered',
+    );
+  });
+
+  it('[S30] other directories can be refused like the data directory', async () => {
+    for (const name of ['data', 'keys']) fs.mkdirSync(`${root}/${name}`);
+    const files = openTestFilesystem(root, { dataDirectory: `${root}/data`, refused: [`${root}/keys`, '/no-such'] });
+    expect(files.refused).toEqual(['data', 'keys'].map(name => `${fs.realpathSync(root)}/${name}`));
+    expect(await files.write('keys/new', 'x')).toMatchObject({ ok: false, error: { code: 'state/path-refused' } });
+    expect(must(await files.snapshot()).tree.entries.get('keys')).toMatchObject({ kind: 'opaque' });
   });
 
   it('[S30] a failing call that writes into, or moves, the data directory does not lose it', async () => {

@@ -28,6 +28,8 @@ export interface HostFilesystemOptions {
   readonly opaque?: readonly string[];
   /** Where the program keeps its own data: no path may enter it, and it is never looked into. */
   readonly dataDirectory?: string;
+  /** Other directories of which the same holds, such as those with keys. */
+  readonly refused?: readonly string[];
 }
 
 /** A filesystem on a directory of the host. */
@@ -46,13 +48,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const { store, undoLog, files = nodeHostFiles } = options;
   const root = realDirectory(options.root);
   if (root === undefined) return err(rootRefused('it is not a directory'));
-  const data = options.dataDirectory === undefined ? undefined : realDirectory(options.dataDirectory);
-  if (data !== undefined && isWithin(root, data)) return err(rootRefused('it is inside the data directory'));
+  const data = options.dataDirectory === undefined ? [] : [options.dataDirectory];
+  const forbidden = [...data, ...(options.refused ?? [])].flatMap(path => realDirectory(path) ?? []);
+  const around = forbidden.find(path => isWithin(root, path));
+  if (around !== undefined) return err(rootRefused(`it is inside ${around}, which may not be entered`));
   const opaque = new Set(options.opaque ?? DEFAULT_OPAQUE);
   const kept = new WeakMap<DirectoryNode, Digest>();
   const records = new Map<string, UndoRecord>();
   const stagings = new Set<string>();
-  const isData = (path: string) => data !== undefined && `${root}/${path}` === data;
+  const isForbidden = (path: string) => forbidden.includes(`${root}/${path}`);
   /** What was last seen, by a snapshot or after a restore: every file in it was read. */
   let known: DirectoryNode | undefined;
   /** What was changed through this object since. */
@@ -61,7 +65,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const scanOptions = (contents: ContentStore | null): ScanOptions => ({
     root,
     // The data directory must outlive everything: it is never looked into, and follows home if a call moves it.
-    opaque: (path, name) => opaque.has(name) || isData(path),
+    opaque: (path, name) => opaque.has(name) || isForbidden(path),
     ignored: name => stagings.has(name),
     now: files.now(),
     store: contents,
@@ -91,7 +95,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     records.set(record.id, record);
   };
 
-  const limits = { root, forbidden: data === undefined ? [] : [data], opaque };
+  const limits = { root, forbidden, opaque };
   const access = createHostFileAccess(limits, async parts => {
     dirty.add(parts.join('/'));
   });
@@ -149,7 +153,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   return ok({
     ...access,
     root,
-    refused: limits.forbidden,
+    refused: forbidden,
     lockPath: root,
     async snapshot(how = {}) {
       try {
@@ -193,7 +197,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       await undoLog.remove(keyOf(id));
       records.delete(keyOf(id));
     },
-    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since).filter(path => !isData(path)),
+    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since).filter(path => !isForbidden(path)),
   });
 }
 
@@ -255,6 +259,6 @@ function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/reco
 function rootRefused(reason: string): RootRefusedError {
   return failure('state/path-refused', {
     message: `the directory cannot be a working directory: ${reason}`,
-    suggestion: 'Name a directory that exists and is outside the data directory.',
+    suggestion: 'Name a directory that exists, outside the data directory and whatever else is refused.',
   });
 }
