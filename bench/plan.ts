@@ -19,7 +19,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createIdSource, type RunId } from '@signalbox/model';
+import { createIdSource, type Rng, type RunId } from '@signalbox/model';
 import { type AnyPlan, definePlan, Phase, type PlanElement, runPlan, Step, Task, While } from '@signalbox/plan';
 import { jsx } from '@signalbox/plan/jsx-runtime';
 import type { Commit, OwnerId } from '@signalbox/runs';
@@ -36,7 +36,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const root = mkdtempSync(path.join(values.dir ?? tmpdir(), 'signalbox-bench-'));
 const clock = { now: () => Date.now() };
-const rng = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
+const rng = randomBlocks();
 const ids = createIdSource(clock, rng);
 const timers = {
   after(ms: number, run: () => void) {
@@ -358,6 +358,18 @@ function growingState(steps: number): AnyPlan {
 /** A step of its own: steps run one after the other. */
 function stepOf(task: object, key: number): PlanElement {
   return el(Step, {}, el(Task, task), key);
+}
+
+/** Taken from the system in blocks, as the program does. */
+function randomBlocks(): Rng {
+  let [block, used] = [new Uint8Array(0), 0];
+  return {
+    bytes(length) {
+      if (used + length > block.length) [block, used] = [crypto.getRandomValues(new Uint8Array(4096)), 0];
+      used += length;
+      return block.slice(used - length, used);
+    },
+  };
 }
 
 function el(type: unknown, props: object, children?: unknown, key?: unknown): PlanElement {

@@ -47,7 +47,15 @@ const step = {
         space: 'status',
         key: node,
         fromFrame: 4,
-        change: { kind: 'patch', steps: [{ op: 'set', path: ['status', 0], value: 'succeeded' }] },
+        change: {
+          kind: 'patch',
+          steps: [
+            { op: 'set', path: ['status', 0], value: 'succeeded' },
+            { op: 'delete', path: ['reason'] },
+            { op: 'splice', path: [], at: 2, remove: 0, insert: 'more' },
+            { op: 'splice', path: ['list'], at: 0, remove: 1, insert: [{ a: 1 }] },
+          ],
+        },
       },
     ],
     transitions: [

@@ -77,7 +77,11 @@ const isTime: Is = value => {
   return true;
 };
 
-const isJson: Is = value => {
+/** Deeper values are left to the schema. */
+const MAX_DEPTH = 20;
+const isJson: Is = value => isPlain(value, 0);
+
+function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
       return value.isWellFormed();
@@ -85,12 +89,40 @@ const isJson: Is = value => {
       return true;
     case 'number':
       return Number.isFinite(value);
+    case 'object':
+      return value === null || isPlainContainer(value, depth + 1);
     default:
-      return value === null || json.safeParse(value).success;
+      return false;
   }
-};
+}
 
-const isSteps = listOf(record({ op: is('set'), path: listOf(part => isText(part) || isCount(part)), value: isJson }));
+function isPlainContainer(container: object, depth: number): boolean {
+  if (depth > MAX_DEPTH) return json.safeParse(container).success;
+  if (Array.isArray(container)) {
+    for (const item of container) if (!isPlain(item, depth)) return false;
+    return true;
+  }
+  if (Object.getPrototypeOf(container) !== Object.prototype) return false;
+  for (const key in container) {
+    if (!key.isWellFormed() || !isPlain((container as Record<string, unknown>)[key], depth)) return false;
+  }
+  return true;
+}
+
+const isPath = listOf(part => isText(part) || isCount(part));
+const isSteps = listOf(
+  byMember('op', {
+    set: record({ op: is('set'), path: isPath, value: isJson }),
+    delete: record({ op: is('delete'), path: isPath }),
+    splice: record({
+      op: is('splice'),
+      path: isPath,
+      at: isCount,
+      remove: isCount,
+      insert: value => isText(value) || (Array.isArray(value) && isJson(value)),
+    }),
+  }),
+);
 const isChange: Is = byMember('kind', {
   set: record({ kind: is('set'), value: isJson }),
   gone: record({ kind: is('gone') }),

@@ -37,7 +37,7 @@ export function runTables(database: DatabaseSync, json: JsonColumns, cache: Valu
     events: eventRows(database, json),
     intervals: intervalRows(database, json, cache),
     transitions: transitionRows(database, json, cache),
-    records: recordRows(database, json),
+    records: recordRows(database, json, cache),
     streams: streamRows(database, json),
     known: recentRuns(),
   };

@@ -5,6 +5,7 @@ import {
   artifactRecord,
   type Decision,
   decision,
+  isTaskUnderWay,
   type Task,
   type TaskId,
   task,
@@ -13,6 +14,7 @@ import {
 } from '@signalbox/runs';
 import type { JsonColumns } from '../sqlite/json-column.ts';
 import { type RowCodec, rowCodec } from '../sqlite/row-codec.ts';
+import type { ValueCache } from './value-cache.ts';
 
 /** Tasks, decisions, artifacts and usage: records whose fields are columns. */
 export interface RecordRows {
@@ -31,7 +33,7 @@ export interface RecordRows {
   insertUsage(run: number, usage: UsageRecord): void;
 }
 
-export function recordRows(database: DatabaseSync, json: JsonColumns): RecordRows {
+export function recordRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): RecordRows {
   const tasks = rowCodec(json, task, {
     id: 'plain',
     node: 'plain',
@@ -117,10 +119,15 @@ export function recordRows(database: DatabaseSync, json: JsonColumns): RecordRow
       return row && tasks.fromRow(row);
     },
     taskStatus(run, id) {
-      const row = statusById.get(run, id);
-      return row && taskStatus.parse(row.status);
+      const known = cache.get(taskPlace(run, id))?.value ?? statusById.get(run, id)?.status;
+      return known === undefined ? undefined : taskStatus.parse(known);
     },
-    putTask: (run, record) => void putTask.run(run, ...tasks.toCells(record)),
+    putTask(run, record) {
+      putTask.run(run, ...tasks.toCells(record));
+      const place = taskPlace(run, record.id);
+      if (isTaskUnderWay(record.status)) cache.remember(place, { value: record.status, ...NO_ROWS });
+      else cache.forget(place);
+    },
     decision(run, id) {
       const row = decisionById.get(run, id);
       return row && decisions.fromRow(row);
@@ -130,6 +137,9 @@ export function recordRows(database: DatabaseSync, json: JsonColumns): RecordRow
     insertUsage: (run, record) => void insertUsage.run(run, ...usages.toCells(record)),
   };
 }
+
+const taskPlace = (run: number, id: TaskId): string => `${run} task ${id}`;
+const NO_ROWS = { fromFrame: 0, baseBytes: 0, chainBytes: 0 };
 
 /** An insert of a run's row; where `key` is there already, the row is replaced. */
 function insertInto(table: string, columns: readonly string[], key?: string): string {
