@@ -233,7 +233,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     effects.nodesChanged(added, unmounted);
     trace.note(() => ({ mounted, unmounted }));
     if (activity.ending !== undefined) reach(activity.ending);
-    const starting = activity.ending === undefined ? await permit.of(activity.ready) : [];
+    const permitted = activity.ending === undefined ? permit.of(activity.ready) : [];
+    const starting = permitted instanceof Promise ? await permitted : permitted;
     for (const node of starting) {
       desk.open(node);
       structure.touch(node.id);

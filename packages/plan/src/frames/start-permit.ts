@@ -6,7 +6,7 @@ import type { SubPlans } from './sub-plans.ts';
 
 /** Says which of the nodes that are ready may start. A limit that is reached stops the run: nothing new starts then. */
 export interface StartPermit {
-  of(ready: readonly RunnableNode[]): Promise<readonly RunnableNode[]>;
+  of(ready: readonly RunnableNode[]): Promise<readonly RunnableNode[]> | readonly RunnableNode[];
 }
 
 export function createStartPermit(
@@ -23,18 +23,21 @@ export function createStartPermit(
       return { kind: 'stop', reason: `Nobody could say whether work may start: ${why}` };
     }
   };
+  const ifAllowed = async (ready: readonly RunnableNode[], times: number) => {
+    for (let asked = 0; asked < times; asked++) {
+      const { kind, reason = 'a limit was reached' } = await verdict();
+      if (kind === 'go') continue;
+      operator.stop(reason);
+      return [];
+    }
+    return ready;
+  };
   return {
-    async of(ready) {
+    of(ready) {
       if (operator.stopping !== undefined || operator.isPausing) return [];
       // A child that was stopped by a limit has its parent stopped by it, not failed.
-      const asked = ready.length + (subPlans.takeStopped() ? 1 : 0);
-      for (let one = 0; mayStart !== undefined && one < asked; one++) {
-        const { kind, reason = 'a limit was reached' } = await verdict();
-        if (kind === 'go') continue;
-        operator.stop(reason);
-        return [];
-      }
-      return ready;
+      const times = ready.length + (subPlans.takeStopped() ? 1 : 0);
+      return mayStart === undefined || times === 0 ? ready : ifAllowed(ready, times);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { truncateUtf8 } from '@signalbox/model';
 import { classifyFailure, type Task, type TaskError } from '@signalbox/runs';
+import type * as z from 'zod';
 import type { TaskContext } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { frozen } from '../state/frozen.ts';
@@ -30,7 +31,7 @@ export async function doWork(
   try {
     const started = { ...request, signal };
     const work = node.kind === 'task' ? runTask(node, started) : execute(started);
-    if (timeoutMs === undefined) return await checked(node, await work);
+    if (timeoutMs === undefined) return checked(node, await work);
     // Work that does not listen to its signal does not hold the run up when its time is over.
     const overtime = new Promise<never>((_, reject) => {
       cancelTimer = timers.after(timeoutMs, () => {
@@ -40,7 +41,7 @@ export async function doWork(
         control.abort(reason);
       });
     });
-    return await checked(node, await Promise.race([work, overtime]));
+    return checked(node, await Promise.race([work, overtime]));
   } catch (error) {
     const why = taskErrorOf(error, task, timedOut);
     // A child run that had no time left is stopped, not begun again.
@@ -51,11 +52,14 @@ export async function doWork(
 }
 
 /** The output as the author's own schema makes it: only the plan's thread has that code. */
-async function checked(node: RunnableNode, outcome: TaskOutcome): Promise<Attempt> {
+function checked(node: RunnableNode, outcome: TaskOutcome): Attempt | Promise<Attempt> {
   if (outcome.kind !== 'done') return { outcome, value: undefined };
   const schema = 'schema' in node.code ? node.code.schema : undefined;
   if (schema === undefined) return { outcome, value: outcome.output };
-  const parsed = await schema.safeParseAsync(outcome.output);
+  return schema.safeParseAsync(outcome.output).then(parsed => parsedAttempt(outcome, parsed));
+}
+
+function parsedAttempt(outcome: TaskOutcome, parsed: z.ZodSafeParseResult<unknown>): Attempt {
   if (parsed.success) return { outcome, value: parsed.data };
   const [issue] = parsed.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? 'The output' : issue.path.map(String).join('.');
