@@ -135,14 +135,16 @@ describe('approvals', () => {
   });
 
   it('[B12] nobody is asked about a call that cannot run', async () => {
-    const { run, task } = given([
-      { calls: [{ tool: 'send_mail', input: { to: 7 } }, { tool: 'send_pigeon', input: {} }, ...mail.calls] },
-      { text: 'Done.' },
-    ]);
-    expect(await run({ tools: { deny: ['send_mail'] } })).toMatchObject({ kind: 'done' });
-    expect(task.questions.size).toBe(0);
+    const calls = [
+      { tool: 'send_mail', input: { to: 7 } },
+      { tool: 'send_pigeon', input: {} },
+      { tool: 'run_command', input: { command: ['ls'] } },
+    ];
+    const { run, task, world } = given([{ calls }, { text: 'Done.' }]);
+    expect(await run({ tools: { deny: ['run_command'] } })).toMatchObject({ kind: 'done' });
+    expect([task.questions.size, world.runs]).toEqual([0, {}]);
     expect(told(task.kept)).toEqual([
-      expect.stringContaining('is denied here'),
+      expect.stringContaining('is not valid'),
       expect.stringContaining('There is no tool named'),
       expect.stringContaining('is denied here'),
     ]);
@@ -256,6 +258,24 @@ describe('after an interruption', () => {
       expect([kindsOf(task.kept).at(-1), world.runs]).toEqual(['tool_begun', { write_file: 1 }]);
       expect(await run()).toMatchObject({ kind: 'done' });
       expect(world.runs).toEqual({ write_file: runs });
+    },
+  );
+
+  it.each([
+    ['before it ran', 2, 'after', true, 0, 'outcome is unknown'],
+    ['before it ran', 2, 'after', false, 0, 'outcome is unknown'],
+    ['after it ran', 3, 'before', true, 1, 'answer was lost'],
+    ['after it ran', 3, 'before', false, 1, 'outcome is unknown'],
+  ] as const)(
+    '[B16] a call with effects outside that died %s is not repeated',
+    async (_, at, when, knowsFate, runs, said) => {
+      const { run, task, world } = given([{ ...mail }, { text: 'Done.' }], createWorld({ knowsFate }));
+      await run();
+      task.answer('send_mail', { resolutionType: 'approve' });
+      await expect(run({}, { stop: { at, when } })).rejects.toThrow(Died);
+      expect(kindsOf(task.kept).at(-1)).toBe('tool_begun');
+      expect(await run()).toEqual({ kind: 'done', output: 'Done.' });
+      expect([world.runs.send_mail ?? 0, told(task.kept)]).toEqual([runs, [expect.stringContaining(said)]]);
     },
   );
 

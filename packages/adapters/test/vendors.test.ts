@@ -47,6 +47,9 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
       { kind: 'result', tool: 'read_file', text: expect.stringContaining('A') },
       { kind: 'result', tool: 'read_file', text: expect.stringContaining('B') },
     ]);
+    // What the model thought goes back to it, with the provider's seal.
+    const sealed = JSON.stringify(server.requests[2]?.body).match(/(signed|encrypted)-by-the-model-server/g) ?? [];
+    expect(sealed).toHaveLength(vendor === 'anthropic' || vendor === 'openai-responses' ? 1 : 0);
     expect(kindsOf(task.kept)).toEqual([
       'begun',
       'assistant',

@@ -105,8 +105,9 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
   if (!isAllowed(tool.name, brief.tools))
     return refused(`The tool ${tool.name} is denied here, so nothing was run. Do without it.`);
   if (begun !== undefined) {
-    if (begun.external) return { ending: unknownOutcome() };
     if ((await tools.fateOf?.(call.id)) === 'committed') return { ending: answerLost() };
+    // That nothing is recorded of an effect outside does not say that there was none.
+    if (begun.external) return { ending: unknownOutcome() };
   }
   const permission: Permission =
     answer === undefined
