@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localProgram } from '../scripts/local-program.ts';
 import { repositoryRoot } from './source-file.ts';
 
 /** The published package as a person gets it: built, packed, installed in a folder that knows nothing of the workspace. */
@@ -27,9 +28,17 @@ describe('the published package', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('holds the program and what explains it, no sources and no tests', () => {
-    const unbuilt = packed.filter(file => !/^dist\/[\w.-]+\.js(\.map)?$/.test(file));
-    expect(unbuilt).toEqual(['LICENSE', 'README.md', 'bin/signalbox.js', 'bin/start.js', 'package.json']);
+    const unbuilt = packed.filter(file => !/^dist\/([\w.-]+\.js(\.map)?|[\w./-]+\.d\.ts|console\/.+)$/.test(file));
+    expect(unbuilt).toEqual([
+      'LICENSE',
+      'README.md',
+      'bin/compiled-code.js',
+      'bin/signalbox.js',
+      'bin/start.js',
+      'package.json',
+    ]);
     expect(packed).toContain('dist/main.js');
+    expect(packed.filter(file => file.includes('test'))).toEqual([]);
   });
 
   it('installs the command', () => {
@@ -69,6 +78,83 @@ describe('the published package', () => {
         'Signalbox needs Node 24.15 or newer and this is 24.14.1; ' +
         `run: npx -p node@24 -p signalbox signalbox run 'my plan.tsx'\n`,
     });
+  });
+
+  describe('for authors of plans', () => {
+    it('writes a first plan that passes the type checker and runs', () => {
+      expect(signalbox(['init'])).toMatchObject({ status: 0, stderr: '' });
+      expect(typeErrors()).toEqual([]);
+      const ran = signalbox(['run', 'plan.tsx', '--json']);
+      expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' });
+      expect(JSON.parse(ran.stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ end: { status: 'completed' } });
+    });
+
+    it('finds wrong plans wrong', () => {
+      const right = `import { definePlan, Human, Phase, Switch, Task } from 'signalbox';
+import * as z from 'zod';
+export default definePlan({
+  name: 'right',
+  input: z.object({ count: z.number() }),
+  state: z.object({ seen: z.array(z.string()).default([]) }),
+  render: ctx => (
+    <Phase name="a">
+      <Task run={() => ctx.input.count} onFinished={count => ctx.state.set('seen', [count.toFixed()])} />
+      <Human prompt="?" schema={z.object({ yes: z.boolean() })} onFinished={answer => ctx.vol.set('yes', answer.yes)} />
+      <Switch value={ctx.input.count > 1 ? 'many' : 'one'} cases={{ many: <Task run={() => 1} /> }} />
+    </Phase>
+  ),
+});
+`;
+      const wrong: Readonly<Record<string, readonly [string, string]>> = {
+        'a missing prop': ['<Phase name="a">', '<Phase>'],
+        'an unknown prop': ['<Phase name="a">', '<Phase name="a" onFinished={() => 1}>'],
+        'an unknown key of the state': [`set('seen'`, `set('sene'`],
+        'a value of another type': ['[count.toFixed()]', '[count]'],
+        'an input that is not there': ['ctx.input.count}', 'ctx.input.number}'],
+        'the output of another schema': ['answer.yes', 'answer.no'],
+        'a case that cannot be': ['many: <Task', 'some: <Task'],
+        'an element of HTML': ['<Task run={() => 1} />', '<div />'],
+      };
+      rmSync(path.join(folder, 'plan.tsx'), { force: true });
+      write('right.tsx', right);
+      for (const [name, [before, after]] of Object.entries(wrong)) {
+        expect(right, name).toContain(before);
+        write(`${name.replaceAll(' ', '-')}.tsx`, right.replace(before, after));
+      }
+      const files = typeErrors().map(line => line.split('(', 1)[0] ?? '');
+      expect([...new Set(files)].sort()).toEqual(
+        Object.keys(wrong)
+          .map(name => `${name.replaceAll(' ', '-')}.tsx`)
+          .sort(),
+      );
+    });
+
+    it('gives plans at run time what it can be imported for', () => {
+      write('imports.mjs', `console.log(JSON.stringify(Object.keys(await import('signalbox')).sort()));`);
+      const imported = run(process.execPath, ['imports.mjs'], folder);
+      write('runtimes.mjs', `await import('signalbox/jsx-runtime'); await import('signalbox/jsx-dev-runtime');`);
+      expect(run(process.execPath, ['runtimes.mjs'], folder)).toEqual({ status: 0, stdout: '', stderr: '' });
+      write(
+        'same.tsx',
+        `import * as api from 'signalbox';
+const told = ${imported.stdout.trim()};
+export default api.definePlan({
+  name: 'same',
+  render: () => <api.Task id="a" retries={0} run={() => { if (String(told) !== String(Object.keys(api).sort())) throw new Error(String(Object.keys(api))); return 1; }} />,
+});`,
+      );
+      const same = signalbox(['run', 'same.tsx']);
+      expect(same, same.stdout).toMatchObject({ status: 0 });
+    });
+
+    function write(name: string, text: string): void {
+      writeFileSync(path.join(folder, name), text);
+    }
+
+    function typeErrors(): readonly string[] {
+      const checked = run(process.execPath, [localProgram('typescript', 'tsc'), '--noEmit', '-p', '.'], folder);
+      return checked.stdout.split('\n').filter(line => line.includes('error TS'));
+    }
   });
 
   interface Outcome {

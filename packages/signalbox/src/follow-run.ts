@@ -5,6 +5,8 @@ import type { RunSurface, Said } from './surface/run-surface.ts';
 export interface RunView {
   events(events: readonly StoredEvent[]): Promise<void>;
   said(said: readonly Said[]): void;
+  /** Nothing more comes. */
+  close(): Promise<void>;
 }
 
 const PAGE = 500;
@@ -56,6 +58,7 @@ export async function followRun(
   stop();
   await telling;
   await ring();
+  await view.close();
   const record = await surface.reader.run(run);
   if (record === undefined) throw new Error(`run ${run} is gone`);
   return { ok: true, value: record };

@@ -18,13 +18,6 @@ export function titleOf({ kind, id, data }: TreeNode): string {
   return /^[0-9a-f]{16}$/.test(id) ? kind : `${kind} ${id}`;
 }
 
-/** What people call a node where it stands alone: its label or name, else its kind and id. */
-export function nodeLabel(tree: TreeNode | undefined, id: string): string {
-  const node = tree && findNode(tree, id);
-  const named = node?.data.label ?? node?.data.name;
-  return typeof named === 'string' ? named : node === undefined ? id : `${node.kind} ${id}`;
-}
-
 export function markOf(status: string, paint: Paint): string {
   switch (status) {
     case 'succeeded':
@@ -42,13 +35,4 @@ export function markOf(status: string, paint: Paint): string {
     default:
       return paint.faint('·');
   }
-}
-
-function findNode(node: TreeNode, id: string): TreeNode | undefined {
-  if (node.id === id) return node;
-  for (const child of node.children) {
-    const found = findNode(child, id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -1,11 +1,13 @@
 import type { RunId, RunReader } from '@signalbox/app/runs';
 import type { RunView } from './follow-run.ts';
+import { liveViewOf } from './live/live-view.ts';
 import { describeEvent } from './run-report.ts';
 import { paintOf, type Terminal } from './terminal.ts';
 
-/** What is printed of a run while it goes on: a line an event, for people or as JSON. */
+/** What is shown of a run while it goes on: a tree where it can be drawn, else a line an event, for people or as JSON. */
 export function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, json: boolean): RunView {
   const paint = paintOf(terminal);
+  if (!json && terminal.screen !== undefined) return liveViewOf(terminal.screen, reader, run, paint);
   const labels = new Map<string, string>();
 
   async function learn(node: string): Promise<void> {
@@ -26,6 +28,7 @@ export function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, jso
       }
     },
     said() {},
+    async close() {},
   };
 }
 

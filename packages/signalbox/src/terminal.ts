@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { ErrorEnvelope } from '@signalbox/app';
+import { hostScreen, type Screen } from './live/screen.ts';
 
 /** Where the program says things. */
 export interface Terminal {
@@ -8,6 +9,8 @@ export interface Terminal {
   /** The same, for what is not an answer. */
   complain(text: string): void;
   readonly hasColours: boolean;
+  /** Where it can be drawn on. */
+  readonly screen?: Screen | undefined;
 }
 
 export function hostTerminal(): Terminal {
@@ -16,6 +19,7 @@ export function hostTerminal(): Terminal {
     print: text => process.stdout.write(`${text}\n`),
     complain: text => process.stderr.write(`${text}\n`),
     hasColours: process.stdout.isTTY === true && !process.env.NO_COLOR,
+    screen: hostScreen(),
   };
 }
 
