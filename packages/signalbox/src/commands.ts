@@ -1,6 +1,8 @@
 import { CHILD_COMMAND, type CommandEntry } from './command.ts';
 
 const RUN = 'Run plans:';
+const ACT = 'Act on runs:';
+const DECIDE = 'Decide:';
 const LOOK = 'Look at runs:';
 
 /** Every command of the program, in the order of its help. */
@@ -22,6 +24,66 @@ export const commands: readonly CommandEntry[] = [
     summary: 'go on with a run that was paused, stopped, failed or cut off',
     group: RUN,
     load: async () => (await import('./run-command.ts')).defineResume,
+  },
+  {
+    syntax: 'serve',
+    summary: 'own the data directory, drive runs, and show them in the console',
+    group: RUN,
+    load: async () => (await import('./serve-command.ts')).defineServe,
+  },
+  {
+    syntax: 'pause <run>',
+    summary: 'start nothing new in a run; what runs may finish',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).definePause,
+  },
+  {
+    syntax: 'stop <run>',
+    summary: 'cancel what runs in a run, and stop it',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).defineStop,
+  },
+  {
+    syntax: 'terminate <run>',
+    summary: 'end a run at once',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).defineTerminate,
+  },
+  {
+    syntax: 'retry <run> <node>',
+    summary: 'run a node anew',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).defineRetry,
+  },
+  {
+    syntax: 'cancel <run> <node>',
+    summary: 'cancel the work of a node',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).defineCancel,
+  },
+  {
+    syntax: 'signal <run> <name> [payload]',
+    summary: 'tell a run that something happened',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).defineSignal,
+  },
+  {
+    syntax: 'decisions',
+    summary: 'list what waits for a person',
+    group: DECIDE,
+    load: async () => (await import('./decision-commands.ts')).defineDecisions,
+  },
+  {
+    syntax: 'approve <decision>',
+    summary: 'answer a decision with yes',
+    group: DECIDE,
+    load: async () => (await import('./decision-commands.ts')).defineApprove,
+  },
+  {
+    syntax: 'deny <decision>',
+    summary: 'answer a decision with no',
+    group: DECIDE,
+    load: async () => (await import('./decision-commands.ts')).defineDeny,
   },
   {
     syntax: 'ls',
@@ -58,6 +120,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'print the events of a run, in order',
     group: LOOK,
     load: async () => (await import('./look-commands.ts')).defineEvents,
+  },
+  {
+    syntax: 'logs <run>',
+    summary: 'print what happened in a run and what its agents said',
+    group: LOOK,
+    load: async () => (await import('./logs-command.ts')).defineLogs,
   },
   {
     syntax: 'verify <dir>',

@@ -3,20 +3,24 @@ import {
   type ErrorEnvelope,
   findRun,
   type Json,
+  previewRun,
   type Result,
   type RunId,
   type StartRequest,
+  thisMachine,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
-import { type ExitCode, exitCodes } from './exit-code.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
+import { describePreview } from './preview-report.ts';
 import { describeEnd, exitCodeOfEnd } from './run-report.ts';
 import { runViewOf } from './run-view.ts';
 import type { RunSurface } from './surface/run-surface.ts';
 import { withSurface } from './surface/with-surface.ts';
 import { paintOf, reportError, type Terminal } from './terminal.ts';
+import { debugTrace, fileTrace, type Trace } from './trace-report.ts';
 
 interface RunFlags extends DataFlags {
   readonly input?: string;
@@ -29,6 +33,9 @@ interface RunFlags extends DataFlags {
   readonly maxTokens?: string;
   readonly maxMinutes?: string;
   readonly detach?: boolean;
+  readonly dryRun?: boolean;
+  readonly debug?: boolean;
+  readonly trace?: string;
 }
 
 interface ResumeFlags extends DataFlags {
@@ -52,6 +59,9 @@ export const defineRun: DefineCommand = (command, { terminal, end }) => {
     .option('--max-tokens <n>', 'stop before it uses more')
     .option('--max-minutes <n>', 'stop when it takes longer')
     .option('--detach', 'start it where another process owns the data directory, and do not follow it')
+    .option('--dry-run', 'show what the plan would do first, and do nothing')
+    .option('--debug', 'say for each phase of each frame what it did, and keep volatile state with the frames')
+    .option('--trace <file>', 'write the phases of all frames into a file, one line of JSON each')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText(
@@ -69,8 +79,10 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
         reportError(terminal, request.error, flags.json ?? false);
         return end(exitCodes.usage);
       }
+      if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));
       end(
-        await withSurface(terminal, flags, async surface => {
+        await withSurface(terminal, { ...flags, ...tracing(terminal, flags) }, async surface => {
+          if (isTraced(flags) && !surface.isOwner) return notTraced();
           if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
           return followed(terminal, flags, surface, 0, () => surface.start(request.value));
         }),
@@ -100,6 +112,43 @@ export const defineResume: DefineCommand = (command, { terminal, end }) => {
       );
     });
 };
+
+async function preview(terminal: Terminal, { file, input }: StartRequest, json: boolean): Promise<ExitCode> {
+  const shown = await previewRun(file, input, thisMachine());
+  if (!shown.ok) {
+    reportError(terminal, shown.error, json);
+    return exitCodeOf(shown.error);
+  }
+  terminal.print(json ? JSON.stringify(shown.value) : describePreview(shown.value, paintOf(terminal)));
+  return exitCodes.done;
+}
+
+function isTraced({ debug = false, trace }: RunFlags): boolean {
+  return debug || trace !== undefined;
+}
+
+/** Where the phases of frames are told. */
+function tracing(terminal: Terminal, flags: RunFlags): { readonly trace: Trace | undefined; readonly dev?: boolean } {
+  if (!isTraced(flags)) return { trace: undefined };
+  const { debug = false, trace } = flags;
+  const traces = [
+    ...(debug ? [debugTrace(terminal, paintOf(terminal))] : []),
+    ...(trace === undefined ? [] : [fileTrace(trace)]),
+  ];
+  return {
+    dev: debug,
+    trace: (run, entry) => {
+      for (const tell of traces) tell(run, entry);
+    },
+  };
+}
+
+function notTraced(): ErrorEnvelope {
+  return usageError(
+    '--debug and --trace look into the process that drives the run, and another one owns the data directory.',
+    'End that process first, or use another data directory: --data-dir.',
+  );
+}
 
 /** Begins, follows, and says how it ended. */
 async function followed(

@@ -1,5 +1,5 @@
 export type { ApprovalId, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
-export type { RunEnd, TreeNode } from '@signalbox/plan';
+export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export type {
   CommitNotice,
   Decision,
@@ -23,5 +23,6 @@ export { findRun } from './find-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
 export { openRunHost, type RunHostOptions } from './open-run-host.ts';
 export { type OwnedStore, openOwnedStore } from './owned-store.ts';
+export { previewRun } from './preview-run.ts';
 export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest } from './run-host.ts';
 export { treeAt } from './run-tree.ts';

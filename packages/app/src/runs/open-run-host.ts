@@ -13,6 +13,7 @@ import { threadHost } from '../threads/thread-host.ts';
 import { createHostExecutor } from './host-executor.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
+import { planLost } from './plan-lost.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
 import type { RunAction, RunHost, StartRequest } from './run-host.ts';
@@ -144,7 +145,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (first !== undefined) return ok(first);
     const source: PlanSource = { kind: 'file', file: path.resolve(file) };
     const loaded = await threads.load(source, input);
-    if ('status' in loaded) return err(threadLost(file, loaded));
+    if ('status' in loaded) return err(planLost(file, loaded.reason));
     if (!loaded.ok) return loaded;
     const kept = await keepPlan(store, loaded.value.closure);
     if (!kept.ok) return kept;
@@ -294,13 +295,6 @@ type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
 function seedFrom({ rng }: Machine): number {
   return rng.bytes(4).reduce((seed, byte) => seed * 256 + byte, 0);
-}
-
-function threadLost(file: string, { reason }: ThreadLost): ErrorEnvelope {
-  return failure('run/thread-lost', {
-    message: `The plan ${file} could not be loaded: its thread was lost, ${reason}.`,
-    suggestion: 'Look for code in the plan that never ends or ends the process when it is imported.',
-  });
 }
 
 function notStarted(file: string, end: RunEnd): ErrorEnvelope {

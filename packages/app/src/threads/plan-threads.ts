@@ -1,5 +1,5 @@
 import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
-import type { CommandAnswer, Timers } from '@signalbox/plan';
+import type { CommandAnswer, PlanPreview, Timers } from '@signalbox/plan';
 import type { StopVerdict } from '@signalbox/runs';
 import { type PlanThread, startPlanThread } from './plan-thread.ts';
 import { PortClosedError } from './port-calls.ts';
@@ -14,6 +14,7 @@ import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost 
  */
 export interface PlanThreads {
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope> | ThreadLost>;
+  preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope> | ThreadLost>;
   /** `again` says with which job a run goes on that lost its thread. */
   drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost>;
   /** What became of the command; undefined where nobody drives the run. */
@@ -115,18 +116,22 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     }
   }
 
+  /** Asks a shared thread; if that is lost to somebody else's fault, one of its own. */
+  async function once<T>(ask: (seat: Seat) => Promise<T>): Promise<T | ThreadLost> {
+    const who = Symbol('question');
+    const shared = sharedSeat();
+    const answer = await inSeat(shared, who, () => ask(shared));
+    if (answer !== undefined) return answer;
+    const own = newSeat(true);
+    const second = await inSeat(own, who, () => ask(own));
+    own.thread.end('it has answered');
+    return second ?? { status: 'thread-lost', reason: (await own.lost).reason };
+  }
+
   return {
     drive,
-    async load(source, input) {
-      const seat = sharedSeat();
-      const who = Symbol('load');
-      const loaded = await inSeat(seat, who, () => seat.thread.calls.call('load', source, input));
-      if (loaded !== undefined) return loaded;
-      const own = newSeat(true);
-      const second = await inSeat(own, who, () => own.thread.calls.call('load', source, input));
-      own.thread.end('the plan is loaded');
-      return second ?? { status: 'thread-lost', reason: (await own.lost).reason };
-    },
+    load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),
+    preview: (source, input) => once(seat => seat.thread.calls.call('preview', source, input)),
     async command(run, command) {
       try {
         return await seatOf.get(run)?.thread.calls.call('command', run, command);

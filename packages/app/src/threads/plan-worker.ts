@@ -1,7 +1,14 @@
 /** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
 import { parentPort } from 'node:worker_threads';
 import { Bug, err, ok, type RunId } from '@signalbox/model';
-import { type CommandAnswer, type PlanRun, runPlan, type TaskExecutor, type TaskRequest } from '@signalbox/plan';
+import {
+  type CommandAnswer,
+  type PlanRun,
+  previewPlan,
+  runPlan,
+  type TaskExecutor,
+  type TaskRequest,
+} from '@signalbox/plan';
 import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { thisMachine } from '../machine.ts';
 import { inputRefused } from '../runs/input-refused.ts';
@@ -25,6 +32,10 @@ const calls: ThreadCalls = {
     const { plan, closure } = loaded.value;
     const accepted = plan.input.safeParse(input);
     return accepted.success ? ok({ name: plan.name, closure }) : err(inputRefused(plan.name, accepted.error.issues[0]));
+  },
+  async preview(source, input) {
+    const loaded = await plans.load(source);
+    return loaded.ok ? previewPlan(loaded.value.plan, input, machine) : loaded;
   },
   drive,
   async command(run, command) {

@@ -2,6 +2,7 @@ import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type {
   CommandAnswer,
   ImportClosure,
+  PlanPreview,
   PlanRunOptions,
   RunEnd,
   TaskOutcome,
@@ -14,6 +15,8 @@ import type { Commit, OwnerId, RunReader, StopVerdict } from '@signalbox/runs';
 export interface ThreadCalls {
   /** Loads a plan, and says whether it takes the input. */
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope>>;
+  /** What the first frame of a plan would show and do. Nothing is executed. */
+  preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope>>;
   /** Drives a run until it ends or cannot go on. The plan is loaded if it is not yet. */
   drive(job: DriveJob): Promise<DriveEnd>;
   /** Answers when what the command did is committed. */

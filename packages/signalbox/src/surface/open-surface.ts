@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readToken } from '@signalbox/app';
-import { type ErrorEnvelope, type Machine, openHome, type Result, readOwner } from '@signalbox/app/runs';
+import {
+  type ErrorEnvelope,
+  type HomeOptions,
+  type Machine,
+  openHome,
+  type Result,
+  readOwner,
+} from '@signalbox/app/runs';
 import { ownSurface } from './own-surface.ts';
 import { remoteSurface } from './remote-surface.ts';
 import type { RunSurface } from './run-surface.ts';
@@ -13,6 +20,8 @@ export interface SurfaceOptions {
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly trace?: NonNullable<HomeOptions['trace']>;
+  readonly dev?: boolean;
 }
 
 /** Owns the data directory, or talks to the process that does. */

@@ -4,18 +4,29 @@ import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import type { DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { reportError, type Terminal } from '../terminal.ts';
-import { openSurface } from './open-surface.ts';
+import { openSurface, type SurfaceOptions } from './open-surface.ts';
 import type { RunSurface } from './run-surface.ts';
 
 /** Runs `work` on the runs of the data directory, and lets go of them however that ends. An error is reported once. */
 export async function withSurface(
   terminal: Terminal,
-  { dataDir, json = false }: DataFlags,
+  {
+    dataDir,
+    json = false,
+    trace,
+    dev,
+  }: DataFlags & { readonly trace?: SurfaceOptions['trace'] | undefined; readonly dev?: boolean },
   work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
   const { env, platform } = process;
   const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
-  const surface = await openSurface({ dataDirectory: directory, machine: thisMachine(), env });
+  const surface = await openSurface({
+    dataDirectory: directory,
+    machine: thisMachine(),
+    env,
+    ...(trace && { trace }),
+    ...(dev !== undefined && { dev }),
+  });
   const refuse = (error: ErrorEnvelope): ExitCode => {
     reportError(terminal, error, json);
     return exitCodeOf(error);
