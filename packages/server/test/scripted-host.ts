@@ -96,7 +96,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     { tags = [], input = null, correlationId, limits = {} }: Partial<StartRequest> = {},
   ): Promise<ScriptedRun> {
     const writer = await startRun(
-      store,
+      { commit: (given, guard) => store.commit({ ...given, at: timestampOf(clock) }, guard) },
       newRun({
         name,
         tags: [...tags],

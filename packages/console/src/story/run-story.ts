@@ -1,0 +1,168 @@
+import type { News } from '@signalbox/client';
+import type {
+  ErrorEnvelope,
+  RunSummary,
+  TreeNode,
+  WireChunk,
+  WireDecision,
+  WireEvent,
+  WireFault,
+  WireTask,
+} from '@signalbox/model';
+
+/** How the connection to the server stands. */
+export type Link =
+  | { readonly status: 'connecting' | 'live' }
+  | { readonly status: 'lost'; readonly retryMs: number }
+  | { readonly status: 'ended'; readonly error: ErrorEnvelope };
+
+/** A frame on the timeline. */
+export interface FrameMark {
+  readonly index: number;
+  readonly at: string;
+  readonly trigger: string;
+}
+
+/** What an agent said so far in a task, as far as it is kept here. */
+export interface Speech {
+  readonly text: string;
+  /** The chunk that comes next. */
+  readonly next: number;
+}
+
+/** Everything the page knows of a run. */
+export interface RunStory {
+  readonly link: Link;
+  readonly summary?: RunSummary;
+  readonly fault?: WireFault;
+  readonly nodes: ReadonlyMap<string, TreeNode>;
+  readonly decisions: readonly WireDecision[];
+  readonly tasks: readonly WireTask[];
+  /** The last of them, oldest first. */
+  readonly events: readonly WireEvent[];
+  readonly frames: readonly FrameMark[];
+  readonly speech: ReadonlyMap<string, Speech>;
+}
+
+export const EVENTS_KEPT = 200;
+export const FRAMES_KEPT = 300;
+const SPEECH_LENGTH = 12_000;
+
+export const emptyStory: RunStory = {
+  link: { status: 'connecting' },
+  nodes: new Map(),
+  decisions: [],
+  tasks: [],
+  events: [],
+  frames: [],
+  speech: new Map(),
+};
+
+/** The story after what the server said. */
+export function toldStory(story: RunStory, news: News): RunStory {
+  switch (news.kind) {
+    case 'connection':
+      return { ...story, link: news };
+    case 'state': {
+      const { snapshot } = news;
+      return withSummary(
+        {
+          ...story,
+          nodes: new Map(snapshot.tree.map(node => [node.id, node])),
+          decisions: snapshot.decisions,
+          tasks: snapshot.tasks,
+          // What came before is read anew: there may be a gap between what is kept here and where it goes on.
+          events: story.events.at(-1)?.seq === news.next - 1 ? story.events : [],
+        },
+        snapshot,
+      );
+    }
+    case 'run':
+      return withSummary(story, news.summary);
+    case 'nodes': {
+      const nodes = new Map(story.nodes);
+      for (const node of news.put) nodes.set(node.id, node);
+      for (const id of news.gone) nodes.delete(id);
+      return { ...story, nodes };
+    }
+    case 'decisions':
+      return { ...story, decisions: news.decisions };
+    case 'tasks':
+      return { ...story, tasks: news.tasks };
+    case 'event':
+      return withEvents(story, [news.stored.event]);
+    case 'stream':
+      return withSpeech(story, news.task, news.chunks, news.next);
+    case 'runs':
+    case 'refused':
+      return story;
+  }
+}
+
+/** Adds events that are newer than those it has, or older where it has none of them. */
+export function withEvents(story: RunStory, events: readonly WireEvent[]): RunStory {
+  const first = story.events[0]?.seq ?? Number.POSITIVE_INFINITY;
+  const last = story.events.at(-1)?.seq ?? -1;
+  const before = events.filter(({ seq }) => seq < first && last !== -1);
+  const after = events.filter(({ seq }) => seq > last);
+  return {
+    ...story,
+    events: [...before, ...story.events, ...after].slice(-EVENTS_KEPT),
+    frames: withFrames(story.frames, events.flatMap(frameOf)),
+  };
+}
+
+/** Adds frames that it has not, in their order. */
+export function withFrames(frames: readonly FrameMark[], added: readonly FrameMark[]): readonly FrameMark[] {
+  const last = frames.at(-1)?.index ?? -1;
+  const first = frames[0]?.index ?? Number.POSITIVE_INFINITY;
+  const news = added.filter(({ index }) => index > last || index < first);
+  if (news.length === 0) return frames;
+  return [...frames, ...news].toSorted((a, b) => a.index - b.index).slice(-FRAMES_KEPT);
+}
+
+/**
+ * Adds what an agent said right after what is there. What is there already is not added again; what does not follow it is
+ * left out, and read in its order.
+ */
+export function withSpeech(story: RunStory, task: string, chunks: readonly WireChunk[], next: number): RunStory {
+  const before = story.speech.get(task) ?? { text: '', next: 0 };
+  const fresh = chunks.filter(({ index }) => index >= before.next);
+  if (fresh[0]?.index !== before.next) return story;
+  const text = (before.text + fresh.map(spoken).join('')).slice(-SPEECH_LENGTH);
+  return { ...story, speech: new Map(story.speech).set(task, { text, next }) };
+}
+
+function withSummary(story: RunStory, summary: RunSummary): RunStory {
+  const { fault: _, ...rest } = story;
+  const { error } = summary.record;
+  return { ...rest, summary, ...(error !== undefined && { fault: error }) };
+}
+
+function frameOf(event: WireEvent): readonly FrameMark[] {
+  if (event.type !== 'frame.committed' || typeof event.frame !== 'number') return [];
+  const { kind } = event.trigger as { readonly kind?: string };
+  return [{ index: event.frame, at: event.ts, trigger: kind ?? 'state' }];
+}
+
+function spoken({ kind, payload }: WireChunk): string {
+  const text = textOf(payload);
+  switch (kind) {
+    case 'token':
+    case 'thinking':
+      return text ?? '';
+    case 'tool_start':
+      return `\n▸ ${text ?? JSON.stringify(payload)}\n`;
+    case 'tool_end':
+      return `\n◂ ${text ?? JSON.stringify(payload)}\n`;
+    case 'message':
+      return '';
+  }
+}
+
+function textOf(payload: WireChunk['payload']): string | undefined {
+  if (typeof payload === 'string') return payload;
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
+  const { text } = payload as { readonly text?: unknown };
+  return typeof text === 'string' ? text : undefined;
+}

@@ -1,0 +1,48 @@
+import type { News } from '@signalbox/client';
+import type { RunSummary } from '@signalbox/model';
+import type { Link } from './run-story.ts';
+
+export interface RunsList {
+  readonly link: Link;
+  /** Newest first; undefined until the server has told them. */
+  readonly runs: readonly RunSummary[] | undefined;
+}
+
+export const emptyList: RunsList = { link: { status: 'connecting' }, runs: undefined };
+
+export function toldList(list: RunsList, news: News): RunsList {
+  switch (news.kind) {
+    case 'connection':
+      return { ...list, link: news };
+    case 'runs':
+      return { ...list, runs: news.runs };
+    case 'run': {
+      const others = (list.runs ?? []).filter(({ id }) => id !== news.run);
+      // Ids are in the order of their making.
+      return { ...list, runs: [...others, news.summary].toSorted((a, b) => (a.id < b.id ? 1 : -1)) };
+    }
+    default:
+      return list;
+  }
+}
+
+export const views = ['all', 'active', 'waiting', 'done', 'failed'] as const;
+export type RunsView = (typeof views)[number];
+
+/** Whether a run belongs into a view of the list. */
+export function isIn(view: RunsView, { record, openDecisions }: RunSummary): boolean {
+  switch (view) {
+    case 'all':
+      return true;
+    case 'active':
+      return record.status === 'queued' || record.status === 'running';
+    case 'waiting':
+      return (
+        record.status === 'waiting' || record.status === 'paused' || record.status === 'stalled' || openDecisions > 0
+      );
+    case 'done':
+      return record.status === 'completed';
+    case 'failed':
+      return record.status === 'failed' || record.status === 'stopped';
+  }
+}

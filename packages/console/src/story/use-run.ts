@@ -1,0 +1,79 @@
+import type { Client } from '@signalbox/client';
+import type { RunId } from '@signalbox/model';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import {
+  EVENTS_KEPT,
+  emptyStory,
+  FRAMES_KEPT,
+  type RunStory,
+  toldStory,
+  withEvents,
+  withFrames,
+  withSpeech,
+} from './run-story.ts';
+import { createStore, type Store } from './store.ts';
+
+/** The story of a run, live for as long as the page shows it. */
+export function useRun(client: Client, run: RunId): RunStory {
+  const store = useMemo(() => createStore(emptyStory), [client, run]);
+  useEffect(() => follow(client, run, store), [client, run, store]);
+  return useSyncExternalStore(store.subscribe, store.read);
+}
+
+/** Watches a run, and reads what was before the watch began. */
+function follow(client: Client, run: RunId, store: Store<RunStory>): () => void {
+  let isOver = false;
+  const reading = new Set<string>();
+  const heard = new Set<string>();
+  const watch = client.watch(run, news => {
+    store.change(story => toldStory(story, news));
+    if (news.kind === 'state') {
+      heard.clear();
+      void readBefore(news.next, news.snapshot.record.frames);
+    }
+    if (news.kind === 'stream' && (store.read().speech.get(news.task)?.next ?? 0) < news.next)
+      void readSpeech(news.task);
+    for (const { id, status } of store.read().tasks) {
+      if (status !== 'running' || heard.has(id)) continue;
+      heard.add(id);
+      void readSpeech(id);
+    }
+  });
+
+  async function readBefore(next: number, frames: number): Promise<void> {
+    const from = Math.max(0, next - EVENTS_KEPT);
+    const [events, shown] = await Promise.all([
+      next === 0 ? undefined : client.events(run, { from, limit: next - from }),
+      client.frames(run, { from: Math.max(0, frames - FRAMES_KEPT), limit: FRAMES_KEPT }),
+    ]);
+    if (isOver) return;
+    if (events?.ok)
+      store.change(story =>
+        withEvents(
+          story,
+          events.value.events.map(({ event }) => event),
+        ),
+      );
+    if (!shown.ok) return;
+    const marks = shown.value.frames.map(({ index, at, trigger }) => ({ index, at, trigger: trigger.kind }));
+    store.change(story => ({ ...story, frames: withFrames(story.frames, marks) }));
+  }
+
+  /** Reads on until nothing more is there. */
+  async function readSpeech(task: string): Promise<void> {
+    if (reading.has(task)) return;
+    reading.add(task);
+    for (let isMore = true; isMore && !isOver; ) {
+      const from = store.read().speech.get(task)?.next ?? 0;
+      const said = await client.stream(run, task, { from, limit: 1000 });
+      isMore = said.ok && said.value.chunks.length > 0;
+      if (said.ok && !isOver) store.change(story => withSpeech(story, task, said.value.chunks, said.value.next));
+    }
+    reading.delete(task);
+  }
+
+  return () => {
+    isOver = true;
+    watch.close();
+  };
+}

@@ -1,0 +1,87 @@
+import type { NodeStatus, RunSummary, WireEvent } from '@signalbox/model';
+
+/** What a lamp shows. One per thing, never two: what it is doing now. */
+export type Signal = 'idle' | 'next' | 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'skipped';
+
+export interface Standing {
+  readonly signal: Signal;
+  readonly word: string;
+}
+
+/** What a run is doing, in a person's words. */
+export function runStanding({ record, openDecisions }: RunSummary): Standing {
+  switch (record.status) {
+    case 'queued':
+      return { signal: 'next', word: 'queued' };
+    case 'running':
+      return openDecisions > 0
+        ? { signal: 'waiting', word: 'working, asks you' }
+        : { signal: 'working', word: 'working' };
+    case 'waiting':
+      return { signal: 'waiting', word: 'waits for you' };
+    case 'paused':
+      return { signal: 'held', word: 'paused' };
+    case 'stalled':
+      return { signal: 'held', word: 'stalled' };
+    case 'completed':
+      return { signal: 'done', word: 'completed' };
+    case 'failed':
+      return { signal: 'failed', word: 'failed' };
+    case 'stopped':
+      return { signal: 'failed', word: 'stopped' };
+  }
+}
+
+const nodeStandings: Record<NodeStatus, Standing> = {
+  idle: { signal: 'idle', word: 'not begun' },
+  scheduled: { signal: 'next', word: 'scheduled' },
+  running: { signal: 'working', word: 'working' },
+  succeeded: { signal: 'done', word: 'succeeded' },
+  failed: { signal: 'failed', word: 'failed' },
+  blocked: { signal: 'waiting', word: 'blocked' },
+  canceled: { signal: 'skipped', word: 'canceled' },
+  abandoned: { signal: 'failed', word: 'abandoned' },
+  skipped: { signal: 'skipped', word: 'not taken' },
+};
+
+export function nodeStanding(status: NodeStatus): Standing {
+  return nodeStandings[status];
+}
+
+/** The fields of an event that say most, on one line. */
+export function eventLine(event: WireEvent): string {
+  const shown = [
+    'node',
+    'key',
+    'frame',
+    'from',
+    'to',
+    'outcome',
+    'action',
+    'name',
+    'kind',
+    'by',
+    'blockReason',
+    'phase',
+  ];
+  return shown
+    .flatMap(field => {
+      const value = event[field];
+      return typeof value === 'string' || typeof value === 'number' ? [`${field} ${value}`] : [];
+    })
+    .join('  ');
+}
+
+/** How long ago or how long, in the largest unit that says enough. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+export function clockTime(at: string): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour12: false });
+}

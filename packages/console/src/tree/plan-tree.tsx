@@ -1,0 +1,64 @@
+import type { TreeNode } from '@signalbox/model';
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { type TreeRow, treeRows } from '../story/tree-rows.ts';
+import { TreeLine } from './tree-line.tsx';
+
+/** The plan as a tree that the arrow keys walk: up and down, left closes or goes to the parent, right opens or goes in. */
+export function PlanTree({ nodes }: { readonly nodes: readonly TreeNode[] }) {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [current, setCurrent] = useState<string>();
+  const list = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => treeRows(nodes, closed), [nodes, closed]);
+  const at = Math.max(
+    0,
+    rows.findIndex(({ node }) => node.id === current),
+  );
+
+  const go = (index: number) => {
+    const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
+    if (row === undefined) return;
+    setCurrent(row.node.id);
+    (list.current?.children[rows.indexOf(row)] as HTMLElement | undefined)?.focus();
+  };
+  const setOpen = ({ node }: TreeRow, isOpen: boolean) =>
+    setClosed(before => {
+      const after = new Set(before);
+      if (isOpen) after.delete(node.id);
+      else after.add(node.id);
+      return after;
+    });
+
+  const walk = (event: KeyboardEvent) => {
+    const row = rows[at];
+    if (row === undefined) return;
+    const moves: Record<string, () => void> = {
+      ArrowDown: () => go(at + 1),
+      ArrowUp: () => go(at - 1),
+      Home: () => go(0),
+      End: () => go(rows.length - 1),
+      ArrowRight: () => (row.hasChildren && !row.isOpen ? setOpen(row, true) : go(row.hasChildren ? at + 1 : at)),
+      ArrowLeft: () =>
+        row.hasChildren && row.isOpen
+          ? setOpen(row, false)
+          : go(rows.findIndex(({ node }) => node.id === row.node.parent)),
+    };
+    const move = moves[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    move();
+  };
+
+  return (
+    <div ref={list} role="tree" aria-labelledby="plan-title" className="tree" onKeyDown={walk}>
+      {rows.map((row, index) => (
+        <TreeLine
+          key={row.node.id}
+          row={row}
+          isCurrent={index === at}
+          onCurrent={() => setCurrent(row.node.id)}
+          onOpen={isOpen => setOpen(row, isOpen)}
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import type { CSSProperties } from 'react';
+import { Lamp } from '../frame/lamp.tsx';
+import type { TreeRow } from '../story/tree-rows.ts';
+import { nodeStanding } from '../story/words.ts';
+
+interface TreeLineProps {
+  readonly row: TreeRow;
+  /** Whether the Tab key comes here. */
+  readonly isCurrent: boolean;
+  onCurrent(): void;
+  onOpen(isOpen: boolean): void;
+}
+
+/** One node on its line. */
+export function TreeLine({ row: { node, depth, hasChildren, isOpen }, isCurrent, onCurrent, onOpen }: TreeLineProps) {
+  const { signal, word } = nodeStanding(node.status);
+  const isLoop = node.kind === 'while' || node.kind === 'ralph';
+  const name = `${node.label}, ${node.kind}, ${word}${node.reason === undefined ? '' : `: ${node.reason}`}`;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys
+    <div
+      role="treeitem"
+      aria-level={depth + 1}
+      aria-expanded={hasChildren ? isOpen : undefined}
+      aria-selected={isCurrent}
+      aria-label={name}
+      tabIndex={isCurrent ? 0 : -1}
+      className={`node node-${signal}`}
+      data-node={node.id}
+      data-status={node.status}
+      data-leaf={hasChildren ? undefined : ''}
+      style={{ '--depth': depth } as CSSProperties}
+      onClick={onCurrent}
+    >
+      <span className="guides" />
+      <button
+        type="button"
+        className="fold"
+        tabIndex={-1}
+        aria-hidden="true"
+        disabled={!hasChildren}
+        onClick={() => onOpen(!isOpen)}
+      >
+        {hasChildren ? (isOpen ? '▾' : '▸') : ''}
+      </button>
+      <Lamp signal={signal} />
+      <span className="node-label">{node.label}</span>
+      <span className="kind">{node.kind}</span>
+      {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration}</span>}
+      {node.detail !== undefined && <span className="node-detail">{node.detail}</span>}
+      {node.reason !== undefined && <span className="node-reason">{node.reason}</span>}
+      {node.source !== undefined && (
+        <span className="node-source">
+          {node.source.file.split('/').at(-1)}:{node.source.line}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,387 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { thisMachine } from '@signalbox/app/runs';
+import { type RunningServer, startServer } from '@signalbox/server';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { releasePlan } from '../../packages/server/test/release-plan.ts';
+import { type ScriptedHost, scriptedHost } from '../../packages/server/test/scripted-host.ts';
+import { localProgram, repositoryRoot } from '../../scripts/local-program.ts';
+import { launchBrowser } from './chromium.ts';
+
+const TOKEN = 'a-token-of-this-test';
+
+let directory: string;
+let browser: Browser;
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(os.tmpdir(), 'signalbox-console-'));
+  const config = path.join(repositoryRoot, 'packages/console/vite.config.ts');
+  const built = spawnSync(
+    process.execPath,
+    [localProgram('vite', 'vite'), 'build', '--config', config, '--outDir', directory, '--emptyOutDir'],
+    { encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  if (built.status !== 0) throw new Error(built.stderr);
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+let host: ScriptedHost;
+let server: RunningServer;
+let context: BrowserContext;
+let page: Page;
+/** What the browser complained about: scripts that failed, breaches of the content security policy. */
+let complaints: string[];
+
+async function serve(port = 0): Promise<RunningServer> {
+  const { timers } = thisMachine();
+  const started = await startServer({ host, token: TOKEN, port, timers, consoleDirectory: directory });
+  if (!started.ok) throw new Error(started.error.message);
+  return started.value;
+}
+
+beforeEach(async () => {
+  host = scriptedHost();
+  server = await serve();
+  complaints = [];
+  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+  page = await context.newPage();
+  page.on('pageerror', error => complaints.push(error.message));
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+});
+afterEach(async () => {
+  await context.close();
+  await server.close();
+});
+
+const open = (place = '/') => page.goto(`${server.url}${place}#token=${TOKEN}`);
+const node = (id: string) => page.locator(`[data-node="${id}"]`);
+const isShown = (words: string) => page.getByText(words).first().waitFor();
+
+describe('entering', () => {
+  it('[K1] the token comes in the fragment, leaves the address at once and stays with the tab', async () => {
+    await open();
+    await isShown('No runs yet');
+    expect(page.url()).toBe(`${server.url}/`);
+    expect(await page.evaluate('[sessionStorage.length, localStorage.getItem("signalbox.token")]')).toEqual([1, null]);
+    await page.reload();
+    await isShown('No runs yet');
+    const other = await context.newPage();
+    await other.goto(server.url);
+    await other.getByLabel('Token').waitFor();
+    await other.close();
+  });
+
+  it('[K1] without one the page asks for it, and asks again where it is wrong', async () => {
+    await page.goto(server.url);
+    await page.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await isShown('does not know this token');
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await isShown('No runs yet');
+  });
+});
+
+describe('the runs', () => {
+  it('[K2] are listed newest first, follow what happens, and can be narrowed', async () => {
+    const first = await host.begin('first', { tags: ['nightly'] });
+    await open();
+    await isShown('first');
+    const second = await host.begin('second');
+    await isShown('second');
+    const names = () => page.locator('.runline strong').allTextContents();
+    expect(await names()).toEqual(['second', 'first']);
+    await second.become('failed', { error: 'the tests failed' });
+    await isShown('the tests failed');
+    await first.ask('x', { cmd: 'make' });
+    await isShown('1 decision');
+    await page.getByRole('button', { name: /^Failed/ }).click();
+    expect(await names()).toEqual(['second']);
+    await page.getByRole('button', { name: /^Completed/ }).click();
+    await isShown('No run is like that now');
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  it('[K3] shows its plan: kinds, labels, statuses, reasons, turns, ways not taken, source', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { build: 'succeeded', 'gate-then': 'skipped', ship: 'skipped' });
+    await run.status('review', 'blocked', 'rate_limit');
+    await open(`/runs/${run.id}`);
+    await node('build').waitFor();
+    const tree = await page.getByRole('treeitem').all();
+    expect(await Promise.all(tree.map(item => item.getAttribute('aria-label')))).toEqual([
+      'release, plan, not begun',
+      'Make, phase, not begun',
+      'Build, task, succeeded',
+      'Review the change, claude, blocked: rate_limit',
+      'sign-off, human, not begun',
+      'gate, if, not begun',
+      'then, branch, not taken',
+      'Ship it, task, not taken',
+    ]);
+    expect(await node('review').innerText()).toContain('sonnet · Look at the diff.');
+    expect(await node('review').innerText()).toContain('release.tsx:8');
+    const opacity = (id: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('[data-node="${id}"] .node-label')).opacity`);
+    expect(Number(await opacity('ship'))).toBeLessThan(Number(await opacity('build')));
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K4] its tree, state, events and standing follow what is committed', async () => {
+    const run = await host.begin('release');
+    await open(`/runs/${run.id}`);
+    await isShown('Nothing is rendered yet');
+    await run.render(releasePlan, { build: 'running' });
+    await page.locator('[data-node=build][data-status=running]').waitFor();
+    await run.status('build', 'succeeded');
+    await run.state('version', '2.0.0');
+    await page.locator('[data-node=build][data-status=succeeded]').waitFor();
+    await page.getByRole('row', { name: 'version "2.0.0"' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'state.changed' }).waitFor();
+    await run.render({ ...releasePlan, children: [{ id: 'again', kind: 'while', data: { maxIterations: 5 } }] });
+    await node('build').waitFor({ state: 'detached' });
+    await run.loop('again', 2);
+    await run.become('completed');
+    await isShown('completed');
+    await isShown('turn 2 of at most 5');
+    expect(await page.locator('.phases [aria-current]').innerText()).toBe('DONE');
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K5] a decision is answered with the keyboard alone, and the answer carries what was shown', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { review: 'blocked' });
+    await open(`/runs/${run.id}`);
+    await node('review').waitFor();
+    const decision = await run.ask('review', { tool: 'bash', args: { cmd: 'make deploy' }, reason: 'it is ready' });
+    const card = page.getByRole('article', { name: 'Review the change wants to run a command' });
+    await card.waitFor();
+    expect(await card.innerText()).toContain('make deploy');
+    const isFocused = async () =>
+      (await card.getByRole('button', { name: 'Approve' }).and(page.locator(':focus')).count()) === 1;
+    for (let presses = 0; !(await isFocused()); presses += 1) {
+      expect(presses).toBeLessThan(20);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    const answered = await run.answered(decision.id);
+    expect(answered).toMatchObject({
+      status: 'answered',
+      answeredBy: 'operator',
+      resolution: { resolutionType: 'approve' },
+    });
+    await card.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K5] an answer to something else than was shown is not taken, and the page says so', async () => {
+    const run = await host.begin('release');
+    const decision = await run.ask('review', { cmd: 'make test' });
+    await open(`/runs/${run.id}`);
+    const deny = page.getByRole('button', { name: 'Deny' });
+    await deny.waitFor();
+    // The page sends what it was shown before the proposal changed.
+    await page.route('**/resolve', async route => {
+      await run.propose(decision, { cmd: 'make deploy' });
+      await route.continue();
+    });
+    await deny.click();
+    await isShown('about something else by now');
+    expect((await host.store.decision(decision.id))?.decision.status).toBe('open');
+  });
+
+  it('[K6] is paused, resumed and stopped; what does not work is said', async () => {
+    const run = await host.begin('release');
+    await open(`/runs/${run.id}`);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('status').filter({ hasText: 'paused' }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('status').filter({ hasText: 'working' }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('status').filter({ hasText: 'stopped' }).waitFor();
+    await isShown('an operator asked for it');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    const late = await host.begin('late');
+    await page.goto(`${server.url}/runs/${late.id}`);
+    const pause = page.getByRole('button', { name: 'Pause' });
+    await pause.waitFor();
+    await page.route('**/pause', async route => {
+      await late.become('completed');
+      await route.continue();
+    });
+    await pause.click();
+    await isShown('has ended');
+  });
+
+  it('[K7] reconnects after the server was away, says so meanwhile, and misses nothing', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { build: 'running' });
+    await open(`/runs/${run.id}`);
+    await node('build').waitFor();
+    await server.close();
+    await isShown('Reconnecting');
+    await run.status('build', 'succeeded');
+    await run.state('while', 'away');
+    server = await serve(server.port);
+    await page.locator('[data-node=build][data-status=succeeded]').waitFor();
+    await page.getByText('Reconnecting').waitFor({ state: 'detached' });
+    await run.state('after', 1);
+    await page.getByRole('row', { name: 'after' }).waitFor();
+    const seqs = await page.locator('.events li > :first-child').allTextContents();
+    expect(seqs).toEqual(seqs.map((_, index) => String(index)));
+    expect(seqs.length).toBe((await host.store.run(run.id))?.nextSeq);
+  });
+
+  it('[K9] earlier frames can be looked at, with the keyboard too', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { build: 'running' });
+    await run.state('turn', 1);
+    await run.render({ ...releasePlan, children: [] });
+    await run.state('turn', 2);
+    await open(`/runs/${run.id}`);
+    await page.getByRole('row', { name: 'turn 2' }).waitFor();
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('ArrowLeft');
+    await isShown('in frame 0');
+    await node('build').waitFor();
+    await isShown('No state is kept yet');
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await node('build').waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: 'turn 2' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K10] what agents say is shown while they say it, also what they said before', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { review: 'running' });
+    const task = await run.startTask('review');
+    await run.say(task, 'I look ', 'at the diff.');
+    await open(`/runs/${run.id}`);
+    const speech = page.getByRole('article', { name: 'Review the change' });
+    await speech.getByText('I look at the diff.').waitFor();
+    await run.say(task, ' It is', ' fine.');
+    await speech.getByText('I look at the diff. It is fine.').waitFor();
+    await run.endTask(task);
+    await speech.waitFor({ state: 'detached' });
+  });
+
+  it('[K11] nothing that an agent or a plan says is taken for markup, and no policy is broken', async () => {
+    const run = await host.begin('<img src=x onerror=alert(1)>');
+    const evil = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';
+    await run.render({
+      id: 'root',
+      kind: 'plan',
+      data: { name: evil },
+      children: [{ id: 'a', kind: 'claude', data: { label: evil, prompt: evil } }],
+    });
+    await run.status('a', 'blocked', evil);
+    const task = await run.startTask('a');
+    await run.say(task, evil);
+    await run.ask('a', { tool: evil, args: { [evil]: evil }, reason: evil });
+    await run.state(evil, { [evil]: evil });
+    await open(`/runs/${run.id}`);
+    await page.locator('.speech pre').waitFor();
+    await page.locator('.state pre').waitFor();
+    expect(await page.locator('img, main script').count()).toBe(0);
+    expect(await page.title()).not.toContain('owned');
+    expect(await page.locator('.speech pre').innerText()).toBe(evil);
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K12] the tree is walked with the arrow keys', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan);
+    await open(`/runs/${run.id}`);
+    await node('root').focus();
+    const focused = () => page.evaluate('document.activeElement.dataset.node');
+    const press = async (...keys: readonly string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+      return focused();
+    };
+    expect(await press('ArrowDown', 'ArrowDown')).toBe('build');
+    expect(await press('ArrowLeft')).toBe('make');
+    expect(await press('ArrowLeft', 'ArrowDown')).toBe('sign-off');
+    expect(await node('build').count()).toBe(0);
+    expect(await press('ArrowUp', 'ArrowRight', 'ArrowRight')).toBe('build');
+    expect(await press('End')).toBe('ship');
+    expect(await press('Home')).toBe('root');
+    expect(await page.locator('[role=treeitem][tabindex="0"]').count()).toBe(1);
+  });
+
+  it('[K12] everything that can be used has a name, in dark and in light, on a small screen too', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { build: 'running' });
+    await run.ask('review', { cmd: 'make' });
+    await page.setViewportSize({ width: 420, height: 800 });
+    for (const scheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await open(`/runs/${run.id}`);
+      await page.getByRole('button', { name: 'Approve' }).waitFor();
+      const nameless = await page.evaluate<number>(
+        `[...document.querySelectorAll('button:not([aria-hidden]), a, input')].filter(
+          item => ((item.getAttribute('aria-label') ?? '') + item.textContent).trim() === '').length`,
+      );
+      expect(nameless).toBe(0);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      const [ground, ink] = await page.evaluate<[string, string]>(
+        '[getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.documentElement).color]',
+      );
+      expect(lightness(ground) < lightness(ink)).toBe(scheme === 'dark');
+    }
+  });
+
+  it('[K12] every text has a contrast of 4.5 to 1 at least', async () => {
+    const pairs = [
+      ...['ink', 'muted', 'faint', 'working', 'waiting', 'done', 'failed'].flatMap(ink =>
+        ['ground', 'surface'].map(ground => [ink, ground]),
+      ),
+      ...['working', 'waiting', 'failed'].flatMap(name =>
+        ['ink', 'muted', 'faint', name].map(ink => [ink, `${name}-wash`]),
+      ),
+      ...['working', 'waiting'].map(name => ['on-signal', name]),
+    ];
+    const probe = (name: string) =>
+      `(() => { const probe = document.body.appendChild(document.createElement('i')); probe.style.color = 'var(--${name})';
+        const { color } = getComputedStyle(probe); probe.remove(); return color; })()`;
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await open();
+      const weak: string[] = [];
+      for (const [ink = '', ground = ''] of pairs) {
+        const ratio = contrast(await page.evaluate<string>(probe(ink)), await page.evaluate<string>(probe(ground)));
+        if (!(ratio >= 4.5)) weak.push(`${ink} on ${ground}: ${ratio.toFixed(2)}`);
+      }
+      expect({ colorScheme, weak }).toEqual({ colorScheme, weak: [] });
+    }
+  });
+
+  it('[K13] that is not there is said to be unknown; so is a room', async () => {
+    await open('/runs/01890000-0000-7000-8000-00000000dead');
+    await isShown('There is no run');
+    await open('/nothing');
+    await isShown('There is no such room');
+    await page.getByRole('link', { name: 'See the runs' }).click();
+    await isShown('No runs yet');
+  });
+});
+
+/** Of a colour as the browser computes it: `lab(L a b)`. */
+function lightness(colour: string): number {
+  return Number(/^lab\(([\d.]+)/.exec(colour)?.[1]);
+}
+
+/** As WCAG has it; the first number of `lab` is all it needs. */
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [one, other].map(colour => ((lightness(colour) + 16) / 116) ** 3).sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
