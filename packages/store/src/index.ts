@@ -8,5 +8,6 @@ export {
   type OwnerRecord,
   readOwner,
 } from './owner/owner-lock.ts';
+export { openQueries, type Queries } from './queries/open-queries.ts';
 export { StoreDamage } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';
