@@ -184,6 +184,30 @@ describe('a run', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('[K5] a choice offers its options, and a question takes a value', async () => {
+    const run = await host.begin('release');
+    const options = [{ id: 'publish' }, { id: 'revise', label: 'write it anew' }];
+    const choice = await run.ask('a', { prompt: 'Publish this?', options }, 'choice');
+    await open(`/runs/${run.id}`);
+    await isShown('Publish this?');
+    await page.getByLabel('Why').fill('too short');
+    await page.getByRole('button', { name: 'write it anew' }).click();
+    expect((await run.answered(choice.id)).resolution).toEqual({
+      resolutionType: 'choose_option',
+      chosenOptionId: 'revise',
+      rationale: 'too short',
+      actionKind: 'review',
+    });
+    const question = await run.ask('b', { prompt: 'How many?', schema: { type: 'number' } }, 'human');
+    const answer = page.getByLabel('Your answer, as JSON');
+    await answer.fill('seven');
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await isShown('This is not JSON');
+    await answer.fill('7');
+    await page.getByRole('button', { name: 'Answer' }).click();
+    expect((await run.answered(question.id)).resolution).toMatchObject({ resolutionType: 'approve', value: 7 });
+  });
+
   it('[K5] an answer to something else than was shown is not taken, and the page says so', async () => {
     const run = await host.begin('release');
     const decision = await run.ask('review', { cmd: 'make test' });

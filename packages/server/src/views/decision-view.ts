@@ -72,9 +72,12 @@ function toolOf({ id, kind, proposal }: Decision): ToolCall {
   return { id: deriveId<ToolId>('decision-tool', id), name, args };
 }
 
+/** What was asked or why, in words. */
 function contextOf(proposal: Json): string | undefined {
   if (!isObject(proposal)) return undefined;
-  return [proposal.context, proposal.prompt, proposal.reason].find(part => typeof part === 'string');
+  return [proposal.prompt, proposal.why, proposal.reason, proposal.context].find(
+    part => typeof part === 'string' && part !== '',
+  ) as string | undefined;
 }
 
 function isObject(value: Json | undefined): value is JsonObject {
