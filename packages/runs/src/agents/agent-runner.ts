@@ -60,7 +60,8 @@ export interface AgentSession {
   stream(kind: Exclude<StreamChunk['kind'], 'message'>, payload: Json): void;
   /**
    * Asked before every call of a model: waits for the model's window and a free place. The place is given back with
-   * `release`; a call that the provider refused says for how long, and holds everybody back.
+   * `release`; a call that the provider refused says for how long, and holds everybody back. It answers or rejects soon
+   * after the session's signal is aborted.
    */
   admit(model: ModelName): Promise<CallAdmission>;
   /** What a call spent, once it is known; `call` is unique in the run, and the same when it is told again. */
