@@ -16,6 +16,7 @@ import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
 import { describePreview } from './preview-report.ts';
 import { describeEnd, exitCodeOfEnd } from './run-report.ts';
+import { summaryOf } from './run-summary.ts';
 import { runViewOf } from './run-view.ts';
 import type { RunSurface } from './surface/run-surface.ts';
 import { withSurface } from './surface/with-surface.ts';
@@ -167,7 +168,7 @@ async function followed(
   terminal.print(
     json
       ? JSON.stringify({ run: id, end: { status, output, error, stopReason } })
-      : describeEnd(followed.value, paintOf(terminal)),
+      : describeEnd(followed.value, await summaryOf(surface.reader, followed.value), paintOf(terminal)),
   );
   return exitCodeOfEnd(status);
 }

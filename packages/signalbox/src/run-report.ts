@@ -1,7 +1,9 @@
 import type { RunRecord, StoredEvent } from '@signalbox/app/runs';
+import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
+import type { RunSummary } from './run-summary.ts';
 import { markOf } from './run-tree.ts';
-import { type Paint, shown } from './terminal.ts';
+import { type Paint, quoted, shown } from './terminal.ts';
 
 /** The line that tells of an event; undefined for those that only the log is for. */
 export function describeEvent(
@@ -36,25 +38,82 @@ export function describeEvent(
   }
 }
 
-/** How a run stands that nobody drives any more, and what can be done about it. */
-export function describeEnd({ id, status, error, stopReason }: RunRecord, paint: Paint): string {
+/** How a run stands that nobody drives any more, what it came to, and what can be done about it. */
+export function describeEnd(run: RunRecord, summary: RunSummary, paint: Paint): string {
+  const [title, ...details] = endOf(run, summary, paint);
+  return [title, `  ${paint.faint(describeSummary(summary))}`, ...details.map(line => `  ${line}`)].join('\n');
+}
+
+function endOf({ id, status, error, stopReason, output }: RunRecord, summary: RunSummary, paint: Paint): string[] {
+  const goOn = `Go on with: signalbox resume ${id}`;
   switch (status) {
     case 'completed':
-      return `${paint.good('✓ completed')} ${id}`;
+      return [`${paint.good('✓ completed')} ${id}`, ...describeOutput(output)];
     case 'failed':
-      return `${paint.bad('✗ failed')} ${id}: ${shown(error?.message ?? 'for an unknown reason')}`;
+      return [
+        `${paint.bad('✗ failed')} ${id}: ${shown(error?.message ?? 'for an unknown reason')}`,
+        ...firstOf(summary.failed, ({ node, why }) => [
+          `${paint.bad('✗')} ${shown(node)}: ${shown(why)}`,
+          `  Try it again: signalbox retry ${id} ${shown(quoted(node))}`,
+        ]),
+      ];
     case 'stopped':
-      return `${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`;
+      return [`${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`, goOn];
     case 'stalled':
-      return `${paint.bad('✗ stalled')} ${id}: it went on without getting anywhere`;
+      return [
+        `${paint.bad('✗ stalled')} ${id}: it went on without getting anywhere`,
+        `See what it did: signalbox frames ${id}`,
+      ];
     case 'queued':
     case 'running':
-      return `${paint.bad('✗ cut off')} ${id}\nGo on with: signalbox resume ${id}`;
+      return [`${paint.bad('✗ cut off')} ${id}`, goOn];
     case 'paused':
-      return `${paint.doubtful('… paused')} ${id}\nGo on with: signalbox resume ${id}`;
+      return [`${paint.doubtful('… paused')} ${id}`, goOn];
     case 'waiting':
-      return `${paint.doubtful('… waiting')} ${id}\nSee what for: signalbox decisions --run ${id}`;
+      return [
+        `${paint.doubtful('… waiting')} ${id}`,
+        ...firstOf(summary.open, ({ id: decision, node, question }) => [
+          `${paint.doubtful('?')} ${shown(node)}: ${shown(firstLine(question))}`,
+          `  Answer: signalbox approve ${decision}   or: signalbox deny ${decision}`,
+        ]),
+        `See it all: signalbox decisions --run ${id}`,
+      ];
   }
+}
+
+/** More than a few are counted, not shown. */
+const FEW = 5;
+
+function firstOf<Item>(items: readonly Item[], lines: (item: Item) => readonly string[]): readonly string[] {
+  const more = items.length - FEW;
+  return [...items.slice(0, FEW).flatMap(lines), ...(more > 0 ? [`… and ${more} more`] : [])];
+}
+
+function describeSummary({ tasks, retries, tookMs, tokens, costMicroUsd }: RunSummary): string {
+  return [
+    `${counted(tasks, 'task')}${tookMs === undefined ? '' : ` in ${describeDuration(tookMs)}`}`,
+    ...(retries === 0 ? [] : [counted(retries, 'retry', 'retries')]),
+    ...(tokens === 0 ? [] : [counted(tokens, 'token')]),
+    ...(costMicroUsd === 0 ? [] : [`$${(costMicroUsd / 1_000_000).toFixed(costMicroUsd < 10_000 ? 4 : 2)}`]),
+  ].join(' · ');
+}
+
+/** An output that a line can hold. */
+const SMALL = 200;
+
+function describeOutput(output: RunRecord['output']): readonly string[] {
+  if (output === undefined || output === null) return [];
+  const text = JSON.stringify(output);
+  if (text === '{}' || text === '[]') return [];
+  return text.length <= SMALL ? [`output ${shown(text)}`] : [`output of ${text.length} characters, with --json`];
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
 }
 
 export function exitCodeOfEnd(status: RunRecord['status']): ExitCode {

@@ -62,7 +62,7 @@ describe('signalbox run', () => {
     const example = fileURLToPath(new URL('../../../examples/02-hello/', import.meta.url));
     const { status, stdout, stderr } = signalbox(['run', path.join(example, 'plan.tsx')], { cwd: newPlace() });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    const told = stdout.replace(/completed \S+/, "completed <the run's id>");
+    const told = stdout.replace(/completed \S+\n {2}6 tasks in .*\n {2}output .*\n$/, "completed <the run's id>\n");
     expect(readFileSync(path.join(example, 'README.md'), 'utf8')).toContain(`\`\`\`\n${told}\`\`\``);
   });
 
@@ -115,35 +115,12 @@ describe('signalbox run', () => {
 
     const changed = COUNTING.replace('number === 3', 'number === -1');
     writePlan(cwd, 'counting.tsx', changed);
-    expect(signalbox(['resume', run.id], { cwd })).toMatchObject({
-      status: 4,
-      stderr: expect.stringContaining('changed since it was started: counting.tsx'),
-    });
     const resumed = signalbox(['resume', run.id.slice(0, 18), '--use-current'], { cwd });
     expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining('! task task-3 was cut off: retry') });
     expect(linesOf(cwd)).toEqual(['0', '1', '2', '3', '3', '4', '5', '6', '7']);
     expect(signalbox(['resume', run.id, '--use-current'], { cwd })).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('is completed'),
-    });
-  });
-
-  it('refuses a second owner of the data directory, and names the first', async () => {
-    const cwd = newPlace();
-    writePlan(cwd, 'counting.tsx', COUNTING);
-    const child = spawn(process.execPath, [entry, 'run', 'counting.tsx'], {
-      cwd,
-      env: { PATH: process.env.PATH, HOME: cwd },
-      stdio: ['ignore', 'pipe', 'inherit'],
-      detached: true,
-    });
-    onTestFinished(() => {
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
-    });
-    await new Promise(resolve => child.stdout.once('data', resolve));
-    expect(signalbox(['ls'], { cwd })).toMatchObject({
-      status: 4,
-      stderr: expect.stringContaining(`owned by process ${child.pid}`),
     });
   });
 
@@ -174,7 +151,7 @@ describe('signalbox run', () => {
     });
   });
 
-  it('fails a run whose plan is wrong, at the author’s line, and one whose nodes nobody can do', () => {
+  it('fails a run whose plan is wrong, at the author’s line, and one whose agent has no key', () => {
     const cwd = newPlace();
     writePlan(
       cwd,
@@ -199,7 +176,7 @@ export default definePlan({ name: 'agent', render: () => <Claude id="c" model="s
     });
     expect(signalbox(['run', 'agent.tsx'], { cwd })).toMatchObject({
       status: 1,
-      stdout: expect.stringContaining('nothing is connected that does the work of a <claude>'),
+      stdout: expect.stringContaining('ANTHROPIC_API_KEY'),
     });
   });
 });

@@ -1,0 +1,82 @@
+import type { RunRecord } from '@signalbox/app/runs';
+import { expect, it } from 'vitest';
+import { memoryTerminal } from '../test/memory-terminal.ts';
+import { describeDuration } from './duration.ts';
+import { describeEnd } from './run-report.ts';
+import type { RunSummary } from './run-summary.ts';
+import { paintOf } from './terminal.ts';
+
+const paint = paintOf(memoryTerminal());
+const summary: RunSummary = {
+  tasks: 3,
+  retries: 0,
+  tookMs: 3210,
+  tokens: 0,
+  costMicroUsd: 0,
+  failed: [],
+  open: [],
+};
+
+function end(run: Partial<RunRecord>, came: Partial<RunSummary> = {}): readonly string[] {
+  return describeEnd({ id: 'RUN', ...run } as RunRecord, { ...summary, ...came }, paint).split('\n');
+}
+
+it('a run that completed says what it came to', () => {
+  expect(end({ status: 'completed', output: null })).toEqual(['✓ completed RUN', '  3 tasks in 3.2 s']);
+  expect(
+    end(
+      { status: 'completed', output: { fixed: true } },
+      { tasks: 1, retries: 1, tokens: 12345, costMicroUsd: 1_234_567 },
+    ),
+  ).toEqual(['✓ completed RUN', '  1 task in 3.2 s · 1 retry · 12,345 tokens · $1.23', '  output {"fixed":true}']);
+  expect(end({ status: 'completed', output: 'x'.repeat(300) }, { retries: 2, costMicroUsd: 4200 })).toEqual([
+    '✓ completed RUN',
+    '  3 tasks in 3.2 s · 2 retries · $0.0042',
+    '  output of 302 characters, with --json',
+  ]);
+});
+
+it('a run that failed says which nodes, why, and how to try again', () => {
+  const failed = [{ node: 'the build', why: 'no\u001b[2J disk' }];
+  expect(
+    end({ status: 'failed', error: { class: 'terminal', code: 'x', message: 'Node failed' } }, { failed }),
+  ).toEqual([
+    '✗ failed RUN: Node failed',
+    '  3 tasks in 3.2 s',
+    '  ✗ the build: no\\u{1b}[2J disk',
+    "    Try it again: signalbox retry RUN 'the build'",
+  ]);
+  const many = Array.from({ length: 7 }, (_, index) => ({ node: `n${index}`, why: 'w' }));
+  expect(end({ status: 'failed' }, { failed: many }).at(-1)).toBe('  … and 2 more');
+});
+
+it('a run that waits says for what, and how to answer', () => {
+  const open = [{ id: 'D1', node: 'ask', question: 'May it?\nReally?' }];
+  expect(end({ status: 'waiting' }, { tookMs: undefined, open })).toEqual([
+    '… waiting RUN',
+    '  3 tasks',
+    '  ? ask: May it?',
+    '    Answer: signalbox approve D1   or: signalbox deny D1',
+    '  See it all: signalbox decisions --run RUN',
+  ]);
+});
+
+it.each<[RunRecord['status'], string, string]>([
+  ['paused', '… paused RUN', '  Go on with: signalbox resume RUN'],
+  ['running', '✗ cut off RUN', '  Go on with: signalbox resume RUN'],
+  ['stopped', '✗ stopped RUN: enough', '  Go on with: signalbox resume RUN'],
+  ['stalled', '✗ stalled RUN: it went on without getting anywhere', '  See what it did: signalbox frames RUN'],
+])('a run that is %s says what to do next', (status, first, last) => {
+  const lines = end({ status, stopReason: 'enough' });
+  expect([lines[0], lines.at(-1)]).toEqual([first, last]);
+});
+
+it.each([
+  [0, '0.0 s'],
+  [9_940, '9.9 s'],
+  [59_400, '59 s'],
+  [61_000, '1 min 01 s'],
+  [3_600_000 + 4 * 60_000, '1 h 04 min'],
+])('%d ms are %s', (ms, words) => {
+  expect(describeDuration(ms)).toBe(words);
+});
