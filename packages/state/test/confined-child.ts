@@ -3,7 +3,7 @@
 import { createRunCommand, detectSandbox } from '../src/index.ts';
 import { createTestRunner, createTestState, must, openTestFilesystem } from './builders.ts';
 
-const [root = '', data, script = 'while :; do date +%s%N > alive; done'] = process.argv.slice(2);
+const [root = '', data, script = 'while :; do echo x >> alive; done'] = process.argv.slice(2);
 const files = openTestFilesystem(root, data === undefined ? {} : { dataDirectory: data });
 const tool = createRunCommand({ sandbox: detectSandbox });
 const runner = createTestRunner(createTestState({ files }).state, { tools: [tool] });

@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv } from './command-sandbox.ts';
+import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
 import { listeningSockets } from './unix-sockets.ts';
 
@@ -12,8 +13,9 @@ import { listeningSockets } from './unix-sockets.ts';
  *
  * 1. The filesystem is bound read-only, then covered from the top down: private directories, the root, what is refused.
  * 2. /proc is read-only too: root could otherwise set the kernel's parameters there.
- * 3. The first process in the namespace takes all others with it when it ends, and the kernel waits for them. So once
- *    `bwrap` has ended nothing runs any more, whatever session or parent it chose. It dies with us.
+ * 3. The first process in the namespace takes all others with it when it ends, whatever session or parent they chose: it is
+ *    a zombie only once they are gone. `bwrap` itself ends as soon as the command does, and the first process dies with it;
+ *    so it is waited for. All of them die with us.
  * 4. Options go through a pipe, and the command's variables with them: none of them may reach `bwrap` itself.
  */
 export function createBubblewrap(program: string, privileges: BubblewrapPrivileges): CommandSandbox {
@@ -111,14 +113,14 @@ const status = z.union([
 ]);
 
 function running(child: ChildProcess): RunningCommand {
-  let first: number | undefined;
+  let first: ProcessIdentity | undefined;
   let exitCode: number | undefined;
   let isKilled = false;
   let said = '';
   let reported = '';
   const killFirst = () => {
     try {
-      if (first !== undefined) process.kill(first, 'SIGKILL');
+      if (first !== undefined) process.kill(first.pid, 'SIGKILL');
     } catch {
       // It has ended already.
     }
@@ -130,7 +132,7 @@ function running(child: ChildProcess): RunningCommand {
     for (const line of lines) {
       const report = status.parse(JSON.parse(line));
       if ('exit-code' in report) exitCode = report['exit-code'] as number;
-      else first = report['child-pid'] as number;
+      else first = findProcess(report['child-pid'] as number);
     }
     if (isKilled) killFirst();
   });
@@ -141,9 +143,11 @@ function running(child: ChildProcess): RunningCommand {
     child.once('error', (cause: NodeJS.ErrnoException) =>
       resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
     );
-    child.once('close', (_, signal) => {
+    child.once('close', async (_, signal) => {
+      const left = first;
       first = undefined;
-      if (isKilled) resolve({ kind: 'killed', signal: 'SIGKILL' });
+      const isGone = left === undefined || (await processEnd(left));
+      if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (signal !== null) resolve({ kind: 'killed', signal });
       else resolve({ kind: 'not started', reason: said.trim() });

@@ -1,0 +1,39 @@
+import * as fs from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+/** A process, told from a later one of the same number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+/** Undefined where there is no such process any more. */
+export function findProcess(pid: number): ProcessIdentity | undefined {
+  const [state, ...fields] = statOf(pid);
+  const startedAt = fields[STARTED_AT];
+  return startedAt === undefined || state === 'Z' ? undefined : { pid, startedAt };
+}
+
+/** Waits until a process has ended; false where it does not. It is not our child: nobody tells us. */
+export async function processEnd({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
+  for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
+    if (findProcess(pid)?.startedAt !== startedAt) return true;
+    await setTimeout(POLL_MS);
+  }
+  return false;
+}
+
+/** Counted from the field after the state. */
+const STARTED_AT = 18;
+const PATIENCE_MS = 10_000;
+const POLL_MS = 2;
+
+/** The fields of /proc/PID/stat from the state on; a name before it may hold anything. */
+function statOf(pid: number): readonly string[] {
+  try {
+    const text = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}
