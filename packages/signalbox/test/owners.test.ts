@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { entry, signalbox, temporaryFolder } from './program.ts';
+
+const folder = temporaryFolder();
+const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}/plan.tsx`, import.meta.url));
+let count = 0;
+
+function newPlace(): string {
+  const place = path.join(folder, `place-${count++}`);
+  mkdirSync(place);
+  return place;
+}
+
+/** Starts the program and leaves it running. */
+function start(cwd: string, ...args: readonly string[]): ChildProcess & { readonly told: () => string } {
+  const child = spawn(process.execPath, [entry, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  let told = '';
+  child.stdout.setEncoding('utf8').on('data', chunk => {
+    told += chunk;
+  });
+  onTestFinished(() => kill(child));
+  return Object.assign(child, { told: () => told });
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+    process.kill(-child.pid, 'SIGKILL');
+}
+
+async function until<T>(ask: () => T | undefined): Promise<T> {
+  for (;;) {
+    const answer = ask();
+    if (answer !== undefined) return answer;
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}
+
+const ended = (child: ChildProcess) => new Promise<number | null>(resolve => child.once('close', resolve));
+const jsonLines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line));
+const runsOf = (cwd: string) => jsonLines(signalbox(['ls', '--json'], { cwd }).stdout);
+const decisionsOf = (cwd: string) => jsonLines(signalbox(['decisions', '--json'], { cwd }).stdout);
+
+/** A task that goes on until a file is there. */
+const WAITING = `
+import { existsSync } from 'node:fs';
+import { definePlan, Task } from 'signalbox';
+export default definePlan({
+  name: 'waiting',
+  render: () => (
+    <Task id="wait" run={async ({ signal }) => {
+      while (!existsSync('go') && !signal.aborted) await new Promise(resolve => setTimeout(resolve, 10));
+    }} />
+  ),
+});
+`;
+
+describe('a second process', () => {
+  it('looks at runs, starts them and acts on them through the one that owns the data directory', async () => {
+    const cwd = newPlace();
+    writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
+    const owner = start(cwd, 'run', 'waiting.tsx');
+    const [first] = await until(() => (runsOf(cwd).length > 0 ? runsOf(cwd) : undefined));
+    expect(first).toMatchObject({ name: 'waiting', status: 'running' });
+
+    const hello = signalbox(['run', example('02-hello')], { cwd });
+    expect(hello).toMatchObject({ status: 0, stdout: expect.stringContaining('✓ task celebrate') });
+    expect(runsOf(cwd).map(run => [run.name, run.status])).toEqual([
+      ['hello', 'completed'],
+      ['waiting', 'running'],
+    ]);
+    expect(signalbox(['pause', first.id], { cwd })).toMatchObject({ status: 0, stderr: '' });
+    writeFileSync(path.join(cwd, 'go'), '');
+    expect(await ended(owner)).toBe(0);
+    expect(owner.told()).toMatch(/paused|completed/);
+  });
+
+  it('is refused what it asks for wrongly, as if it owned the directory itself', async () => {
+    const cwd = newPlace();
+    const owner = start(cwd, 'serve', '--port', '0', '--json');
+    await until(() => (owner.told().includes('\n') ? true : undefined));
+    expect(signalbox(['run', 'missing.tsx'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('there is no file'),
+    });
+    expect(signalbox(['retry', 'ffff', 'node'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('There is no run'),
+    });
+    expect(signalbox(['approve', 'ffff'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('There is no decision'),
+    });
+  });
+});
+
+describe('signalbox serve', () => {
+  it('drives what it is given, waits for a person and goes on when it is answered', async () => {
+    const cwd = newPlace();
+    const owner = start(cwd, 'serve', '--port', '0', '--json');
+    await until(() => (owner.told().includes('\n') ? true : undefined));
+    expect(signalbox(['run', example('03-review'), '--detach'], { cwd })).toMatchObject({ status: 0 });
+    const [asked] = await until(() => (decisionsOf(cwd).length > 0 ? decisionsOf(cwd) : undefined));
+    expect(signalbox(['approve', asked.decision.id, '--option', 'nothing'], { cwd })).toMatchObject({ status: 2 });
+    expect(signalbox(['approve', asked.decision.id, '--option', 'publish'], { cwd })).toMatchObject({ status: 0 });
+    await until(() => (runsOf(cwd)[0].status === 'completed' ? true : undefined));
+    owner.kill('SIGINT');
+    expect(await ended(owner)).toBe(0);
+  });
+
+  it('takes up the runs of one that was killed, at once', async () => {
+    const cwd = newPlace();
+    writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
+    const first = start(cwd, 'serve', '--port', '0', '--json');
+    await until(() => (first.told().includes('\n') ? true : undefined));
+    signalbox(['run', 'waiting.tsx', '--detach'], { cwd });
+    await until(() => (runsOf(cwd)[0]?.status === 'running' ? true : undefined));
+    kill(first);
+    await ended(first);
+    writeFileSync(path.join(cwd, 'go'), '');
+    const second = start(cwd, 'serve', '--port', '0', '--json');
+    await until(() => (second.told().includes('\n') ? true : undefined));
+    expect(JSON.parse(second.told())).toMatchObject({ takenUp: [runsOf(cwd)[0].id] });
+    await until(() => (runsOf(cwd)[0].status === 'completed' ? true : undefined));
+  });
+
+  it('keeps its token to itself, and says it once', async () => {
+    const cwd = newPlace();
+    const owner = start(cwd, 'serve', '--port', '0', '--json');
+    const { page, url } = await until(() => (owner.told().includes('\n') ? JSON.parse(owner.told()) : undefined));
+    const token = new URL(page).hash.slice('#token='.length);
+    const data = path.join(cwd, '.local/share/signalbox');
+    expect(existsSync(data) && readFileSync(path.join(data, 'token'), 'utf8')).toBe(token);
+    const answers = await Promise.all(
+      [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${token}` }].map(async headers => {
+        const { status } = await fetch(`${url}/api/runs`, { headers });
+        return status;
+      }),
+    );
+    expect(answers).toEqual([401, 401, 200]);
+  });
+});
+
+describe('a run that waits for a person', () => {
+  it('needs no process, and goes on with the answer', () => {
+    const cwd = newPlace();
+    const waiting = signalbox(['run', example('03-review')], { cwd });
+    expect(waiting).toMatchObject({ status: 3, stdout: expect.stringContaining('signalbox decisions --run') });
+    const [asked] = decisionsOf(cwd);
+    expect(signalbox(['decisions'], { cwd }).stdout).toContain('Publish this? Signalbox is here. (version 1)');
+    expect(signalbox(['approve', asked.decision.id.slice(0, 8), '--option', 'revise'], { cwd })).toMatchObject({
+      status: 0,
+    });
+    expect(signalbox(['resume', asked.run], { cwd }).status).toBe(3);
+    const [again] = decisionsOf(cwd);
+    signalbox(['approve', again.decision.id, '--option', 'drop', '--reason', 'old news'], { cwd });
+    expect(signalbox(['resume', asked.run], { cwd }).status).toBe(0);
+    expect(decisionsOf(cwd)).toEqual([]);
+    expect(JSON.parse(signalbox(['state', asked.run, '--json'], { cwd }).stdout)).toMatchObject({ verdict: 'drop' });
+    expect(signalbox(['approve', again.decision.id, '--option', 'drop'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('was answered before by cli'),
+    });
+  });
+});
