@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { memoryTerminal } from '../../test/memory-terminal.ts';
+import { main } from '../main.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'init-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function init(...args: readonly string[]) {
+  const terminal = memoryTerminal();
+  const code = await main(['init', ...args], terminal);
+  return { code, printed: terminal.printed.join('\n'), complaints: terminal.complaints.join('\n') };
+}
+
+describe('signalbox init', () => {
+  it('writes a plan, a tsconfig and a package.json into an empty or missing folder, and says what is next', async () => {
+    const place = path.join(folder, 'new plans');
+    const { code, printed, complaints } = await init(place);
+    expect({ code, complaints, files: readdirSync(place).sort() }).toEqual({
+      code: 0,
+      complaints: '',
+      files: ['package.json', 'plan.tsx', 'tsconfig.json'],
+    });
+    for (const part of ['run ', `'${place}/plan.tsx'`, 'npm install', '"mcpServers"']) expect(printed).toContain(part);
+  });
+
+  it('needs no package.json where there is one, or where the types are', async () => {
+    writeFileSync(path.join(folder, 'package.json'), '{}');
+    const { printed } = await init(path.join(folder, 'inside'));
+    expect(readdirSync(path.join(folder, 'inside')).sort()).toEqual(['plan.tsx', 'tsconfig.json']);
+    expect(printed).toContain('npm install --save-dev signalbox');
+    mkdirSync(path.join(folder, 'node_modules/signalbox'), { recursive: true });
+    const { printed: installed } = await init(path.join(folder, 'beside'), '--json');
+    expect(JSON.parse(installed)).toEqual({
+      directory: path.join(folder, 'beside'),
+      written: ['plan.tsx', 'tsconfig.json'],
+      typesInstalled: true,
+    });
+  });
+
+  it('overwrites nothing, and then writes nothing at all, unless it is told to', async () => {
+    writeFileSync(path.join(folder, 'tsconfig.json'), 'mine');
+    const refused = await init(folder);
+    expect(refused).toEqual({
+      code: 2,
+      printed: '',
+      complaints:
+        `error: tsconfig.json is in ${folder} already: nothing was written.\n` +
+        'Give another folder, "signalbox init DIR", or overwrite with --force.',
+    });
+    expect(readdirSync(folder)).toEqual(['tsconfig.json']);
+    expect(await init(folder, '--force')).toMatchObject({ code: 0 });
+    expect(readFileSync(path.join(folder, 'tsconfig.json'), 'utf8')).toContain('"jsxImportSource": "signalbox"');
+  });
+
+  it('says what is wrong where it cannot write', async () => {
+    writeFileSync(path.join(folder, 'file'), '');
+    expect(await init(path.join(folder, 'file'))).toMatchObject({
+      code: 2,
+      complaints: expect.stringContaining('ENOTDIR'),
+    });
+  });
+});
