@@ -153,7 +153,8 @@ describe('a run', () => {
     await run.loop('again', 2);
     await run.become('completed');
     await isShown('completed');
-    await isShown('turn 2 of at most 5');
+    await isShown('turn 3 of at most 5');
+    await isShown('"done": true');
     expect(await page.locator('.phases [aria-current]').innerText()).toBe('DONE');
     expect(complaints).toEqual([]);
   });
@@ -245,6 +246,23 @@ describe('a run', () => {
     });
     await pause.click();
     await isShown('has ended');
+  });
+
+  it('[K6] a node that does work is run again or canceled', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { build: 'failed', review: 'running' });
+    await open(`/runs/${run.id}`);
+    await node('make').click();
+    expect(await page.getByRole('button', { name: /Retry|Cancel/ }).count()).toBe(0);
+    await node('build').click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await node('review').click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'action cancel' }).waitFor();
+    expect(host.acted.map(({ action }) => action)).toEqual([
+      { kind: 'retry', node: 'build' },
+      { kind: 'cancel', node: 'review' },
+    ]);
   });
 
   it('[K7] reconnects after the server was away, says so meanwhile, and misses nothing', async () => {

@@ -7,8 +7,10 @@ import { Empty, ErrorBox, LinkBanner } from '../frame/notices.tsx';
 import { useFrame } from '../story/use-frame.ts';
 import { useRun } from '../story/use-run.ts';
 import { FrameLine } from '../timeline/frame-line.tsx';
+import { NodeBar } from '../tree/node-bar.tsx';
 import { PlanTree } from '../tree/plan-tree.tsx';
 import { EventTail } from './event-tail.tsx';
+import { Outcome } from './outcome.tsx';
 import { RunHead } from './run-head.tsx';
 import { Speeches } from './speeches.tsx';
 import { StateTable } from './state-table.tsx';
@@ -26,6 +28,8 @@ export function RunRoom({ client, run, onRefused }: RunRoomProps) {
   const { link, summary, nodes, decisions, tasks, events, frames, speech, fault } = story;
   /** The frame that is looked back at; undefined follows what happens. */
   const [frame, setFrame] = useState<number>();
+  const [current, setCurrent] = useState<string>();
+  const looked = current === undefined ? undefined : nodes.get(current);
   const lastChange = useMemo(
     () => events.findLast(({ type }) => type === 'state.changed' || type === 'frame.committed')?.seq ?? 0,
     [events],
@@ -77,7 +81,12 @@ export function RunRoom({ client, run, onRefused }: RunRoomProps) {
       <div className="columns">
         <section aria-labelledby="plan-title" className="panel panel-plan">
           <h2 id="plan-title">Plan{frame !== undefined && <span className="then"> in frame {frame}</span>}</h2>
-          {tree.length === 0 ? <Empty title="Nothing is rendered yet" /> : <PlanTree nodes={tree} />}
+          {tree.length === 0 ? (
+            <Empty title="Nothing is rendered yet" />
+          ) : (
+            <PlanTree nodes={tree} current={current} onCurrent={setCurrent} />
+          )}
+          {frame === undefined && looked !== undefined && <NodeBar client={client} run={run} node={looked} />}
         </section>
         <div className="side">
           <Speeches tasks={tasks} nodes={nodes} speech={speech} />
@@ -86,6 +95,7 @@ export function RunRoom({ client, run, onRefused }: RunRoomProps) {
             {view.error !== undefined && <p className="px-3 py-2 text-failed">{view.error.message}</p>}
             <StateTable state={view.state} />
           </section>
+          {summary.record.status === 'completed' && <Outcome client={client} run={run} />}
           <EventTail events={events} />
         </div>
       </div>

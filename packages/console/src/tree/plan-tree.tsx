@@ -3,10 +3,16 @@ import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { type TreeRow, treeRows } from '../story/tree-rows.ts';
 import { TreeLine } from './tree-line.tsx';
 
+interface PlanTreeProps {
+  readonly nodes: readonly TreeNode[];
+  /** The node that is looked at, by its key. */
+  readonly current: string | undefined;
+  onCurrent(node: string): void;
+}
+
 /** The plan as a tree that the arrow keys walk: up and down, left closes or goes to the parent, right opens or goes in. */
-export function PlanTree({ nodes }: { readonly nodes: readonly TreeNode[] }) {
+export function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [current, setCurrent] = useState<string>();
   const list = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => treeRows(nodes, closed), [nodes, closed]);
   const at = Math.max(
@@ -17,7 +23,7 @@ export function PlanTree({ nodes }: { readonly nodes: readonly TreeNode[] }) {
   const go = (index: number) => {
     const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
     if (row === undefined) return;
-    setCurrent(row.node.id);
+    onCurrent(row.node.id);
     (list.current?.children[rows.indexOf(row)] as HTMLElement | undefined)?.focus();
   };
   const setOpen = ({ node }: TreeRow, isOpen: boolean) =>
@@ -55,7 +61,7 @@ export function PlanTree({ nodes }: { readonly nodes: readonly TreeNode[] }) {
           key={row.node.id}
           row={row}
           isCurrent={index === at}
-          onCurrent={() => setCurrent(row.node.id)}
+          onCurrent={() => onCurrent(row.node.id)}
           onOpen={isOpen => setOpen(row, isOpen)}
         />
       ))}

@@ -46,7 +46,7 @@ export function TreeLine({ row: { node, depth, hasChildren, isOpen }, isCurrent,
       <Lamp signal={signal} />
       <span className="node-label">{node.label}</span>
       <span className="kind">{node.kind}</span>
-      {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration}</span>}
+      {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration + 1}</span>}
       {node.detail !== undefined && <span className="node-detail">{node.detail}</span>}
       {node.reason !== undefined && <span className="node-reason">{node.reason}</span>}
       {node.source !== undefined && (

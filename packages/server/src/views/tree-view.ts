@@ -89,7 +89,9 @@ function detailOf({ kind, data }: NodeRow, status: StatusRow | undefined): strin
       return `${data.items} items`;
     case 'while':
     case 'ralph':
-      return `turn ${status === undefined ? 0 : turnOf(status)} of at most ${data.maxIterations}`;
+      return status === undefined || status.status === 'idle'
+        ? `at most ${data.maxIterations} turns`
+        : `turn ${turnOf(status) + 1} of at most ${data.maxIterations}`;
     case 'stop':
     case 'end':
       return textOf(data.reason);
