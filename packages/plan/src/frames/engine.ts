@@ -20,7 +20,7 @@ import { triggerOf } from './frame-trigger.ts';
 import { createIntake } from './intake.ts';
 import { createOperator } from './operator.ts';
 import { createPlanContext } from './plan-context.ts';
-import { createPlanQueries, tablesOf } from './plan-queries.ts';
+import { createPlanQueries } from './plan-queries.ts';
 import { createReadBook, LOOP } from './read-book.ts';
 import { createRunCommit } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
@@ -118,7 +118,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   const queries = createPlanQueries(options.query, moment);
   const inputs = createRunInputs(options, memory);
   const book = createRunCommit(options, memory, inputs, writes => {
-    queries.invalidate(tablesOf(writes));
+    queries.committed(writes);
     commands.committed();
   });
   const { commit } = book;

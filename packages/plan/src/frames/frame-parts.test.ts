@@ -1,9 +1,9 @@
-import type { Digest, Json } from '@signalbox/model';
+import { canonicalJson, type Digest, type Json } from '@signalbox/model';
 import { fakeClock } from '@signalbox/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeTimers } from '../../test/fake-timers.ts';
-import { createFrameDigest } from './frame-digest.ts';
+import { createFrameDigest, plainText } from './frame-digest.ts';
 import { createPhaseGuard, type FramePhase, framePhases } from './frame-phase.ts';
 import { frameRandom } from './frame-random.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
@@ -156,6 +156,16 @@ describe('the digest of a frame', () => {
         expect(other.value).not.toBe(whole.value);
       }),
     );
+  });
+
+  it('[P34] is taken of canonical JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), value => {
+        const plain = JSON.parse(JSON.stringify(value).toWellFormed()) as Json;
+        expect(plainText(plain)).toBe(canonicalJson(plain));
+      }),
+    );
+    expect(plainText({ b: undefined as never, a: 1 })).toBe('{"a":1}');
   });
 
   it('[P34] tells spaces, keys and values apart', () => {

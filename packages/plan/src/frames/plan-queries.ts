@@ -12,6 +12,8 @@ export interface PlanQueries {
   readonly access: QueryAccess;
   /** These tables are others now. */
   invalidate(tables: readonly QueryTable[]): void;
+  /** This was committed. */
+  committed(writes: WriteSet): void;
   /** What the render read last under a key of its record. */
   answerOf(key: string): Json | undefined;
 }
@@ -25,6 +27,10 @@ export function createPlanQueries(
   let versions = 0;
   const refuse = (what: string, cause?: unknown): never => {
     throw new PlanError('plan/render-failed', what, { context: moment(), cause });
+  };
+  const invalidate = (changed: readonly QueryTable[]) => {
+    versions += 1;
+    tables.write(new Map(changed.map(table => [table, versions])));
   };
   return {
     access: {
@@ -44,11 +50,10 @@ export function createPlanQueries(
         return rows.value as never;
       },
     },
-    invalidate(changed) {
-      // Nobody asked anything yet, so nobody waits.
-      if (answers.size === 0) return;
-      versions += 1;
-      tables.write(new Map(changed.map(table => [table, versions])));
+    invalidate,
+    committed(writes) {
+      // Where nobody asked anything yet, nobody waits.
+      if (answers.size > 0) invalidate(tablesOf(writes));
     },
     answerOf: key => answers.get(key),
   };
@@ -64,7 +69,7 @@ export function createPlanQueries(
 }
 
 /** The tables that a commit changed. */
-export function tablesOf(writes: WriteSet): readonly QueryTable[] {
+function tablesOf(writes: WriteSet): readonly QueryTable[] {
   const spaces = new Set(writes.intervals?.map(interval => interval.space));
   const changed: Record<QueryTable, boolean> = {
     runs: writes.run !== undefined,
