@@ -13,7 +13,7 @@ import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
 import { promptOf } from './prompt.ts';
 import { createRedactor } from './redaction.ts';
 import { startOf } from './resume.ts';
-import { failed, taskFailure } from './task-failure.ts';
+import { canceledFailure, failed, taskFailure } from './task-failure.ts';
 import { isAllowed, runCalls } from './tool-turn.ts';
 import {
   type CallUsage,
@@ -59,7 +59,7 @@ export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner 
         return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
       } catch (thrown) {
         // Who waits for an admission or a commit may be told of the end by a throw.
-        if (session.signal.aborted && !(thrown instanceof Bug)) return failed(canceled());
+        if (session.signal.aborted && !(thrown instanceof Bug)) return failed(canceledFailure());
         throw thrown;
       }
     },
@@ -119,7 +119,7 @@ async function attempt(
   async function loop(offered: readonly AnyTool[], form: AnswerForm): Promise<AgentOutcome> {
     const request = modelRequest(brief, offered, form);
     for (;;) {
-      if (session.signal.aborted) return failed(canceled());
+      if (session.signal.aborted) return failed(canceledFailure());
       const step = nextStep(conversation(), tokensUsed(entries), brief, form);
       switch (step.kind) {
         case 'done':
@@ -215,8 +215,4 @@ function priceUnknown(brief: AgentBrief, model: string): TaskError {
     'price-unknown',
     `Node ${brief.node} uses ${model}, of which no price is known, in a run that limits its cost. Give the price of the model, use another one, or limit tokens instead.`,
   );
-}
-
-function canceled(): TaskError {
-  return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
 }

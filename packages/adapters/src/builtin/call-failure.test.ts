@@ -45,12 +45,14 @@ describe('a call that failed', () => {
 
   it('[B22] does not ask to wait where it was not busy', () => {
     expect(retryAfterOf(refusal(500), now)).toBeUndefined();
+    expect(retryAfterOf(refusal(429, {}, '{"error":{"type":"insufficient_quota"}}'), now)).toBeUndefined();
     expect(retryAfterOf(new Error('odd'), now)).toBeUndefined();
     expect(retryAfterOf(refusal(503, { 'retry-after': '3' }), now)).toBe(3_000);
   });
 
   it.each([
     [refusal(429), 'retryable', 'provider-busy'],
+    [refusal(429, {}, '{"error":{"code":"insufficient_quota"}}'), 'terminal', 'provider-refused'],
     [refusal(529), 'retryable', 'provider-busy'],
     [refusal(500), 'retryable', 'provider-failed'],
     [refusal(502), 'retryable', 'provider-failed'],

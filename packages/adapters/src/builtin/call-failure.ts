@@ -29,6 +29,9 @@ export function callFailure(
   if (inStream && facts.status === undefined && facts.systemCode === undefined) {
     return taskFailure('provider-failed', `${model} broke off its answer: ${reason}`, { class: 'retryable' });
   }
+  if (isOutOfCredit(cause)) {
+    return taskFailure('provider-refused', `The account for ${model} has no credit left: ${reason}`);
+  }
   const errorClass = classifyFailure(facts, 'none');
   const shown = facts.status === undefined ? '' : ` (${facts.status})`;
   if (facts.status === 429 || facts.status === 529) {
@@ -47,6 +50,7 @@ export function callFailure(
 
 /** How long a provider asks to wait; undefined where it did not refuse for being busy. */
 export function retryAfterOf(cause: unknown, now: number): number | undefined {
+  if (isOutOfCredit(cause)) return undefined;
   const status = factsOf(cause).status;
   const headers = APICallError.isInstance(cause) ? (cause.responseHeaders ?? {}) : {};
   const body = APICallError.isInstance(cause) ? (cause.responseBody ?? '') : '';
@@ -101,6 +105,13 @@ function codeOf(cause: unknown, depth = 0): string | undefined {
   if (typeof cause !== 'object' || cause === null || depth > 5) return undefined;
   if ('code' in cause && typeof cause.code === 'string' && /^(E[A-Z]+|UND_ERR\w*)$/.test(cause.code)) return cause.code;
   return 'cause' in cause ? codeOf(cause.cause, depth + 1) : undefined;
+}
+
+/** Said like a refusal for being busy, and waiting does not help. */
+function isOutOfCredit(cause: unknown): boolean {
+  return (
+    APICallError.isInstance(cause) && cause.statusCode === 429 && /"insufficient_quota"/.test(cause.responseBody ?? '')
+  );
 }
 
 function isMalformed(cause: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import { err, type Json, type JsonObject, json, ok, type Result } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
 import * as z from 'zod';
 import { taskFailure } from './task-failure.ts';
@@ -59,7 +59,8 @@ export function answerFormOf(schema: JsonObject | undefined, tools: readonly str
 export function answerInText(text: string): Result<Json, string> {
   const fenced = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1];
   try {
-    return ok(JSON.parse(fenced ?? text) as Json);
+    const answer = json.safeParse(JSON.parse(fenced ?? text));
+    return answer.success ? ok(answer.data) : err(`It is not plain data: ${answer.error.issues[0]?.message}`);
   } catch (cause) {
     return err(`It is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
   }

@@ -4,13 +4,13 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { err, type JsonObject, ok, type Result } from '@signalbox/model';
+import { err, type JsonObject, jsonObject, ok, type Result } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
 import type { Timers } from '@signalbox/state';
 import { callFailure, retryAfterOf } from './call-failure.ts';
 import type { ResolvedModel } from './model-source.ts';
 import { plainData } from './plain-data.ts';
-import { taskFailure } from './task-failure.ts';
+import { canceledFailure, taskFailure } from './task-failure.ts';
 import type { AssistantPart, CallPart } from './transcript.ts';
 
 /** What one request to a model brought. */
@@ -36,6 +36,9 @@ export interface CallContext {
   readonly now: () => number;
   readonly said: (kind: 'token' | 'thinking', text: string) => void;
 }
+
+/** More of an input that is none is not worth keeping. */
+const MAX_MALFORMED = 2_000;
 
 /** One streamed request. Its one suspension point is the next part of the stream. */
 export async function callModel(
@@ -87,7 +90,7 @@ export async function callModel(
       reader.cancel().catch(() => {});
     }
   } catch (thrown) {
-    if (context.signal.aborted) return refused(canceled());
+    if (context.signal.aborted) return refused(canceledFailure());
     if (stalled) return refused(stalledFor(resolved, context.stallMs));
     const cause = thrown instanceof StreamFailure ? thrown.cause : thrown;
     return refused(callFailure(cause, resolved, { inStream: thrown instanceof StreamFailure }), cause);
@@ -181,14 +184,12 @@ function callPart(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }
   const { toolCallId, toolName } = part;
   const common = { type: 'tool-call' as const, toolCallId, toolName, ...optionsOf(part.providerMetadata) };
   try {
-    const input = JSON.parse(part.input === '' ? '{}' : part.input) as unknown;
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
-      return { ...common, input: plainData(input) as JsonObject };
-    }
+    const input = jsonObject.safeParse(plainData(JSON.parse(part.input === '' ? '{}' : part.input)));
+    if (input.success) return { ...common, input: input.data };
   } catch {
     // It is told to the model as what it is.
   }
-  return { ...common, input: {}, malformed: part.input };
+  return { ...common, input: {}, malformed: part.input.slice(0, MAX_MALFORMED) };
 }
 
 function optionsOf(metadata: SharedV4ProviderMetadata | undefined): { providerOptions?: Record<string, JsonObject> } {
@@ -220,10 +221,6 @@ function unfinished({ name }: ResolvedModel, answer: AnswerBuilder): TaskError |
       if (content.some(part => part.type !== 'reasoning')) return undefined;
       return taskFailure('answer-empty', `${model} answered nothing.`, { class: 'retryable' });
   }
-}
-
-function canceled(): TaskError {
-  return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
 }
 
 function stalledFor({ name }: ResolvedModel, ms: number): TaskError {

@@ -41,3 +41,8 @@ export function taskFailure(
 export function failed(error: TaskError): AgentOutcome {
   return { kind: 'failed', error };
 }
+
+/** Who was canceled may be asked again. */
+export function canceledFailure(): TaskError {
+  return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
+}

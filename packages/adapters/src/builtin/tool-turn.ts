@@ -1,11 +1,11 @@
-import type { Json, JsonObject } from '@signalbox/model';
+import { type Json, type JsonObject, json } from '@signalbox/model';
 import type { AgentBrief, AgentOutcome, AgentSession, Resolution } from '@signalbox/runs';
 import type { AnyTool, ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from './agent-tools.ts';
 import { approvalKind, needsApproval, type Permission, permissionOf, proposalOf } from './approval.ts';
 import type { AnswerForm } from './final-answer.ts';
 import { plainData } from './plain-data.ts';
-import { failed, taskFailure } from './task-failure.ts';
+import { canceledFailure, failed, taskFailure } from './task-failure.ts';
 import { type EntryOf, type TranscriptEntry, type Turn, type TurnCall, textOfTurn } from './transcript.ts';
 
 /** What the calls of a turn need of the attempt that runs them. */
@@ -49,7 +49,7 @@ export async function runCalls(turn: Turn, context: ToolTurnContext): Promise<Ag
   const own = (call: TurnCall) => context.form.kind === 'tool' && call.part.toolName === context.form.tool.name;
   let allWell = turn.calls.every(call => call.ended === undefined || call.ended.status === 'succeeded');
   for (const call of [...open.filter(one => !own(one)), ...open.filter(own)]) {
-    if (session.signal.aborted) return canceled();
+    if (session.signal.aborted) return failed(canceledFailure());
     const startedAt = context.now();
     context.stream('tool_start', { call: call.id, tool: call.part.toolName, input: call.part.input });
     const answer = answers.get(call.id);
@@ -146,7 +146,7 @@ async function executed(
   }
   // What was undone because the work was canceled may run again: it has not ended.
   if (outcome?.status === 'failed' && outcome.error.code === 'tool/canceled' && session.signal.aborted) {
-    return { over: over ?? canceled() };
+    return { over: over ?? failed(canceledFailure()) };
   }
   return {
     ...(outcome && { ending: endingOf(outcome, input, modified) }),
@@ -165,7 +165,9 @@ function endingOf(
       : `A person changed the input of this call to ${JSON.stringify(input)}. ${modified.rationale}`.trim();
   switch (outcome.status) {
     case 'succeeded': {
-      const result = plainData(outcome.value);
+      const plain = json.safeParse(plainData(outcome.value));
+      // It took effect; only its answer cannot be handed on.
+      const result = plain.success ? plain.data : `The answer cannot be shown: ${plain.error.issues[0]?.message}`;
       const notes = [...outcome.warnings, ...(changed === undefined ? [] : [changed])];
       return { status: 'succeeded', output: { type: 'json', value: notes.length === 0 ? result : { result, notes } } };
     }
@@ -230,8 +232,4 @@ function answerLost(): Ending {
 
 function errorText(value: string): Ending['output'] {
   return { type: 'error-text', value: value.toWellFormed() };
-}
-
-function canceled(): AgentOutcome {
-  return failed(taskFailure('canceled', 'The work was canceled.', { class: 'retryable' }));
 }

@@ -1,3 +1,4 @@
+import type { OfferedTool } from './model-script.ts';
 import type { WireMessage, WirePart } from './wire.ts';
 
 type Call = Extract<WirePart, { kind: 'call' }>;
@@ -37,6 +38,19 @@ export function conversationProblem(messages: readonly WireMessage[]): string | 
       return `message ${index}: tool results must come before other content`;
     }
     open = [];
+  }
+  return undefined;
+}
+
+/** Why a real server would refuse the tools that it is offered. */
+export function toolsProblem(tools: readonly OfferedTool[]): string | undefined {
+  const names = new Set<string>();
+  for (const { name, schema } of tools) {
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return `tools: ${JSON.stringify(name)} is not a name for a tool`;
+    if (names.has(name)) return `tools: the name ${name} is used twice`;
+    if (schema.type !== 'object' && Object.keys(schema).length > 0)
+      return `tools: the schema of ${name} is not of an object`;
+    names.add(name);
   }
   return undefined;
 }

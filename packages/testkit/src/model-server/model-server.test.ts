@@ -231,6 +231,16 @@ describe.each(dialects)('the model server in the words of $vendor', dialect => {
     expect(requests[0]?.refusal).toEqual(expect.any(String));
   });
 
+  it.each([
+    ['a name with a space', '"read"', '"read it"'],
+    ['a schema of no object', '"type":"object"', '"type":"string"'],
+  ])('refuses a tool with %s', async (_, good, bad) => {
+    const { requests } = await start([{ text: 'hello' }]);
+    const body = JSON.stringify(dialect.body(undefined, false)).replace(good, bad);
+    expect((await post(dialect, JSON.parse(body))).response.status).toBe(400);
+    expect(requests[0]?.refusal).toContain('tools: ');
+  });
+
   it('refuses what the script does not have, and more calls than allowed', async () => {
     await start([{ text: 'only one' }]);
     expect((await post(dialect, dialect.body(undefined, false))).response.status).toBe(200);

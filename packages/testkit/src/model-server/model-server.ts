@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Json } from '@signalbox/model';
 import { anthropicWire } from './anthropic-wire.ts';
-import { conversationProblem } from './conversation.ts';
+import { conversationProblem, toolsProblem } from './conversation.ts';
 import { googleWire } from './google-wire.ts';
 import type { AnswerFault, ModelAnswer, ModelRequest, ModelScript, SaidPart } from './model-script.ts';
 import { openaiChatWire } from './openai-chat-wire.ts';
@@ -106,7 +106,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
     if (body === undefined) return refuse(400, 'the body is not JSON');
     const read = wire.read(body);
     if (typeof read === 'string') return refuse(400, read);
-    const problem = conversationProblem(read.messages);
+    const problem = conversationProblem(read.messages) ?? toolsProblem(read.tools);
     if (problem !== undefined) return refuse(400, problem);
     const model = route.model || (read.model ?? '');
     const asked = requestOf(wire, read, { model, call, stream: route.stream ?? read.stream ?? false });
