@@ -61,6 +61,38 @@ describe('a run', () => {
   });
 });
 
+describe('a query of a plan', () => {
+  it('[A32] sees what is committed, and runs again when that changed', async () => {
+    const { start, end, state } = await open(temporaryFolder());
+    const run = await start(
+      'plan',
+      planText(
+        `<Task id="a" run={() => 1} />
+         <If condition={ctx.db.query("select id from tasks where status = 'done'", { invalidateOn: ['tasks'] }).length > 0}>
+           <Task id="b" run={() => 2} onFinished={n => ctx.state.set('n', n)} />
+         </If>`,
+        'z.object({ n: z.number().default(0) })',
+      ),
+    );
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await state(run)).toEqual({ n: 2 });
+  });
+
+  it('[A32] that would write, or asks for what is not there, fails the run with the reason', async () => {
+    const { start, end } = await open(temporaryFolder());
+    const asking = (sql: string) =>
+      planText(
+        `{ctx.db.query(${JSON.stringify(sql)}, { invalidateOn: ['tasks'] }).length > 9 ? <Task id="a" run={() => 1} /> : null}`,
+      );
+    for (const sql of ['delete from tasks', 'select * from event_rows', "attach '/etc/passwd' as x"]) {
+      expect(await end(await start('plan', asking(sql)))).toMatchObject({
+        status: 'failed',
+        error: { message: expect.stringContaining('the query failed') },
+      });
+    }
+  });
+});
+
 describe('a person', () => {
   const plan = planText(
     '<Human id="gate" prompt="Ship it?" onFinished={said => ctx.state.set("said", said)} />',

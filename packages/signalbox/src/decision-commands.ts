@@ -1,5 +1,12 @@
 import { usageError } from '@signalbox/app';
-import { type DecisionOfRun, type ErrorEnvelope, findDecision, findRun, type Resolution } from '@signalbox/app/runs';
+import {
+  type DecisionOfRun,
+  type ErrorEnvelope,
+  findDecision,
+  findRun,
+  type Reader,
+  type Resolution,
+} from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { describeDecision } from './decision-report.ts';
@@ -20,21 +27,23 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
     .option('--json', 'print one decision a line as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox decisions --run 019b8d62')
     .action(async (flags: DataFlags & { readonly run?: string; readonly all?: boolean }) => {
-      end(
-        await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const run = flags.run === undefined ? undefined : await findRun(reader, flags.run);
-          if (run !== undefined && !run.ok) return run.error;
-          const found = await reader.decisions({
-            ...(run && { run: run.value.id }),
-            ...(flags.all === true ? {} : { status: ['open'] }),
-          });
-          if (found.length === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
-          for (const one of found) {
-            terminal.print(flags.json ? JSON.stringify(one) : describeDecision(one, paintOf(terminal)));
-          }
-          return exitCodes.done;
-        }),
-      );
+      const nothing = () => {
+        if (flags.json !== true) terminal.print('Nothing waits for you.');
+        return exitCodes.done;
+      };
+      const list = async (reader: Reader): Promise<0 | ErrorEnvelope> => {
+        const run = flags.run === undefined ? undefined : await findRun(reader, flags.run);
+        if (run !== undefined && !run.ok) return run.error;
+        const found = await reader.decisions({
+          ...(run && { run: run.value.id }),
+          ...(flags.all === true ? {} : { status: ['open'] }),
+        });
+        for (const one of found) {
+          terminal.print(flags.json ? JSON.stringify(one) : describeDecision(one, paintOf(terminal)));
+        }
+        return found.length === 0 ? nothing() : exitCodes.done;
+      };
+      end(await withReader(terminal, flags, list, flags.run === undefined ? nothing : undefined));
     });
 };
 

@@ -1,8 +1,10 @@
-import type { RunRecord } from '@signalbox/app/runs';
+import { usageError } from '@signalbox/app';
+import { type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeRun } from './look.ts';
+import { reportError } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
 interface ListFlags extends DataFlags {
@@ -18,21 +20,30 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
     .option('--json', 'print one run a line as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox ls --status running waiting')
     .action(async (flags: ListFlags) => {
-      end(
-        await withReader(terminal, flags, async reader => {
-          const status = flags.status as RunRecord['status'][] | undefined;
-          let after: RunRecord['id'] | undefined;
-          do {
-            const page = await reader.runs({
-              ...(status && { status }),
-              ...(flags.tag && { tag: flags.tag }),
-              ...(after && { after }),
-            });
-            for (const run of page.items) terminal.print(flags.json ? JSON.stringify(run) : describeRun(run));
-            after = page.next;
-          } while (after !== undefined);
-          return exitCodes.done;
-        }),
-      );
+      const unknown = flags.status?.find(given => !runStatus.safeParse(given).success);
+      if (unknown !== undefined) {
+        const known = `One of: ${runStatus.options.join(', ')}.`;
+        reportError(terminal, usageError(`${unknown} is no status of a run.`, known), flags.json ?? false);
+        return end(exitCodes.usage);
+      }
+      const nothing = () => {
+        if (flags.json !== true) terminal.print('There are no runs yet.');
+        return exitCodes.done;
+      };
+      const list = async (reader: Reader) => {
+        const status = flags.status as RunRecord['status'][] | undefined;
+        let after: RunRecord['id'] | undefined;
+        do {
+          const page = await reader.runs({
+            ...(status && { status }),
+            ...(flags.tag && { tag: flags.tag }),
+            ...(after && { after }),
+          });
+          for (const run of page.items) terminal.print(flags.json ? JSON.stringify(run) : describeRun(run));
+          after = page.next;
+        } while (after !== undefined);
+        return exitCodes.done;
+      };
+      end(await withReader(terminal, flags, list, nothing));
     });
 };

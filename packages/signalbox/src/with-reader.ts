@@ -11,6 +11,8 @@ export async function withReader(
   terminal: Terminal,
   { dataDir, json = false }: DataFlags,
   look: (reader: Reader) => Promise<ExitCode | ErrorEnvelope>,
+  /** Says that there is nothing, where that is an answer. */
+  onNothing?: () => ExitCode,
 ): Promise<ExitCode> {
   const { env, platform } = process;
   const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
@@ -19,6 +21,7 @@ export async function withReader(
     reportError(terminal, error, json);
     return exitCodeOf(error);
   };
+  if (!opened.ok && opened.error.code === 'store/missing' && onNothing !== undefined) return onNothing();
   if (!opened.ok) return refuse(opened.error);
   try {
     const outcome = await look(opened.value);

@@ -130,7 +130,8 @@ describe('signalbox run', () => {
     ['a syntax error', ['run', 'broken.tsx'], 1, 'broken.tsx:1:'],
     ['an input that is not JSON', ['run', 'typed.tsx', '--input', '{'], 2, '--input is not JSON'],
     ['an input that does not fit', ['run', 'typed.tsx', '--input', '{"n": "x"}'], 2, 'does not take this input: n:'],
-    ['a run that is not there', ['show', 'ffff'], 1, 'There is no run ffff'],
+    ['a data directory without runs', ['show', 'ffff'], 1, 'There are no runs here'],
+    ['a status that is none', ['ls', '--status', 'gone'], 2, 'gone is no status of a run'],
   ])('says what is wrong with %s', (_name, args, status, message) => {
     const cwd = newPlace();
     writePlan(cwd, 'empty.tsx', 'export default 1;\n');

@@ -1,4 +1,5 @@
 export type { ApprovalId, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export type {
   CommitNotice,

@@ -69,6 +69,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     changed,
     trace: options.trace !== undefined,
     dev: options.dev ?? false,
+    database: path.join(options.dataDirectory, 'db.sqlite'),
   });
 
   /** Drives a run until it ends. A run that lost its thread goes on from what it kept. */

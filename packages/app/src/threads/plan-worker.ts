@@ -10,6 +10,7 @@ import {
   type TaskRequest,
 } from '@signalbox/plan';
 import type { RunReader, StopVerdict } from '@signalbox/runs';
+import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
 import { inputRefused } from '../runs/input-refused.ts';
 import { loadedPlans } from './loaded-plans.ts';
@@ -23,6 +24,7 @@ const plans = loadedPlans();
 /** Runs that are driven here, sub-plans included. */
 const lives = new Map<RunId, PlanRun>();
 const verdicts = new Map<RunId, StopVerdict>();
+const queries = new Map<string, Queries>();
 const progresses = new Map<string, TaskRequest['progress']>();
 
 const calls: ThreadCalls = {
@@ -87,7 +89,7 @@ const executor: TaskExecutor = {
 };
 
 async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
-  const { run, source, owner, create, changed, limit, trace, dev } = job;
+  const { run, source, owner, create, changed, limit, trace, dev, database } = job;
   const loaded = await plans.load(source);
   if (!loaded.ok) return { status: 'not-loaded', error: loaded.error };
   verdicts.set(run, limit);
@@ -104,6 +106,7 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     claim: true,
     onRun: (child, childLive) => adopt(child, run, childLive),
     keepVolatile: dev,
+    query: (sql, params) => queriesOf(database).query(sql, params),
     ...(trace && { trace: entry => host.tell('trace', run, entry) }),
     ...machine,
   });
@@ -114,6 +117,16 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     lives.delete(run);
     verdicts.delete(run);
   }
+}
+
+/** Opened when a plan asks its first question. */
+function queriesOf(database: string): Queries {
+  const known = queries.get(database);
+  if (known !== undefined) return known;
+  const opened = openQueries({ path: database });
+  if (!opened.ok) throw new Error(opened.error.message);
+  queries.set(database, opened.value);
+  return opened.value;
 }
 
 /** A sub-plan's run can be spoken to like any other while it lives. */

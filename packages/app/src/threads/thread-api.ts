@@ -73,6 +73,8 @@ export interface DriveJob {
   readonly limit: StopVerdict;
   readonly trace: boolean;
   readonly dev: boolean;
+  /** The database that `ctx.db.query` reads. */
+  readonly database: string;
 }
 
 export type DriveEnd = RunEnd | { readonly status: 'not-loaded'; readonly error: ErrorEnvelope };
