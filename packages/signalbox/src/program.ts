@@ -15,9 +15,8 @@ export async function buildProgram(
   const program = new Command('signalbox')
     .usage('<command> [options]')
     .description(
-      'Signalbox is a local-first control plane for AI agents: agents of any vendor do the work, every step is durable, and every ' +
-        'fact is in a log that anyone can verify. This version runs plans of tasks, undoes tool calls, and has that log, called ' +
-        'the journal, with its verifier.',
+      'Signalbox is a local-first control plane for AI agents: you write a plan, agents of any vendor do the work, every step is ' +
+        'durable and can be undone, and every fact is in a log that anyone can verify.',
     )
     .version(manifest.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the program or a command')
@@ -44,8 +43,10 @@ export function nameOf({ syntax }: CommandEntry): string {
 
 const AFTER_HELP = `
 Examples:
-  $ signalbox run plan.tsx                  run a plan, and follow it to its end
+  $ signalbox init                          write a first plan
+  $ signalbox run plan.tsx                  run it, and follow it to its end
   $ signalbox ls                            the runs there are
+  $ signalbox show 019b8d62                 one of them; the beginning of its id is enough
   $ signalbox demo --dir tour               play the demo and keep its files
   $ signalbox verify tour/runs/*            check the journal that it wrote
   $ signalbox verify DIR --json | jq .head  note the head, to compare with later
@@ -59,5 +60,6 @@ Environment:
   SIGNALBOX_DATA_DIR  the data directory; --data-dir comes before it
   XDG_DATA_HOME       on Linux, where the default data directory lies
   NO_COLOR            any value switches colours off
+  TERM=dumb           switches the live tree off
 
 Every command has --help with examples, and --json for programs. Errors say what to do next.`;
