@@ -79,6 +79,27 @@ describe('the server', () => {
     expect(status).toBe(403);
   });
 
+  it('[V6] reads a body that does not say its length, up to a megabyte', async () => {
+    const { server } = await stage();
+    const post = (size: number) =>
+      fetch(`${server.url}/api/runs`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        body: new Blob([JSON.stringify({ file: 'a.tsx', input: 'x'.repeat(size) })]).stream(),
+        duplex: 'half',
+      });
+    expect((await post(500_000)).status).toBe(201);
+    expect((await post(1_100_000)).status).toBe(413);
+  });
+
+  it('[V5] a method that no route has is answered with the envelope', async () => {
+    const { server } = await stage();
+    for (const method of ['OPTIONS', 'PUT']) {
+      const answer = await fetch(`${server.url}/api/runs`, { method, headers: { authorization: `Bearer ${TOKEN}` } });
+      expect([answer.status, errorEnvelope.parse(await answer.json()).code]).toEqual([404, 'request/unknown-route']);
+    }
+  });
+
   it('[V5] garbage on the socket ends that connection and nothing else', async () => {
     const { server } = await stage();
     const socket = net.connect(server.port, '127.0.0.1');

@@ -1,6 +1,7 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import type { Context } from 'hono';
 import type * as z from 'zod';
+import { bodyText } from './body-text.ts';
 import { errorStatus } from './error-status.ts';
 
 export function refuse(context: Context, error: ErrorEnvelope): Response {
@@ -30,7 +31,9 @@ export async function readBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
 ): Promise<Result<z.infer<Schema>, ErrorEnvelope>> {
-  const text = await context.req.text();
+  const read = await bodyText(context.req.raw);
+  if (!read.ok) return read;
+  const text = read.value;
   if (text === '') return checked(schema, {}, 'body');
   const type = context.req.header('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {

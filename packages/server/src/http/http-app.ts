@@ -1,7 +1,6 @@
 import type { RunHost } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { approvalRoutes } from '../routes/approvals.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { historyRoutes } from '../routes/history.ts';
@@ -19,9 +18,6 @@ export interface HttpAppOptions {
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
-/** Bytes of a request's body. */
-export const BODY_MAX_BYTES = 1_048_576;
-
 /** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
 export function createHttpApp({ host, access, consoleDirectory, onFault }: HttpAppOptions): Hono {
   const app = new Hono();
@@ -34,7 +30,6 @@ export function createHttpApp({ host, access, consoleDirectory, onFault }: HttpA
     const token = bearerOf(context.req.header('authorization'));
     return token !== undefined && access.isToken(token) ? next() : refuse(context, unauthorized());
   });
-  app.use('/api/*', bodyLimit({ maxSize: BODY_MAX_BYTES, onError: context => refuse(context, tooLarge()) }));
 
   app.get('/api/health', context => {
     const health: Health = { name: 'signalbox', contractVersion: CONTRACT_VERSION, driven: host.driven().length };
@@ -58,14 +53,6 @@ function unknownRoute(method: string): ErrorEnvelope {
   return failure('request/unknown-route', {
     message: `There is no such route for ${method}.`,
     suggestion: 'See the README of the server for the routes there are.',
-  });
-}
-
-function tooLarge(): ErrorEnvelope {
-  return failure('request/too-large', {
-    message: `The body is larger than ${BODY_MAX_BYTES} bytes.`,
-    suggestion: 'Send less, or give a file instead.',
-    details: { maxBytes: BODY_MAX_BYTES },
   });
 }
 
