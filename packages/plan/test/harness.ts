@@ -12,6 +12,7 @@ export interface Harness {
   readonly run: RunId;
   readonly runs: MemoryRuns;
   readonly timers: FakeTimers;
+  readonly ports: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>;
   start(plan: AnyPlan, options?: Partial<PlanRunOptions> & { readonly input?: Json }): PlanRun;
   /** Takes the run up again, as another process would. */
   resume(plan: AnyPlan, options?: Partial<PlanRunOptions>): PlanRun;
@@ -56,6 +57,7 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
     run,
     runs,
     timers,
+    ports: base,
     calm,
     now: () => timestampOf(clock),
     start: (plan, { input = null, ...options } = {}) =>

@@ -48,7 +48,8 @@ export interface Engine {
   /** Takes in what came since the last step and makes a frame of it. Returns the end, if this is it. */
   step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined>;
   tree(): TreeNode | undefined;
-  close(): void;
+  /** Lets go of everything; resolves when the child runs have ended. */
+  close(): Promise<void>;
 }
 
 /** How the engine is connected to what drives it. */
@@ -338,6 +339,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const reason = operator.stopping?.reason ?? 'the run was ended';
     await subPlans.end('terminate', reason);
     desk.terminate();
+    // Children that waited have no engine; they are being stopped now.
+    await subPlans.end('terminate', reason);
     putStatusRows(memory, structure, Math.max(0, memory.nextFrame - 1));
     return book.finish({ status: 'stopped', reason });
   }
@@ -365,13 +368,14 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   return {
     step,
     tree: keeper.shown,
-    close() {
+    async close() {
       cancelIdle?.();
       operator.close();
+      const ending = subPlans.end('abandon', 'the run above it was let go');
       desk.abandon();
-      void subPlans.end('abandon', 'the run above it was let go');
       effects.close();
       renderer.close();
+      await ending;
     },
   };
 }

@@ -7,6 +7,7 @@ import { type Harness, harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
+import { stopUndriven } from './stop-undriven.ts';
 import type { TaskExecutor } from './task-executor.ts';
 
 const never = () => new Promise(() => {});
@@ -37,6 +38,51 @@ describe('an operator', () => {
     }
     expect(await acted(world)).toEqual([['terminate', undefined, 'ada']]);
     expect(await acted(world, child?.id)).toEqual([['terminate', undefined, `run ${world.run}`]]);
+  });
+
+  it('[P73] ends a run whose child waits, and a run before its first frame', async () => {
+    const world = harness();
+    const executor: TaskExecutor = { execute: async () => ({ kind: 'blocked', reason: 'human' }) };
+    const asking = definePlan({ name: 'asking', render: () => el(Human, { id: 'ask', prompt: '?' }) });
+    const plan = definePlan({
+      name: 'above',
+      render: () => el(Fragment, {}, el(SubPlan, { id: 'sub', plan: asking }), el(Task, { id: 't', run: never })),
+    });
+    const run = world.start(plan, { executor });
+    await world.calm();
+    expect((await world.runs.children(world.run)).map(({ status }) => status)).toEqual(['waiting']);
+    void run.terminate('enough');
+    expect(await world.end(run)).toEqual({ status: 'stopped', reason: 'enough' });
+    expect((await world.runs.children(world.run)).map(({ status }) => status)).toEqual(['stopped']);
+
+    const early = harness();
+    const begun = early.start(plan, { executor });
+    void begun.terminate('not at all');
+    expect(await early.end(begun)).toEqual({ status: 'stopped', reason: 'not at all' });
+    expect(await early.runs.run(early.run)).toMatchObject({ status: 'stopped', frames: 0 });
+  });
+
+  it('[P73] stops a run that nothing drives, with the runs below it', async () => {
+    const world = harness();
+    const executor: TaskExecutor = { execute: async () => ({ kind: 'blocked', reason: 'human' }) };
+    const asking = definePlan({ name: 'asking', render: () => el(Human, { id: 'ask', prompt: '?' }) });
+    const plan = definePlan({ name: 'above', render: () => el(SubPlan, { id: 'sub', plan: asking }) });
+    expect(await world.end(world.start(plan, { executor }))).toEqual({ status: 'waiting' });
+    expect(await stopUndriven(world.ports, world.run, 'nobody answers', 'ada')).toBe(true);
+    const [child] = await world.runs.children(world.run);
+    for (const [id, node] of [
+      [world.run, 'sub'],
+      [child?.id as RunId, 'ask'],
+    ] as const) {
+      expect(await world.runs.run(id)).toMatchObject({ status: 'stopped', stopReason: 'nobody answers' });
+      expect((await world.runs.tasks(id)).map(({ status }) => status)).toEqual(['canceled']);
+      expect(await world.runs.valueAt(id, 'status', node, 9)).toMatchObject({ status: 'canceled' });
+    }
+    expect(await acted(world)).toEqual([['stop', undefined, 'ada']]);
+    expect(await stopUndriven(world.ports, world.run, 'again')).toBe(true);
+    const answered: TaskExecutor = { execute: async () => ({ kind: 'done', output: 'yes' }) };
+    expect(await world.end(world.resume(plan, { executor: answered }))).toMatchObject({ status: 'completed' });
+    expect((await world.runs.children(world.run)).map(({ status }) => status)).toEqual(['completed']);
   });
 
   it('[P73] who stops a run does not wait for work that does not listen longer than the grace', async () => {

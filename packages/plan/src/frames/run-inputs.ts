@@ -61,8 +61,8 @@ export function createRunInputs({ run, plan, reader }: PlanRunOptions, memory: R
       else isDue = true;
     },
     toKeep(isEnd) {
-      if (!hasSignals || cursor === kept) return undefined;
-      if (!isTaken && !isEnd && cursor - kept < MAX_LAG) return undefined;
+      if (cursor === kept) return undefined;
+      if (!isTaken && !isEnd && (!hasSignals || cursor - kept < MAX_LAG)) return undefined;
       isTaken = false;
       kept = cursor;
       return cursor;

@@ -57,7 +57,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
         if (end !== undefined) return end;
       }
     } finally {
-      engine.close();
+      await engine.close();
     }
   };
   const finished = drive().finally(() => {

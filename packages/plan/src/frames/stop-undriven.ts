@@ -13,17 +13,18 @@ import { type NodeRecord, nodeRecord } from '../structure/node-record.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 
 /**
- * Stops a run that no engine drives, and the runs below it: its tasks and nodes are canceled, its open questions
- * withdrawn. Where someone else moves it on at the same moment, nothing is changed.
+ * Stops a run that no engine drives, and the runs below it: its tasks and nodes are canceled. False where the run could
+ * not be stopped because someone else moved it on at the same moment. `by` is the operator who asked, if one did.
  */
 export async function stopUndriven(
   ports: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>,
   run: RunId,
   reason: string,
-): Promise<void> {
+  by?: string,
+): Promise<boolean> {
   const { reader, clock, ids } = ports;
   const record = await reader.run(run);
-  if (record === undefined || hasRunEnded(record.status)) return;
+  if (record === undefined || hasRunEnded(record.status)) return true;
   for (const child of await reader.children(run)) {
     if (child.origin?.kind === 'sub-plan') await stopUndriven(ports, child.id, reason);
   }
@@ -56,22 +57,19 @@ export async function stopUndriven(
     });
     tell('node.status', { node: node as NodeKey, frame: record.frames, from, to: 'canceled' });
   }
-  const open = await reader.decisions({ run, status: ['open'] });
-  for (const { decision } of open) tell('decision.withdrawn', { decision: decision.id });
+  if (by !== undefined) tell('operator.acted', { action: 'stop', by });
   tell('run.status', { from: record.status, to: 'stopped', stopReason: reason });
-  await ports.commit.commit(
+  const committed = await ports.commit.commit(
     {
       at,
       run: { kind: 'change', change: { status: 'stopped', stopReason: reason } },
       ...(intervals.length === 0 ? {} : { intervals }),
       ...(tasks.length === 0 ? {} : { tasks }),
-      ...(open.length === 0
-        ? {}
-        : { decisions: open.map(({ decision }) => ({ kind: 'withdraw' as const, id: decision.id, at })) }),
       events,
     },
     { run, epoch: record.epoch, version: record.version },
   );
+  return committed.ok;
 }
 
 /** A task that ends now, whatever its work still does. */

@@ -142,7 +142,7 @@ export function createSubPlans(
         else if (how === 'suspend') driven.suspend();
         else driven.abandon();
       }
-      if (how !== 'abandon') await Promise.allSettled([...ending.map(driven => driven.finished), ...dropping]);
+      await Promise.allSettled([...ending.map(driven => driven.finished), ...dropping]);
     },
     takeStopped() {
       const stopped = wasStopped;

@@ -122,6 +122,9 @@ export function createTaskDesk(
     const wanted = [...tasks.values()].filter(({ status, node }) => status !== 'canceling' && isSubPlan(node));
     return new Set(wanted.map(({ node, iteration }) => subPlans.idOf(node, iteration, childOf(records.get(node)))));
   };
+  const dropChild = ({ node, iteration }: Task) => {
+    if (isSubPlan(node)) subPlans.drop(node, iteration, childOf(records.get(node)));
+  };
   const isSubPlan = (node: string) => (structure.nodeOf(node)?.kind ?? memory.formerNodes.get(node)) === 'subplan';
 
   return {
@@ -237,7 +240,7 @@ export function createTaskDesk(
       keep(canceled);
       if (canceled.status === 'canceled') {
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
-        if (isSubPlan(task.node)) subPlans.drop(task.node, task.iteration, childOf(records.get(task.node)));
+        dropChild(task);
       }
       controls.get(id)?.abort(new Error('canceled'));
     },
@@ -245,6 +248,7 @@ export function createTaskDesk(
       for (const task of [...tasks.values()]) {
         keep(canceledAtOnce(task, ledger.stamp()));
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
+        if (task.status === 'pending') dropChild(task);
         const record = records.get(task.node);
         if (record === undefined || record.gone === true) continue;
         const { reason: _, told: __, ...rest } = record;
