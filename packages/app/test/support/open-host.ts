@@ -31,9 +31,16 @@ export async function openTestHost(folder: string, options: Partial<RunHostOptio
   const owned = openOwnedStore(dataDirectory, machine);
   if (!owned.ok) throw new Bug(owned.error.message);
   const host = await openRunHost({ owned: owned.value, dataDirectory, machine, agents: noAgents, ...options });
+  return testHostOf(folder, host, owned.value.store, async () => {
+    await host.close();
+    owned.value.close();
+  });
+}
+
+export function testHostOf(folder: string, host: RunHost, store: Store, close: () => Promise<void>): TestHost {
   return {
     host,
-    store: owned.value.store,
+    store,
     async start(name, source, request = {}) {
       const file = path.join(folder, `${name}.tsx`);
       writeFileSync(file, source);
@@ -43,7 +50,7 @@ export async function openTestHost(folder: string, options: Partial<RunHostOptio
     },
     async end(run) {
       await host.finished(run);
-      const { status, output, error, stopReason } = (await owned.value.store.run(run)) ?? {};
+      const { status, output, error, stopReason } = (await store.run(run)) ?? {};
       return {
         status,
         ...(output === undefined ? {} : { output }),
@@ -52,13 +59,10 @@ export async function openTestHost(folder: string, options: Partial<RunHostOptio
       };
     },
     async state(run) {
-      const frames = (await owned.value.store.run(run))?.frames ?? 0;
-      return Object.fromEntries(await owned.value.store.at(run, 'state', frames));
+      const frames = (await store.run(run))?.frames ?? 0;
+      return Object.fromEntries(await store.at(run, 'state', frames));
     },
-    async close() {
-      await host.close();
-      owned.value.close();
-    },
+    close,
   };
 }
 

@@ -1,0 +1,153 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Bug } from '@signalbox/model';
+import { type ModelScript, startModelServer } from '@signalbox/testkit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { openHome } from '../src/runs/open-home.ts';
+import { planText, testHostOf } from './support/open-host.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
+
+/** A home whose agents talk to a model server that answers by a script. */
+async function open(folder: string, script: ModelScript) {
+  const server = await startModelServer(script);
+  const home = await openHome({
+    dataDirectory: path.join(folder, 'data'),
+    machine: thisMachine(),
+    env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
+    resumeOnAnswer: true,
+    threads: { threads: 1 },
+  });
+  if (!home.ok) throw new Bug(home.error.message);
+  const { host, owned, close } = home.value;
+  const end = async () => {
+    await close();
+    await server.close();
+  };
+  onTestFinished(end);
+  mkdirSync(path.join(folder, 'work'), { recursive: true });
+  return { server, ...testHostOf(folder, host, owned.store, close) };
+}
+
+const agentPlan = (props: string, state = 'z.object({ said: z.any(), failed: z.any() })') =>
+  planText(
+    `<Agent id="agent" model="anthropic:claude-test" cwd="work" prompt="Do it." maxTurns={6} ${props}
+       onFinished={said => ctx.state.set('said', said)} onError={({ error }) => ctx.state.set('failed', error.message)} />`,
+    state,
+  );
+
+describe('an agent of a plan', () => {
+  it('[A33] streams what it says, uses tools on its files, and its result is durable', async () => {
+    const folder = temporaryFolder();
+    const { server, store, start, end, state } = await open(folder, [
+      { text: 'I write a file.', calls: [{ tool: 'write_file', input: { path: 'a.txt', content: 'hello' } }] },
+      { text: 'It is written.', usage: { input: 10, output: 5 } },
+    ]);
+    const run = await start('plan', agentPlan(''));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await state(run)).toEqual({ said: 'It is written.' });
+    expect(readFileSync(path.join(folder, 'work', 'a.txt'), 'utf8')).toBe('hello');
+    const [task] = await store.tasks(run);
+    const chunks = await store.stream(run, task?.id as never, 0, 500);
+    const tokens = chunks.filter(({ kind }) => kind === 'token').map(({ payload }) => payload);
+    expect(tokens.join('')).toBe('I write a file.It is written.');
+    expect(chunks.filter(({ kind }) => kind === 'tool_end')).toHaveLength(1);
+    expect(await store.usageOfTree(run)).toMatchObject({ calls: 2, toolCalls: 1 });
+    expect(server.requests.map(({ status }) => status)).toEqual([200, 200]);
+    expect(JSON.stringify([await store.events(run, 0, 500), chunks])).not.toContain('sk-secret-key');
+  });
+
+  it('[A33] gives an answer that fits the schema of its node, after being told what was wrong', async () => {
+    const { start, end, state } = await open(temporaryFolder(), ({ turn, wantsJson, tools }) => {
+      const answer = { verdict: turn === 1 ? 7 : 'good' };
+      if (wantsJson) return { text: JSON.stringify(answer) };
+      return { calls: [{ tool: tools.at(-1)?.name ?? '', input: answer }] };
+    });
+    const run = await start('plan', agentPlan('schema={z.object({ verdict: z.string() })}'));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await state(run)).toEqual({ said: { verdict: 'good' } });
+  });
+
+  it('[A33] that fails tells its handler, and the state says why', async () => {
+    const { start, end, state } = await open(temporaryFolder(), [{ status: 401, message: 'invalid x-api-key' }]);
+    const run = await start('plan', agentPlan(''));
+    expect(await end(run)).toMatchObject({ status: 'failed' });
+    expect((await state(run)).failed).toMatch(/agent failed/);
+  });
+
+  it('[A33] that is refused for a while waits as long as it was told, durably, and goes on', async () => {
+    const { server, store, start, end } = await open(temporaryFolder(), ({ call }) =>
+      call === 1 ? { status: 429, retryAfter: '1' } : { text: 'Here.' },
+    );
+    const run = await start('plan', agentPlan(''));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const events = (await store.events(run, 0, 500)).map(({ event }) => event);
+    const retry = events.find(({ type }) => type === 'task.retry');
+    expect(retry).toMatchObject({ error: { code: 'rate_limit', retryAfterMs: 1000 } });
+    expect(
+      events.filter(event => event.type === 'node.status').map(event => [event.to, event.blockReason]),
+    ).toContainEqual(['blocked', 'rate_limit']);
+    expect(server.requests.map(({ status }) => status)).toEqual([429, 200]);
+  });
+
+  it('[A34] does nothing that a person must allow before the person did; what was denied it is told', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await open(folder, ({ since }) => {
+      const result = since.find(part => part.kind === 'result');
+      if (result === undefined) {
+        return {
+          calls: [
+            { tool: 'write_file', input: { path: 'yes.txt', content: 'yes' } },
+            { tool: 'write_file', input: { path: 'no.txt', content: 'no' } },
+          ],
+        };
+      }
+      return { text: JSON.stringify(since) };
+    });
+    const run = await start('plan', agentPlan('permissions="gated"'));
+    expect(await end(run)).toEqual({ status: 'waiting' });
+    const asked = await store.decisions({ run, status: ['open'] });
+    expect(
+      asked.map(({ decision }) => [decision.kind, (decision.proposal as { input: { path: string } }).input.path]),
+    ).toEqual([
+      ['file_edit', 'yes.txt'],
+      ['file_edit', 'no.txt'],
+    ]);
+    expect(() => readFileSync(path.join(folder, 'work', 'yes.txt'))).toThrow();
+    const [first, second] = asked.map(({ decision }) => decision.id);
+    await host.answer(
+      second as never,
+      { resolution: { ...approve, resolutionType: 'reject', rationale: 'not that one' } },
+      'ada',
+    );
+    await host.finished(run);
+    await host.answer(first as never, { resolution: approve }, 'ada');
+    expect(await end(run)).toMatchObject({
+      status: 'completed',
+      output: { said: expect.stringContaining('not that one') },
+    });
+    expect(readFileSync(path.join(folder, 'work', 'yes.txt'), 'utf8')).toBe('yes');
+    expect(() => readFileSync(path.join(folder, 'work', 'no.txt'))).toThrow();
+  });
+
+  it('[A35] spends no more than the run, or the run above it, may', async () => {
+    const { server, store, start, end } = await open(temporaryFolder(), () => ({
+      calls: [{ tool: 'list_files', input: {} }],
+      usage: { input: 600, output: 100 },
+    }));
+    const inner = `const inner = definePlan({
+      name: 'inner',
+      render: () => <Agent id="agent" model="anthropic:claude-test" prompt="Go on." maxTurns={50} />,
+    });`;
+    const outer = planText('<SubPlan id="sub" plan={inner} />', 'z.object({})', inner);
+    const run = await start('plan', outer, { limits: { maxTotalTokens: 1500 } });
+    const ended = await end(run);
+    expect(ended).toMatchObject({ status: expect.stringMatching(/failed|stopped/) });
+    expect(JSON.stringify(ended)).toContain('tokens');
+    // The call that reached the limit was the last.
+    expect(server.requests).toHaveLength(3);
+    expect((await store.usageOfTree(run)).inputTokens).toBe(1800);
+  });
+});
