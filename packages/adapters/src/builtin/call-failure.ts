@@ -35,7 +35,7 @@ export function callFailure(
   const errorClass = classifyFailure(facts, 'none');
   const shown = facts.status === undefined ? '' : ` (${facts.status})`;
   if (facts.status === 429 || facts.status === 529) {
-    return taskFailure('provider-busy', `${model} takes no more requests now${shown}: ${reason}`, {
+    return taskFailure('rate_limit', `${model} takes no more requests now${shown}: ${reason}`, {
       class: errorClass,
     });
   }

@@ -22,7 +22,7 @@ export type FailureCode =
   | 'answer-cut-off'
   | 'provider-stalled'
   | 'provider-refused'
-  | 'provider-busy'
+  | 'rate_limit'
   | 'provider-failed'
   | 'canceled';
 
