@@ -182,7 +182,7 @@ export function kindsOf(kept: readonly Json[]): readonly string[] {
 export function comparable(kept: readonly Json[]): Json {
   return JSON.parse(
     JSON.stringify(kept, (key, value) =>
-      ['toolCallId', 'itemId', 'wallMs', 'providerOptions'].includes(key) ? undefined : value,
+      ['toolCallId', 'itemId', 'wallMs', 'ms', 'providerOptions'].includes(key) ? undefined : value,
     ),
   );
 }

@@ -276,8 +276,21 @@ describe('after an interruption', () => {
       expect(kindsOf(task.kept).at(-1)).toBe('tool_begun');
       expect(await run()).toEqual({ kind: 'done', output: 'Done.' });
       expect([world.runs.send_mail ?? 0, told(task.kept)]).toEqual([runs, [expect.stringContaining(said)]]);
+      expect(task.kept).toContainEqual(
+        expect.objectContaining({ kind: 'tool_ended', tool: 'send_mail', approval: 'approve' }),
+      );
     },
   );
+
+  it.each([true, false])('[B13, B16] what a person changed is told after an interruption too', async knowsFate => {
+    const { run, task, world } = given([write('A'), { text: 'Done.' }], createWorld({ knowsFate }));
+    await run({ permissions: 'gated' });
+    task.answer('write_file', { resolutionType: 'modify', modifiedArgs: { path: 'b.txt', content: 'B' } });
+    await expect(run({ permissions: 'gated' }, { stop: { at: 3, when: 'before' } })).rejects.toThrow(Died);
+    expect(await run({ permissions: 'gated' })).toEqual({ kind: 'done', output: 'Done.' });
+    expect([await world.read('a.txt'), await world.read('b.txt')]).toEqual([undefined, 'B']);
+    expect(told(task.kept)).toEqual([expect.stringContaining('A person changed the input of this call to')]);
+  });
 
   it('[B17] a transcript that cannot be read is no reason to guess', async () => {
     const { run, task } = given([{ text: 'Done.' }]);

@@ -197,7 +197,7 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     const { task, run } = await given([{ status: 429, ...(retryAfter && { retryAfter }) }]);
     expect(await run()).toEqual({
       kind: 'failed',
-      error: { class: 'retryable', code: 'provider-busy', message: expect.stringContaining('429'), retryAfterMs: ms },
+      error: { class: 'retryable', code: 'rate_limit', message: expect.stringContaining('429'), retryAfterMs: ms },
     });
     expect(task.released).toEqual([{ retryAfterMs: ms }]);
     expect(server.requests).toHaveLength(1);
@@ -219,7 +219,7 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     [
       'an error in a stream',
       { text: 'hello there, this is long', fault: { kind: 'error', after: 2 } },
-      '(provider-failed|provider-busy)',
+      '(provider-failed|rate_limit)',
     ],
     [
       'broken JSON',

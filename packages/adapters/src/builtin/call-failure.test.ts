@@ -51,9 +51,9 @@ describe('a call that failed', () => {
   });
 
   it.each([
-    [refusal(429), 'retryable', 'provider-busy'],
+    [refusal(429), 'retryable', 'rate_limit'],
     [refusal(429, {}, '{"error":{"code":"insufficient_quota"}}'), 'terminal', 'provider-refused'],
-    [refusal(529), 'retryable', 'provider-busy'],
+    [refusal(529), 'retryable', 'rate_limit'],
     [refusal(500), 'retryable', 'provider-failed'],
     [refusal(502), 'retryable', 'provider-failed'],
     [refusal(408), 'retryable', 'provider-failed'],

@@ -13,7 +13,16 @@ function conversation(turns: number) {
     const part = { type: 'tool-call' as const, toolCallId: `c${turn}`, toolName: 'look', input: { at: turn } };
     entries.push({ v: 1, kind: 'assistant', content: [{ type: 'text', text: `Turn ${turn}.` }, part], usage });
     const output = { type: 'json' as const, value: 'x'.repeat(30) };
-    entries.push({ v: 1, kind: 'tool_ended', call: `t/1/${turn}/0`, tool: 'look', status: 'succeeded', output });
+    entries.push({
+      v: 1,
+      kind: 'tool_ended',
+      call: `t/1/${turn}/0`,
+      tool: 'look',
+      status: 'succeeded',
+      output,
+      ms: 0,
+      approval: 'not-needed',
+    });
   }
   const found = lastConversation(entries, 't');
   if (found === undefined) throw new Error('no conversation');

@@ -6,7 +6,14 @@ import { approvalKind, needsApproval, type Permission, permissionOf, proposalOf 
 import type { AnswerForm } from './final-answer.ts';
 import { plainData } from './plain-data.ts';
 import { canceledFailure, failed, taskFailure } from './task-failure.ts';
-import { type EntryOf, type TranscriptEntry, type Turn, type TurnCall, textOfTurn } from './transcript.ts';
+import {
+  type Approval,
+  type EntryOf,
+  type TranscriptEntry,
+  type Turn,
+  type TurnCall,
+  textOfTurn,
+} from './transcript.ts';
 
 /** What the calls of a turn need of the attempt that runs them. */
 export interface ToolTurnContext {
@@ -51,27 +58,28 @@ export async function runCalls(turn: Turn, context: ToolTurnContext): Promise<Ag
   for (const call of [...open.filter(one => !own(one)), ...open.filter(own)]) {
     if (session.signal.aborted) return failed(canceledFailure());
     const startedAt = context.now();
-    context.stream('tool_start', { call: call.id, tool: call.part.toolName, input: call.part.input });
+    const tool = call.part.toolName;
+    context.stream('tool_start', { call: call.id, tool, input: call.part.input });
     const answer = answers.get(call.id);
     const run = own(call)
       ? { ending: judgedAnswer(call, context.form, allWell) }
       : await runCall(call, answer, context);
     if (run.ending !== undefined) {
       const { status, output } = run.ending;
-      await keep({ v: 1, kind: 'tool_ended', call: call.id, tool: call.part.toolName, status, output });
-      context.stream('tool_end', {
-        call: call.id,
-        tool: call.part.toolName,
-        outcome: status,
-        ms: Math.max(0, context.now() - startedAt),
-        approval: answer === undefined ? 'not-needed' : answer.resolutionType,
-        ...(output.type === 'error-text' && { message: output.value }),
-      });
+      const ms = Math.max(0, Math.round(context.now() - startedAt));
+      const approval = approvalOf(call, answer);
+      await keep({ v: 1, kind: 'tool_ended', call: call.id, tool, status, output, ms, approval });
+      const message = output.type === 'error-text' ? { message: output.value } : {};
+      context.stream('tool_end', { call: call.id, tool, outcome: status, ms, approval, ...message });
       allWell &&= status === 'succeeded';
     }
     if ('over' in run && run.over !== undefined) return run.over;
   }
   return undefined;
+}
+
+function approvalOf(call: TurnCall, answer: Resolution | undefined): Approval {
+  return answer?.resolutionType ?? call.begun?.approval ?? 'not-needed';
 }
 
 /** The tool of a call that a person must be asked about. */
@@ -105,20 +113,21 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
   if (!isAllowed(tool.name, brief.tools))
     return refused(`The tool ${tool.name} is denied here, so nothing was run. Do without it.`);
   if (begun !== undefined) {
-    if ((await tools.fateOf?.(call.id)) === 'committed') return { ending: answerLost() };
+    if ((await tools.fateOf?.(call.id)) === 'committed') return { ending: answerLost(begun) };
     // That nothing is recorded of an effect outside does not say that there was none.
-    if (begun.external) return { ending: unknownOutcome() };
+    if (begun.external) return { ending: unknownOutcome(begun) };
   }
   const permission: Permission =
     answer === undefined
-      ? { kind: 'run', input: begun?.input ?? part.input, modified: false, rationale: '' }
+      ? { kind: 'run', input: begun?.input ?? part.input, modified: begun?.approval === 'modify', rationale: '' }
       : permissionOf(answer, part.input);
   if (permission.kind === 'denied')
     return { ending: { status: 'denied', output: errorText(permission.reason.trim()) } };
   const { input } = permission;
   if (begun === undefined && (tool.effects.kind === 'files' || tool.effects.kind === 'external')) {
     const external = tool.effects.kind === 'external';
-    await context.keep({ v: 1, kind: 'tool_begun', call: call.id, tool: tool.name, input, external });
+    const approval = approvalOf(call, answer);
+    await context.keep({ v: 1, kind: 'tool_begun', call: call.id, tool: tool.name, input, external, approval });
   }
   return executed(call, input, permission.modified ? permission : undefined, context);
 }
@@ -159,10 +168,7 @@ function endingOf(
   input: JsonObject,
   modified: { readonly rationale: string } | undefined,
 ): Ending {
-  const changed =
-    modified === undefined
-      ? undefined
-      : `A person changed the input of this call to ${JSON.stringify(input)}. ${modified.rationale}`.trim();
+  const changed = modified === undefined ? undefined : changedInput(input, modified.rationale);
   switch (outcome.status) {
     case 'succeeded': {
       const plain = json.safeParse(plainData(outcome.value));
@@ -219,15 +225,23 @@ function refused(reason: string): Run {
   return { ending: { status: 'refused', output: errorText(reason) } };
 }
 
-function unknownOutcome(): Ending {
+function unknownOutcome(begun: EntryOf<'tool_begun'>): Ending {
   const text =
     'The outcome is unknown: the work was interrupted while this call ran, and it cannot be undone. It may or may not have happened, and was not repeated. Find out before you do it again.';
-  return { status: 'unknown', output: errorText(text) };
+  return { status: 'unknown', output: errorText([...changeOf(begun), text].join('\n')) };
 }
 
-function answerLost(): Ending {
-  const notes = ['The call succeeded and took effect; its answer was lost in an interruption. It was not repeated.'];
-  return { status: 'succeeded', output: { type: 'json', value: { result: null, notes } } };
+function answerLost(begun: EntryOf<'tool_begun'>): Ending {
+  const lost = 'The call succeeded and took effect; its answer was lost in an interruption. It was not repeated.';
+  return { status: 'succeeded', output: { type: 'json', value: { result: null, notes: [lost, ...changeOf(begun)] } } };
+}
+
+function changeOf(begun: EntryOf<'tool_begun'>): readonly string[] {
+  return begun.approval === 'modify' ? [changedInput(begun.input, '')] : [];
+}
+
+function changedInput(input: JsonObject, rationale: string): string {
+  return `A person changed the input of this call to ${JSON.stringify(input)}. ${rationale}`.trim();
 }
 
 function errorText(value: string): Ending['output'] {

@@ -46,6 +46,10 @@ const toolOutput = z.discriminatedUnion('type', [
 ]);
 export type ToolOutput = z.infer<typeof toolOutput>;
 
+/** What a person said to a call. */
+const approval = z.enum(['not-needed', 'approve', 'modify', 'reject', 'choose_option']);
+export type Approval = z.infer<typeof approval>;
+
 const transcriptEntry = z.discriminatedUnion('kind', [
   /** A conversation begins; what lies before it is another one. */
   z.strictObject({
@@ -65,6 +69,7 @@ const transcriptEntry = z.discriminatedUnion('kind', [
     tool: text,
     input: jsonObject,
     external: z.boolean(),
+    approval,
   }),
   z.strictObject({
     v,
@@ -73,6 +78,8 @@ const transcriptEntry = z.discriminatedUnion('kind', [
     tool: text,
     status: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied']),
     output: toolOutput,
+    ms: count,
+    approval,
   }),
   /** The model is told what is wrong with its answer. */
   z.strictObject({ v, kind: z.literal('correction'), text }),
