@@ -1,51 +1,81 @@
-import { type RunId, type RunReader, type TreeNode, treeAt } from '@signalbox/app/runs';
+import { type RunId, type RunReader, type StoredEvent, type TreeNode, treeAt } from '@signalbox/app/runs';
 import type { RunView } from '../follow-run.ts';
 import type { Paint } from '../terminal.ts';
 import { openDisplay } from './live-display.ts';
-import { factsAfter, NO_FACTS } from './live-facts.ts';
+import { factsAfter, NO_FACTS, type Saying } from './live-facts.ts';
 import { liveScreen } from './live-screen.ts';
 import type { Screen } from './screen.ts';
+
+/** Reading trees takes at most this share of the time: who watches a run must not slow it down. */
+const READING_SHARE = 0.1;
+
+/** A status that was told since the tree was read, and by which event. */
+interface Told {
+  readonly status: NonNullable<TreeNode['status']>;
+  readonly seq: number;
+}
 
 /** A run as a tree that is drawn again in place while it goes on. */
 export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint: Paint): RunView {
   let facts = NO_FACTS;
   let tree: TreeNode | undefined;
-  let isStale = false;
+  let told = new Map<string, Told>();
+  // What was heard since the last drawing.
+  let events: StoredEvent[] = [];
+  let sayings: Saying[] = [];
+  let hasOtherNodes = true;
   let reading: Promise<void> | undefined;
+  let readAgainAt = 0;
 
+  /** Statuses come with events; the tree is read again only when it has other nodes. */
   async function read(): Promise<void> {
-    while (isStale) {
-      isStale = false;
-      const { frames } = (await reader.run(run)) ?? { frames: 0 };
-      const found = frames === 0 ? undefined : await treeAt(reader, run, frames);
-      if (found?.ok) tree = found.value;
+    const begun = screen.now();
+    hasOtherNodes = false;
+    const { frames, nextSeq } = (await reader.run(run)) ?? { frames: 0, nextSeq: 0 };
+    const found = frames === 0 ? undefined : await treeAt(reader, run, frames);
+    if (found?.ok) {
+      tree = found.value;
+      told = new Map([...told].filter(([, { seq }]) => seq >= nextSeq));
     }
+    const now = screen.now();
+    readAgainAt = now + (now - begun) / READING_SHARE;
+    reading = undefined;
   }
-  /** The tree is read when it is drawn, not with every event, and never twice at once. */
-  const refresh = () => {
-    if (!isStale) return reading;
-    reading ??= read().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+
+  function takeIn(): void {
+    for (const { event } of events) {
+      if (event.type === 'node.status') told.set(event.node, { status: event.to, seq: event.seq });
+      if (event.type === 'frame.committed' && event.mounted + event.unmounted > 0) hasOtherNodes = true;
+    }
+    facts = factsAfter(facts, events, sayings);
+    events = [];
+    sayings = [];
+  }
 
   const display = openDisplay(screen, (size, now) => {
-    void refresh();
-    return tree === undefined ? [] : liveScreen(tree, facts, size, now, paint);
+    takeIn();
+    if (hasOtherNodes && now >= readAgainAt) reading ??= read();
+    return tree === undefined ? [] : liveScreen(withStatuses(tree, told), facts, size, now, paint);
   });
   return {
-    async events(events) {
-      facts = factsAfter(facts, events);
-      isStale = true;
+    async events(more) {
+      events.push(...more);
     },
-    said(said) {
-      facts = factsAfter(facts, [], said);
+    said(more) {
+      sayings.push(...more);
     },
     async close() {
-      await refresh();
-      await refresh();
+      takeIn();
+      await reading;
+      await read();
       display.close();
     },
   };
+}
+
+function withStatuses(node: TreeNode, told: ReadonlyMap<string, Told>): TreeNode {
+  if (told.size === 0) return node;
+  const status = told.get(node.id)?.status ?? node.status;
+  const children = node.children.map(child => withStatuses(child, told));
+  return { ...node, ...(status !== undefined && { status }), children };
 }
