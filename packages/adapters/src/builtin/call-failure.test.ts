@@ -69,9 +69,9 @@ describe('a call that failed', () => {
     [Object.assign(new TypeError('terminated'), { cause: { code: 'UND_ERR_SOCKET' } }), 'retryable', 'provider-failed'],
     [Object.assign(new Error('x'), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'retryable', 'provider-failed'],
     [Object.assign(new Error('x'), { name: 'TimeoutError' }), 'retryable', 'provider-failed'],
-    [new Error('a certificate has expired'), 'terminal', 'provider-refused'],
-    ['text', 'terminal', 'provider-refused'],
-    [undefined, 'terminal', 'provider-refused'],
+    [new Error('a certificate has expired'), 'terminal', 'provider-failed'],
+    ['text', 'terminal', 'provider-failed'],
+    [undefined, 'terminal', 'provider-failed'],
   ])('[B23] %s is %s', (cause, errorClass, code) => {
     expect(callFailure(cause, resolved, { inStream: false })).toMatchObject({ class: errorClass, code });
   });

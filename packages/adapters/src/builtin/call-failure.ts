@@ -39,7 +39,7 @@ export function callFailure(
       class: errorClass,
     });
   }
-  if (errorClass === 'retryable') {
+  if (errorClass === 'retryable' || facts.status === undefined) {
     return taskFailure('provider-failed', `The call of ${model} failed${shown}: ${reason}`, { class: errorClass });
   }
   return taskFailure(

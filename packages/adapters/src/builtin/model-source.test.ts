@@ -82,6 +82,16 @@ describe('the model of a brief', () => {
     },
   );
 
+  it('[B2] an address that is none says which variable is wrong', async () => {
+    const resolved = await resolve({ model: 'anthropic:m' }, { ...all, ANTHROPIC_BASE_URL: 'my proxy' });
+    const error = {
+      class: 'terminal',
+      code: 'address-invalid',
+      message: expect.stringContaining('ANTHROPIC_BASE_URL'),
+    };
+    expect(resolved).toEqual({ ok: false, error });
+  });
+
   it('[B1] addresses may leave out their version', async () => {
     const urls: string[] = [];
     for (const [model, variable] of [

@@ -26,6 +26,7 @@ type Remote = Exclude<Provider, 'scripted'>;
 interface Vendor {
   readonly access: (environment: ModelEnvironment) => ProviderAccess;
   readonly keyVariable: string;
+  readonly urlVariable: string;
   readonly defaultUrl: string;
   /** The part of the address that names the version, where a vendor's own tools leave it out. */
   readonly version: string;
@@ -37,6 +38,7 @@ interface Vendor {
 const openai: Omit<Vendor, 'create'> = {
   access: environment => environment.openai,
   keyVariable: 'OPENAI_API_KEY',
+  urlVariable: 'OPENAI_BASE_URL',
   defaultUrl: 'https://api.openai.com/v1',
   version: '/v1',
   // The conversation is ours: nothing is kept at the provider, and the model's thoughts come back to us, sealed. Schemas of
@@ -48,6 +50,7 @@ const vendors: Readonly<Record<Remote, Vendor>> = {
   anthropic: {
     access: environment => environment.anthropic,
     keyVariable: 'ANTHROPIC_API_KEY',
+    urlVariable: 'ANTHROPIC_BASE_URL',
     defaultUrl: 'https://api.anthropic.com/v1',
     version: '/v1',
     create: async (settings, model) => (await import('@ai-sdk/anthropic')).createAnthropic(settings)(model),
@@ -63,6 +66,7 @@ const vendors: Readonly<Record<Remote, Vendor>> = {
   google: {
     access: environment => environment.google,
     keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
+    urlVariable: 'GOOGLE_GEMINI_BASE_URL',
     defaultUrl: 'https://generativelanguage.googleapis.com/v1beta',
     version: '/v1beta',
     create: async (settings, model) => (await import('@ai-sdk/google')).createGoogle(settings)(model),
@@ -95,6 +99,7 @@ export function createModelSource(environment: ModelEnvironment): ModelOf {
     const { key, baseUrl } = vendor.access(environment);
     if (key === undefined) return err(keyMissing(brief, `${provider}:${model}`, vendor.keyVariable));
     const baseURL = baseUrl === undefined ? vendor.defaultUrl : versioned(baseUrl, vendor.version);
+    if (!URL.canParse(baseURL)) return err(addressInvalid(brief, vendor.urlVariable));
     return ok({
       name: { provider, model },
       model: await vendor.create({ apiKey: key, baseURL }, model),
@@ -158,6 +163,13 @@ function keyMissing(brief: AgentBrief, model: string | undefined, variable: stri
   return taskFailure(
     'key-missing',
     `Node ${brief.node} ${wants}. Set ${variable} where Signalbox is started, or use a model that needs no key: "scripted:FILE.json".`,
+  );
+}
+
+function addressInvalid(brief: AgentBrief, variable: string): TaskError {
+  return taskFailure(
+    'address-invalid',
+    `Node ${brief.node} cannot reach its model: ${variable} is not an address such as https://host/v1.`,
   );
 }
 

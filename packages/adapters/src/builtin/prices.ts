@@ -16,9 +16,9 @@ export interface Price {
 export type Prices = Readonly<Record<string, Price>>;
 
 /**
- * List prices for standard use, as read in November 2026 at platform.claude.com/docs/en/about-claude/pricing,
- * developers.openai.com/api/docs/pricing and ai.google.dev/gemini-api/docs/pricing. Prices change: whoever starts the agent can give
- * others. A model that is not here has no known price.
+ * List prices for standard use, as the providers publish them at platform.claude.com/docs/en/about-claude/pricing,
+ * developers.openai.com/api/docs/pricing and ai.google.dev/gemini-api/docs/pricing; collected in November 2026, in part from others who
+ * quote them. Prices change: whoever starts the agent can give their own. A model that is not here has no known price.
  */
 export const LIST_PRICES: Prices = {
   ...claude({ input: 10, output: 50, cached: 0.25 }, 'claude-fable-5-1'),

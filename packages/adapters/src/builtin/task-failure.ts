@@ -4,6 +4,7 @@ import type { AgentOutcome, TaskError } from '@signalbox/runs';
 export type FailureCode =
   | 'model-unknown'
   | 'key-missing'
+  | 'address-invalid'
   | 'script-invalid'
   | 'script-unmatched'
   | 'price-unknown'
