@@ -33,11 +33,17 @@ export interface RunningServer {
 const LOOPBACK = '127.0.0.1';
 
 export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
-  const { host, token, timers, consoleDirectory, onFault } = options;
+  const { host, token, timers, consoleDirectory, onFault = () => undefined } = options;
   let port = 0;
   const access = createAccess(token, () => port);
   const app = createHttpApp({ host, access, consoleDirectory, onFault });
-  const upgrades = acceptUpgrades({ host, access, timers, pictures: createRunPictures(host, timers) });
+  const upgrades = acceptUpgrades({
+    host,
+    access,
+    timers,
+    pictures: createRunPictures(host, timers, onFault),
+    onFault,
+  });
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.on('upgrade', upgrades.take);
 

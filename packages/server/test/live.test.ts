@@ -322,6 +322,47 @@ describe('watching a run', () => {
   });
 });
 
+describe('what fails while a client is served', () => {
+  it('[V35] ends its connection and nothing else', async () => {
+    const faults: unknown[] = [];
+    const { host, connect } = await stage({ onFault: thrown => faults.push(thrown) });
+    const run = await host.begin('release');
+    const broken = new Error('the disk is gone');
+    const { runs, events } = host.store;
+    host.store.runs = host.store.events = async () => {
+      throw broken;
+    };
+    const [one, two] = [await connect(), await connect()];
+    one.say({ kind: 'subscribe', run: 'all' });
+    two.say({ kind: 'subscribe', run: run.id, from: 0 });
+    expect([await one.closed, await two.closed]).toEqual([1011, 1011]);
+    expect(faults).toEqual([broken, broken]);
+    Object.assign(host.store, { runs, events });
+    const three = await connect();
+    three.say({ kind: 'subscribe', run: run.id, from: 0 });
+    await three.first('event');
+  });
+
+  it('[V35] a picture that cannot be read is read again after the next commit', async () => {
+    const faults: unknown[] = [];
+    const { host, connect } = await stage({ onFault: thrown => faults.push(thrown) });
+    const run = await host.begin('release');
+    const client = await connect();
+    client.say({ kind: 'subscribe', run: run.id });
+    await client.first('state');
+    const { decisions } = host.store;
+    host.store.decisions = async () => {
+      Object.assign(host.store, { decisions });
+      throw new Error('once');
+    };
+    await run.render(releasePlan);
+    await client.first('event');
+    await run.status('build', 'running');
+    await client.until(received => treeOf(received).get('build')?.status === 'running');
+    expect(faults).toEqual([new Error('once')]);
+  });
+});
+
 describe('watching all runs', () => {
   it('[V31] begins with the newest; then each run comes as it is after it changed', async () => {
     const { host, connect } = await stage();

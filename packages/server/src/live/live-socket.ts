@@ -18,10 +18,12 @@ export interface LiveOptions {
   readonly access: Access;
   readonly timers: Machine['timers'];
   readonly pictures: RunPictures;
+  /** Told of what was thrown while a client was served. */
+  readonly onFault: (thrown: unknown) => void;
 }
 
 /** Serves one connection until it ends. */
-export function serveSocket(socket: WebSocket, { host, access, timers, pictures }: LiveOptions): void {
+export function serveSocket(socket: WebSocket, { host, access, timers, pictures, onFault }: LiveOptions): void {
   const subscriptions = new Map<RunId | 'all', Subscription>();
   const outbox = createOutbox(socket, timers, () => {
     for (const subscription of subscriptions.values()) subscription.pump();
@@ -70,7 +72,7 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures 
     }
     subscriptions.set(
       run,
-      run === 'all' ? subscribeRuns(host, timers, outbox) : subscribeRun(host, pictures, outbox, run, from),
+      run === 'all' ? subscribeRuns(host, timers, outbox, fail) : subscribeRun(host, pictures, outbox, run, from, fail),
     );
   }
 
@@ -87,6 +89,12 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures 
     isAlive = false;
     socket.ping();
     endPing = timers.after(PING_MS, ping);
+  }
+
+  /** A client that missed something comes back and begins with the full state. */
+  function fail(thrown: unknown): void {
+    onFault(thrown);
+    socket.close(closeCodes.failed, 'failed');
   }
 
   function cutOff(): void {

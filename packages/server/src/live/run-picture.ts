@@ -3,7 +3,7 @@ import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signa
 import { decisionView } from '../views/decision-view.ts';
 import { runSummaryOf } from '../views/run-view.ts';
 import { taskView, UNDER_WAY } from '../views/task-view.ts';
-import { readTree } from '../views/tree-view.ts';
+import { type NodeNames, readTree } from '../views/tree-view.ts';
 
 /** A run as it is now, for all who watch it. */
 export interface RunPicture {
@@ -27,14 +27,19 @@ export interface RunPictures {
   watch(run: RunId, listener: PictureListener): () => void;
 }
 
-export function createRunPictures(host: RunHost, timers: Machine['timers']): RunPictures {
+/** `onFault` is told of a picture that could not be read; the next commit tries again. */
+export function createRunPictures(
+  host: RunHost,
+  timers: Machine['timers'],
+  onFault: (thrown: unknown) => void,
+): RunPictures {
   const studios = new Map<RunId, { readonly listeners: Set<PictureListener>; close(): void }>();
   return {
     watch(run, listener) {
       let studio = studios.get(run);
       if (studio === undefined) {
         const listeners = new Set<PictureListener>();
-        const close = openStudio(host, timers, run, listeners);
+        const close = openStudio(host, timers, onFault, run, listeners);
         studio = { listeners, close };
         studios.set(run, studio);
       }
@@ -54,9 +59,11 @@ export function createRunPictures(host: RunHost, timers: Machine['timers']): Run
 function openStudio(
   host: RunHost,
   timers: Machine['timers'],
+  onFault: (thrown: unknown) => void,
   run: RunId,
   listeners: ReadonlySet<PictureListener>,
 ): () => void {
+  const names: NodeNames = new Map();
   let isClosed = false;
   let isStale = false;
   let isResting = false;
@@ -76,7 +83,10 @@ function openStudio(
   async function take(): Promise<void> {
     isResting = true;
     isStale = false;
-    const picture = await readPicture(host, run);
+    const picture = await readPicture(host, run, names).catch(thrown => {
+      if (!isClosed) onFault(thrown);
+      return undefined;
+    });
     if (isClosed) return;
     if (picture !== undefined) for (const listener of [...listeners]) listener.pictured(picture);
     watchEnd();
@@ -101,12 +111,12 @@ function openStudio(
   };
 }
 
-async function readPicture(host: RunHost, run: RunId): Promise<RunPicture | undefined> {
+async function readPicture(host: RunHost, run: RunId, names: NodeNames): Promise<RunPicture | undefined> {
   const { reader } = host;
   const record = await reader.run(run);
   if (record === undefined) return undefined;
   const [tree, decisions, tasks] = await Promise.all([
-    readTree(reader, run, record.frames),
+    readTree(reader, run, record.frames, names),
     reader.decisions({ run, status: ['open'] }),
     reader.tasks(run, { status: UNDER_WAY }),
   ]);

@@ -32,6 +32,7 @@ export function subscribeRun(
   outbox: Outbox,
   run: RunId,
   from: number | undefined,
+  onFault: (thrown: unknown) => void,
 ): Subscription {
   const stream = createStreamBuffer();
   const shown = new Shown();
@@ -60,9 +61,13 @@ export function subscribeRun(
   function pump(): void {
     if (isPumping || isClosed) return;
     isPumping = true;
-    void sendAll().finally(() => {
-      isPumping = false;
-    });
+    void sendAll()
+      .catch(thrown => {
+        if (!isClosed) onFault(thrown);
+      })
+      .finally(() => {
+        isPumping = false;
+      });
   }
 
   async function sendAll(): Promise<void> {

@@ -12,7 +12,12 @@ const FIRST_RUNS = 100;
  * One client that watches all runs: the newest of them first, then each run that changed, as it is by then. Between two
  * looks a run is told once, however often it changed; a client without room is told when it has some.
  */
-export function subscribeRuns(host: RunHost, timers: Machine['timers'], outbox: Outbox): Subscription {
+export function subscribeRuns(
+  host: RunHost,
+  timers: Machine['timers'],
+  outbox: Outbox,
+  onFault: (thrown: unknown) => void,
+): Subscription {
   const changed = new Set<RunId>();
   let hasBegun = false;
   let isPumping = false;
@@ -30,10 +35,14 @@ export function subscribeRuns(host: RunHost, timers: Machine['timers'], outbox: 
     if (isPumping || isResting || isClosed || !outbox.isFree) return;
     if (hasBegun && changed.size === 0) return;
     isPumping = true;
-    void sendOnce().finally(() => {
-      isPumping = false;
-      rest();
-    });
+    void sendOnce()
+      .catch(thrown => {
+        if (!isClosed) onFault(thrown);
+      })
+      .finally(() => {
+        isPumping = false;
+        rest();
+      });
   }
 
   function rest(): void {

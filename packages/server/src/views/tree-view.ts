@@ -1,6 +1,6 @@
 import type { RunReader } from '@signalbox/app/runs';
 import { contractNodeId, nodeKey } from '@signalbox/app/runs';
-import { type Json, nodeStatus, type RunId, type TreeNode, truncateUtf8 } from '@signalbox/model';
+import { type Json, type NodeId, nodeStatus, type RunId, type TreeNode, truncateUtf8 } from '@signalbox/model';
 import * as z from 'zod';
 
 /** A node as its row has it: without its children, but with its place. */
@@ -27,8 +27,16 @@ export interface ReadNode {
   readonly data: NodeRow['data'];
 }
 
+/** What the contract calls nodes that were read before: deriving a name costs more than reading a node. */
+export type NodeNames = Map<string, NodeId>;
+
 /** The tree that holds in a frame, each node after its parent; empty before the first frame. */
-export async function readTree(reader: RunReader, run: RunId, frame: number): Promise<readonly ReadNode[]> {
+export async function readTree(
+  reader: RunReader,
+  run: RunId,
+  frame: number,
+  names: NodeNames = new Map(),
+): Promise<readonly ReadNode[]> {
   const [rows, statuses] = await Promise.all([reader.at(run, 'node', frame), reader.at(run, 'status', frame)]);
   const nodes = new Map([...rows].map(([id, row]) => [id, nodeRow.parse(row)]));
   const children = Map.groupBy(nodes.keys(), id => nodes.get(id)?.parent);
@@ -37,7 +45,7 @@ export async function readTree(reader: RunReader, run: RunId, frame: number): Pr
     for (const id of ids.toSorted((a, b) => indexOf(nodes, a) - indexOf(nodes, b))) {
       const row = nodes.get(id);
       if (row === undefined) continue;
-      inOrder.push({ node: viewOf(run, id, row, statuses.get(id)), data: row.data });
+      inOrder.push({ node: viewOf(id, nameOf(run, id, names), row, statuses.get(id)), data: row.data });
       visit(children.get(id) ?? []);
     }
   };
@@ -49,12 +57,18 @@ function indexOf(nodes: ReadonlyMap<string, NodeRow>, id: string): number {
   return nodes.get(id)?.index ?? 0;
 }
 
-function viewOf(run: RunId, id: string, row: NodeRow, status: Json | undefined): TreeNode {
+function nameOf(run: RunId, id: string, names: NodeNames): NodeId {
+  const name = names.get(id) ?? contractNodeId(run, nodeKey.parse(id));
+  names.set(id, name);
+  return name;
+}
+
+function viewOf(id: string, nodeId: NodeId, row: NodeRow, status: Json | undefined): TreeNode {
   const known = status === undefined ? undefined : statusRow.parse(status);
   const detail = detailOf(row, known);
   return {
     id,
-    nodeId: contractNodeId(run, nodeKey.parse(id)),
+    nodeId,
     ...(row.parent !== undefined && { parent: row.parent }),
     index: row.index,
     kind: row.kind,
