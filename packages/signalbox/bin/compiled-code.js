@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -9,8 +9,9 @@ import path from 'node:path';
  */
 export function keepCompiledCode() {
   try {
-    const folder = path.join(cacheFolder(process.platform, process.env), 'code');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const [base, own] = cacheFolder(process.platform, process.env);
+    const folder = path.join(base, own, 'code');
+    for (const part of [base, path.join(base, own), folder]) if (!existsSync(part)) mkdirSync(part, { mode: 0o700 });
     const { uid, mode } = statSync(folder);
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
     if (isOurs) enableCompileCache(folder);
@@ -19,10 +20,12 @@ export function keepCompiledCode() {
   }
 }
 
+/** Where the platform keeps what can be made again, and our folder there. */
 function cacheFolder(platform, env) {
-  if (platform === 'win32')
-    return path.join(env.LOCALAPPDATA || path.join(homedir(), 'AppData', 'Local'), 'Signalbox', 'Cache');
-  if (platform === 'darwin') return path.join(homedir(), 'Library', 'Caches', 'Signalbox');
+  if (platform === 'win32') {
+    return [env.LOCALAPPDATA || path.join(homedir(), 'AppData', 'Local'), 'SignalboxCache'];
+  }
+  if (platform === 'darwin') return [path.join(homedir(), 'Library', 'Caches'), 'Signalbox'];
   const xdg = env.XDG_CACHE_HOME ?? '';
-  return path.join(path.isAbsolute(xdg) ? xdg : path.join(homedir(), '.cache'), 'signalbox');
+  return [path.isAbsolute(xdg) ? xdg : path.join(homedir(), '.cache'), 'signalbox'];
 }

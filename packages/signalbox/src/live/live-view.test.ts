@@ -62,3 +62,12 @@ it('draws what events say, and reads the tree again only when it has other nodes
   await view.close();
   expect(run.reads).toBe(3);
 });
+
+it('a tree that cannot be read ends the drawing, and is not kept quiet', async () => {
+  const { screen, taken } = memoryScreen();
+  const reader = { run: () => Promise.reject(new Error('the disk is gone')) } as unknown as RunReader;
+  const view = liveViewOf(screen, reader, 'RUN' as RunId, paintOf(memoryTerminal()));
+  await settled();
+  await expect(view.close()).rejects.toThrow('the disk is gone');
+  expect(taken()).toMatch(/\[\?25h$/);
+});

@@ -54,7 +54,11 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
 
   const display = openDisplay(screen, (size, now) => {
     takeIn();
-    if (hasOtherNodes && now >= readAgainAt) reading ??= read();
+    if (hasOtherNodes && reading === undefined && now >= readAgainAt) {
+      reading = read();
+      // What goes wrong is thrown at the end, to whoever follows the run.
+      reading.catch(() => {});
+    }
     return tree === undefined ? [] : liveScreen(withStatuses(tree, told), facts, size, now, paint);
   });
   return {
@@ -66,9 +70,12 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
     },
     async close() {
       takeIn();
-      await reading;
-      await read();
-      display.close();
+      try {
+        await reading;
+        await read();
+      } finally {
+        display.close();
+      }
     },
   };
 }
