@@ -51,12 +51,12 @@ it('a run that failed says which nodes, why, and how to try again', () => {
 });
 
 it('a run that waits says for what, and how to answer', () => {
-  const open = [{ id: 'D1', node: 'ask', question: 'May it?\nReally?' }];
+  const open = [{ id: 'D1', node: 'ask', question: 'May it?\nReally?', answer: 'D1 --option yes|no' }];
   expect(end({ status: 'waiting' }, { tookMs: undefined, open })).toEqual([
     '… waiting RUN',
     '  3 tasks',
     '  ? ask: May it?',
-    '    Answer: signalbox approve D1   or: signalbox deny D1',
+    '    Answer: signalbox approve D1 --option yes|no   or: signalbox deny D1',
     '  See it all: signalbox decisions --run RUN',
   ]);
 });

@@ -72,9 +72,9 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
     case 'waiting':
       return [
         `${paint.doubtful('… waiting')} ${id}`,
-        ...firstOf(summary.open, ({ id: decision, node, question }) => [
+        ...firstOf(summary.open, ({ id: decision, node, question, answer }) => [
           `${paint.doubtful('?')} ${shown(node)}: ${shown(firstLine(question))}`,
-          `  Answer: signalbox approve ${decision}   or: signalbox deny ${decision}`,
+          `  Answer: signalbox approve ${shown(answer)}   or: signalbox deny ${decision}`,
         ]),
         `See it all: signalbox decisions --run ${id}`,
       ];

@@ -1,4 +1,4 @@
-import type { RunReader, RunRecord } from '@signalbox/app/runs';
+import type { DecisionOfRun, RunReader, RunRecord } from '@signalbox/app/runs';
 
 /** What a run came to, for whoever started it. */
 export interface RunSummary {
@@ -11,14 +11,22 @@ export interface RunSummary {
   /** Nodes whose last task failed, and why. */
   readonly failed: readonly { readonly node: string; readonly why: string }[];
   /** What a person is asked. */
-  readonly open: readonly { readonly id: string; readonly node: string; readonly question: string }[];
+  readonly open: readonly OpenQuestion[];
+}
+
+export interface OpenQuestion {
+  readonly id: string;
+  readonly node: string;
+  readonly question: string;
+  /** How it is answered with yes. */
+  readonly answer: string;
 }
 
 export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunSummary> {
   const [tasks, usage, open] = await Promise.all([
     reader.tasks(run.id),
     reader.usageOfTree(run.id),
-    reader.decisions({ run: run.id, status: ['open'] }),
+    openBelow(reader, run.id),
   ]);
   const last = new Map(tasks.map(task => [task.node, task]));
   return {
@@ -35,8 +43,28 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
       id,
       node,
       question: questionIn(proposal) ?? kind,
+      answer: answerTo(id, proposal),
     })),
   };
+}
+
+/** What a run and its sub-plans ask. */
+async function openBelow(reader: RunReader, run: RunRecord['id']): Promise<readonly DecisionOfRun[]> {
+  const own = await reader.decisions({ run, status: ['open'] });
+  const below: DecisionOfRun[] = [];
+  for (const { id, origin } of await reader.children(run)) {
+    if (origin?.kind === 'sub-plan') below.push(...(await openBelow(reader, id)));
+  }
+  return [...own, ...below];
+}
+
+function answerTo(id: string, proposal: unknown): string {
+  const { options, schema } = (proposal ?? {}) as {
+    readonly options?: readonly { id: string }[];
+    readonly schema?: unknown;
+  };
+  if (options !== undefined) return `${id} --option ${options.map(option => option.id).join('|')}`;
+  return schema === undefined ? id : `${id} --value JSON`;
 }
 
 function questionIn(proposal: unknown): string | undefined {
