@@ -122,6 +122,23 @@ describe('the live tree', () => {
     expect(screen(tree, NO_FACTS, 60, 5)).toEqual([...head, '… 4 more', footer]);
   });
 
+  it('shows nothing as working once nobody drives the run', () => {
+    const tree = node(
+      'plan',
+      'p',
+      { status: 'running', data: { name: 'cut' } },
+      ...many(1, 'running'),
+      ...many(1, 'idle', 1),
+    );
+    const facts = factsAfter(NO_FACTS, [started(0, 't-0')]);
+    expect(liveScreen(tree, facts, { width: 60, height: 9 }, START + 2000, paint, true)).toEqual([
+      '… plan cut',
+      '  … task t-0  cut off',
+      '  · task t-1',
+      '2.0 s · 0 done',
+    ]);
+  });
+
   it('never has more lines than the terminal, however small that is', () => {
     const tree = node('plan', 'p', { status: 'running' }, ...many(500, 'running'));
     for (const height of [1, 2, 3, 24])

@@ -16,6 +16,8 @@ interface Row {
   readonly status: string;
   readonly title: string;
   readonly notes: string;
+  /** A task or an agent, not what holds them. */
+  readonly isWork: boolean;
 }
 
 /** Ever less detail, until a tree fits: each level keeps what the one before left out. */
@@ -29,7 +31,8 @@ const LEVELS = [
 
 /**
  * The tree of a run as it stands, at most `height` lines of `width` columns: what works and what is wrong stays, what is
- * finished or still to come is put together where there is too little room.
+ * finished or still to come is put together where there is too little room. Once nobody drives the run nothing is shown as
+ * working: what was not told to have ended was cut off.
  */
 export function liveScreen(
   tree: TreeNode,
@@ -37,6 +40,7 @@ export function liveScreen(
   { width, height }: ScreenSize,
   now: number,
   paint: Paint,
+  isOver = false,
 ): readonly string[] {
   const room = Math.max(1, height - 1);
   let rows: readonly Row[] = [];
@@ -45,9 +49,9 @@ export function liveScreen(
     if (rows.length <= room) break;
   }
   const kept = rows.length <= room ? rows : rows.slice(0, room - 1);
-  const lines = kept.map(row => lineOf(row, width, now, paint));
+  const lines = kept.map(row => lineOf(isOver ? atRest(row) : row, width, now, paint));
   if (kept.length < rows.length) lines.push(paint.faint(fitted(`… ${rows.length - kept.length} more`, width)));
-  return [...lines, paint.faint(fitted(footer(facts, now, tree.status === 'running'), width))];
+  return [...lines, paint.faint(fitted(footer(facts, now, !isOver && tree.status === 'running'), width))];
 }
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -64,6 +68,11 @@ function lineOf({ depth, status, title, notes }: Row, width: number, now: number
   return `${indent}${mark} ${body}${tail === '' ? '' : paint.faint(tail)}`;
 }
 
+function atRest(row: Row): Row {
+  if (row.status !== 'running') return row;
+  return { ...row, status: 'blocked', notes: row.isWork ? 'cut off' : row.notes };
+}
+
 function rowsOf(node: TreeNode, facts: LiveFacts, now: number, level: number, depth: number): readonly Row[] {
   if (node.kind === 'branch' || node.kind === 'component') return childRows(node, facts, now, level, depth);
   const { status = 'idle' } = node;
@@ -74,10 +83,10 @@ function rowsOf(node: TreeNode, facts: LiveFacts, now: number, level: number, de
     ...loopNotes(node, facts),
     ...(known === undefined ? [] : notesOf(status, known, now)),
   ].join(' · ');
-  const row = { depth, status, title: shown(titleOf(node)), notes };
+  const row = { depth, status, title: shown(titleOf(node)), notes, isWork: known !== undefined };
   const saying =
     level < 4 && status === 'running' && known?.said !== undefined
-      ? [{ depth: depth + 1, status: 'said', title: shown(lastLine(known.said)), notes: '' }]
+      ? [{ depth: depth + 1, status: 'said', title: shown(lastLine(known.said)), notes: '', isWork: false }]
       : [];
   return [row, ...saying, ...(hidden ? [] : childRows(node, facts, now, level, depth + 1))];
 }
@@ -97,6 +106,7 @@ function childRows(node: TreeNode, facts: LiveFacts, now: number, level: number,
         status: alike === isFinished ? 'succeeded' : 'idle',
         title: `${end - index} ${words}`,
         notes: '',
+        isWork: false,
       });
       index = end - 1;
     } else rows.push(...rowsOf(child, facts, now, level, depth));

@@ -26,6 +26,7 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
   let hasOtherNodes = true;
   let reading: Promise<void> | undefined;
   let readAgainAt = 0;
+  let isOver = false;
 
   /** Statuses come with events; the tree is read again only when it has other nodes. */
   async function read(): Promise<void> {
@@ -59,7 +60,7 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
       // What goes wrong is thrown at the end, to whoever follows the run.
       reading.catch(() => {});
     }
-    return tree === undefined ? [] : liveScreen(withStatuses(tree, told), facts, size, now, paint);
+    return tree === undefined ? [] : liveScreen(withStatuses(tree, told), facts, size, now, paint, isOver);
   });
   return {
     async events(more) {
@@ -74,6 +75,7 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
         await reading;
         await read();
       } finally {
+        isOver = true;
         display.close();
       }
     },
