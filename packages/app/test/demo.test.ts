@@ -16,7 +16,7 @@ const verdicts = (step: DemoStep | undefined) =>
   step?.lines.flatMap(line => (line.kind === 'verdict' ? [line.report.defect?.code ?? line.report.health] : []));
 
 describe('the demo', () => {
-  it('[A12, A16] plays six steps, and the verifier says of each what it must', async () => {
+  it('[A12, A16, A36] plays seven steps, and the verifier says of each what it must', async () => {
     const { outcome, steps } = await play(path.join(folder, 'whole'));
     expect(outcome).toMatchObject({ ok: true });
     expect(steps.map(step => [step.ok, verdicts(step)])).toEqual([
@@ -25,6 +25,7 @@ describe('the demo', () => {
       [true, ['healthy']],
       [true, ['segment_digest_mismatch']],
       [true, ['healthy', 'head_mismatch']],
+      [true, []],
       [true, []],
     ]);
     const notes = steps[1]?.lines.flatMap(line => (line.kind === 'verdict' ? line.report.notes : []));

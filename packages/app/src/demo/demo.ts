@@ -2,6 +2,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import type { Program } from '../child/child-process.ts';
 import { crashScene, recoverScene, writeScene } from './crash-scenes.ts';
 import { openDemoDirectory } from './demo-directory.ts';
+import { planScene } from './plan-scene.ts';
 import { type DemoStep, playScene } from './scene.ts';
 import { openStage } from './stage.ts';
 import { rewriteScene, tamperScene } from './tamper-scenes.ts';
@@ -20,7 +21,7 @@ export interface DemoOutcome {
   readonly head: string;
 }
 
-/** Plays what Signalbox stands on: a crash, a recovery, two ways to lie, a tool call undone. Each step is checked; the first that fails ends it. */
+/** Plays what Signalbox stands on: a crash, a recovery, two ways to lie, a tool call undone, a plan that goes on. Each step is checked; the first that fails ends it. */
 export async function playDemo({
   directory,
   program,
@@ -38,6 +39,7 @@ export async function playDemo({
       tamperScene,
       rewriteScene,
       undoScene(home.path),
+      planScene(home.path, program),
     ];
     for (const [index, scene] of scenes.entries()) {
       const step = await playScene(index + 1, scene, stage);
