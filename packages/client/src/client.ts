@@ -100,13 +100,14 @@ export interface Client {
 }
 
 export function createClient({
-  url,
+  url: given,
   token,
   fetch = (address, init) => globalThis.fetch(address, init),
   connect = connectWebSocket,
   after = later,
   random = Math.random,
 }: ClientOptions): Client {
+  const url = given.replace(/\/+$/, '');
   const request = createRequest(url, token, fetch);
   const ofRun = (run: RunId, rest = '') => `/api/runs/${encodeURIComponent(run)}${rest}`;
   const command = (path: string, body: object) => request({ method: 'POST', path, body, answer: runSummary });

@@ -38,6 +38,7 @@ const value = async <T>(answer: Promise<{ ok: true; value: T } | { ok: false; er
 describe('a client', () => {
   it('[C1] has a method for every route', async () => {
     expect(await value(client.health())).toMatchObject({ name: 'signalbox' });
+    expect((await createClient({ url: `${server.url}/`, token: TOKEN }).health()).ok).toBe(true);
     const begun = await value(client.start({ file: 'a.tsx', name: 'release' }, { idempotencyKey: 'k' }));
     expect((await value(client.start({ file: 'a.tsx' }, { idempotencyKey: 'k' }))).id).toBe(begun.id);
     const run = host.run(begun.id);
