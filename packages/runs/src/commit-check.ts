@@ -1,5 +1,6 @@
 import { err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
+import { toDotPath } from 'zod/v4/core';
 import { type CommitError, type Guard, guard as guardSchema, type WriteSet, writeSet } from './commit.ts';
 import { isKnownGood } from './commit-fast-check.ts';
 
@@ -12,7 +13,7 @@ export function checkCommit(
   const parsed = commitSchema.safeParse({ writes, guard });
   if (parsed.success) return ok(parsed.data);
   const [issue] = parsed.error.issues;
-  const place = issue === undefined ? '' : z.core.toDotPath(issue.path);
+  const place = issue === undefined ? '' : toDotPath(issue.path);
   return err(
     failure('VALIDATION_ERROR', {
       message: `The commit is not valid at ${place}: ${issue?.message ?? 'unknown'}.`,
