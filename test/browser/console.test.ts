@@ -111,6 +111,17 @@ describe('the runs', () => {
   });
 });
 
+it('[K2] older runs are a page away', async () => {
+  for (let index = 0; index < 103; index += 1) await host.begin(`run ${index}`);
+  await open();
+  await isShown('run 102');
+  expect(await page.locator('.runline').count()).toBe(100);
+  await page.getByRole('button', { name: 'Older runs' }).click();
+  await isShown('run 0');
+  expect(await page.locator('.runline').count()).toBe(103);
+  expect(await page.getByRole('button', { name: 'Older runs' }).count()).toBe(0);
+});
+
 describe('a run', () => {
   it('[K3] shows its plan: kinds, labels, statuses, reasons, turns, ways not taken, source', async () => {
     const run = await host.begin('release');

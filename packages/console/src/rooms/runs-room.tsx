@@ -20,7 +20,7 @@ const viewWords: Record<RunsView, string> = {
 
 /** All runs, newest first, as they are now. */
 export function RunsRoom({ client, onRefused }: { readonly client: Client; onRefused(): void }) {
-  const { link, runs } = useRuns(client);
+  const { link, runs, next, readOlder } = useRuns(client);
   const [view, setView] = useState<RunsView>('all');
   const now = useNow();
   useRefusal(link, onRefused);
@@ -71,6 +71,11 @@ export function RunsRoom({ client, onRefused }: { readonly client: Client; onRef
             <RunLine key={run.id} run={run} now={now} />
           ))}
         </ul>
+      )}
+      {next !== undefined && (
+        <button type="button" className="button mx-auto mt-3" onClick={readOlder}>
+          Older runs
+        </button>
       )}
     </div>
   );

@@ -1,7 +1,7 @@
 import type { News } from '@signalbox/client';
 import { type RunId, type RunStatus, type RunSummary, runStatus } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { emptyList, isIn, toldList, views } from './runs-list.ts';
+import { emptyList, isIn, toldList, views, withOlder } from './runs-list.ts';
 import { treeRows } from './tree-rows.ts';
 import { runStanding, span } from './words.ts';
 
@@ -17,6 +17,17 @@ describe('the list of runs', () => {
       run(summary('a', 'completed')),
     ].reduce(toldList, emptyList);
     expect(list.runs).toEqual([summary('c'), summary('b'), summary('a', 'completed')]);
+  });
+
+  it('[K2] goes on with older runs, each once', () => {
+    const list = toldList(emptyList, { kind: 'runs', runs: [summary('d'), summary('c')], next: 'c' as RunId });
+    expect(list.next).toBe('c');
+    const more = withOlder(list, { runs: [summary('c'), summary('b')], next: 'b' as RunId });
+    expect(more.runs?.map(({ id }) => id)).toEqual(['d', 'c', 'b']);
+    expect(withOlder(more, { runs: [summary('a')] })).toEqual({
+      link: list.link,
+      runs: [summary('d'), summary('c'), summary('b'), summary('a')],
+    });
   });
 
   it('[K2] has every run in a view beside all', () => {

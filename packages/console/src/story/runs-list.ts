@@ -1,11 +1,13 @@
 import type { News } from '@signalbox/client';
-import type { RunSummary } from '@signalbox/model';
+import type { RunId, RunList, RunSummary } from '@signalbox/model';
 import type { Link } from './run-story.ts';
 
 export interface RunsList {
   readonly link: Link;
   /** Newest first; undefined until the server has told them. */
   readonly runs: readonly RunSummary[] | undefined;
+  /** Where older ones begin that are not listed yet. */
+  readonly next?: RunId;
 }
 
 export const emptyList: RunsList = { link: { status: 'connecting' }, runs: undefined };
@@ -15,7 +17,7 @@ export function toldList(list: RunsList, news: News): RunsList {
     case 'connection':
       return { ...list, link: news };
     case 'runs':
-      return { ...list, runs: news.runs };
+      return { link: list.link, runs: news.runs, ...(news.next !== undefined && { next: news.next }) };
     case 'run': {
       const others = (list.runs ?? []).filter(({ id }) => id !== news.run);
       // Ids are in the order of their making.
@@ -24,6 +26,13 @@ export function toldList(list: RunsList, news: News): RunsList {
     default:
       return list;
   }
+}
+
+/** With a page of older runs at its end. */
+export function withOlder({ link, runs = [] }: RunsList, { runs: older, next }: RunList): RunsList {
+  const known = new Set(runs.map(({ id }) => id));
+  const added = older.filter(({ id }) => !known.has(id));
+  return { link, runs: [...runs, ...added], ...(next !== undefined && { next }) };
 }
 
 export const views = ['all', 'active', 'waiting', 'done', 'failed'] as const;
