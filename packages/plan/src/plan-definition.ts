@@ -45,7 +45,7 @@ interface Written<Input extends z.ZodType, State extends StateShape, Signals ext
   readonly input?: Input;
   readonly state?: z.ZodObject<State>;
   readonly render: PlanDefinition<Input, State>['render'];
-  /** What to do when a signal of that name comes. Its payload is what `schema` makes of it. */
+  /** What to do when a signal of that name comes. Its payload is what `schema` makes of it; `z.json()` takes any. */
   readonly signals?: {
     readonly [Name in keyof Signals]: {
       readonly schema: Signals[Name];
@@ -69,6 +69,14 @@ export function definePlan<
   if (!name.success) throw new PlanError('plan/not-a-plan', `the name of the plan ${name.error.issues[0]?.message}`);
   if (typeof written.render !== 'function')
     throw new PlanError('plan/not-a-plan', `plan ${name.data} has no render function`);
+  for (const [signal, { schema, handle }] of Object.entries<PlanSignal>(written.signals ?? {})) {
+    const fits = typeof handle === 'function' && (schema === undefined || schema instanceof z.ZodType);
+    if (!fits)
+      throw new PlanError(
+        'plan/not-a-plan',
+        `signal '${signal}' of plan ${name.data} must have a function \`handle\` and may have a zod \`schema\``,
+      );
+  }
   return Object.freeze({
     name: name.data,
     input: written.input ?? (NO_INPUT as unknown as Input),

@@ -46,6 +46,18 @@ const listening = definePlan({
 });
 
 describe('a signal', () => {
+  it('[P72] is defined with a handler, and a schema that is one', () => {
+    const bad = (signal: unknown) => () =>
+      definePlan({
+        name: 'bad',
+        signals: { s: signal as { schema: z.ZodUnknown; handle(): void } },
+        render: () => null,
+      });
+    expect(bad({})).toThrow("signal 's' of plan bad must have a function `handle`");
+    expect(bad({ handle() {}, schema: {} })).toThrow('zod `schema`');
+    expect(bad({ handle() {}, schema: z.string() })).not.toThrow();
+  });
+
   it('[P71] runs the plan’s handler once, in one transaction, with its own trigger', async () => {
     const world = harness();
     expect(await world.end(world.start(listening, { executor: blocked }))).toEqual({ status: 'waiting' });
