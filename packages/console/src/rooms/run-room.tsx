@@ -35,6 +35,10 @@ export function RunRoom({ client, run, onRefused }: RunRoomProps) {
     [events],
   );
   const view = useFrame(client, run, frame, frame === undefined ? lastChange : 0);
+  const tree = useMemo(
+    () => (frame === undefined ? [...nodes.values()] : (view.tree ?? [])),
+    [frame, nodes, view.tree],
+  );
   useRefusal(link, onRefused);
 
   if (summary === undefined) {
@@ -52,7 +56,6 @@ export function RunRoom({ client, run, onRefused }: RunRoomProps) {
       </div>
     );
   }
-  const tree = frame === undefined ? [...nodes.values()] : (view.tree ?? []);
   return (
     <div className="room">
       <title>{`${summary.record.name} · Signalbox`}</title>

@@ -5,9 +5,15 @@ export interface Store<Value> {
   change(next: (value: Value) => Value): void;
 }
 
-export function createStore<Value>(first: Value): Store<Value> {
+/** `later` decides when listeners are told; changes until then are told together. */
+export function createStore<Value>(first: Value, later: (tell: () => void) => void): Store<Value> {
   const listeners = new Set<() => void>();
   let value = first;
+  let isTelling = false;
+  const tell = () => {
+    isTelling = false;
+    for (const listener of [...listeners]) listener();
+  };
   return {
     read: () => value,
     subscribe(listener) {
@@ -18,7 +24,14 @@ export function createStore<Value>(first: Value): Store<Value> {
       const changed = next(value);
       if (changed === value) return;
       value = changed;
-      for (const listener of [...listeners]) listener();
+      if (isTelling) return;
+      isTelling = true;
+      later(tell);
     },
   };
+}
+
+/** With the next picture that the browser draws. */
+export function nextFrame(tell: () => void): void {
+  requestAnimationFrame(tell);
 }

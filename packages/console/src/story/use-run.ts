@@ -11,11 +11,11 @@ import {
   withFrames,
   withSpeech,
 } from './run-story.ts';
-import { createStore, type Store } from './store.ts';
+import { createStore, nextFrame, type Store } from './store.ts';
 
 /** The story of a run, live for as long as the page shows it. */
 export function useRun(client: Client, run: RunId): RunStory {
-  const store = useMemo(() => createStore(emptyStory), [client, run]);
+  const store = useMemo(() => createStore(emptyStory, nextFrame), [client, run]);
   useEffect(() => follow(client, run, store), [client, run, store]);
   return useSyncExternalStore(store.subscribe, store.read);
 }

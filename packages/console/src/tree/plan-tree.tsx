@@ -1,6 +1,6 @@
 import type { TreeNode } from '@signalbox/model';
-import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import { type TreeRow, treeRows } from '../story/tree-rows.ts';
+import { type KeyboardEvent, memo, useCallback, useMemo, useRef, useState } from 'react';
+import { treeRows } from '../story/tree-rows.ts';
 import { TreeLine } from './tree-line.tsx';
 
 interface PlanTreeProps {
@@ -11,7 +11,7 @@ interface PlanTreeProps {
 }
 
 /** The plan as a tree that the arrow keys walk: up and down, left closes or goes to the parent, right opens or goes in. */
-export function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
+export const PlanTree = memo(function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const list = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => treeRows(nodes, closed), [nodes, closed]);
@@ -26,13 +26,16 @@ export function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
     onCurrent(row.node.id);
     (list.current?.children[rows.indexOf(row)] as HTMLElement | undefined)?.focus();
   };
-  const setOpen = ({ node }: TreeRow, isOpen: boolean) =>
-    setClosed(before => {
-      const after = new Set(before);
-      if (isOpen) after.delete(node.id);
-      else after.add(node.id);
-      return after;
-    });
+  const setOpen = useCallback(
+    (id: string, isOpen: boolean) =>
+      setClosed(before => {
+        const after = new Set(before);
+        if (isOpen) after.delete(id);
+        else after.add(id);
+        return after;
+      }),
+    [],
+  );
 
   const walk = (event: KeyboardEvent) => {
     const row = rows[at];
@@ -42,10 +45,11 @@ export function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
       ArrowUp: () => go(at - 1),
       Home: () => go(0),
       End: () => go(rows.length - 1),
-      ArrowRight: () => (row.hasChildren && !row.isOpen ? setOpen(row, true) : go(row.hasChildren ? at + 1 : at)),
+      ArrowRight: () =>
+        row.hasChildren && !row.isOpen ? setOpen(row.node.id, true) : go(row.hasChildren ? at + 1 : at),
       ArrowLeft: () =>
         row.hasChildren && row.isOpen
-          ? setOpen(row, false)
+          ? setOpen(row.node.id, false)
           : go(rows.findIndex(({ node }) => node.id === row.node.parent)),
     };
     const move = moves[event.key];
@@ -56,15 +60,18 @@ export function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
 
   return (
     <div ref={list} role="tree" aria-labelledby="plan-title" className="tree" onKeyDown={walk}>
-      {rows.map((row, index) => (
+      {rows.map(({ node, depth, hasChildren, isOpen }, index) => (
         <TreeLine
-          key={row.node.id}
-          row={row}
+          key={node.id}
+          node={node}
+          depth={depth}
+          hasChildren={hasChildren}
+          isOpen={isOpen}
           isCurrent={index === at}
-          onCurrent={() => onCurrent(row.node.id)}
-          onOpen={isOpen => setOpen(row, isOpen)}
+          onCurrent={onCurrent}
+          onOpen={setOpen}
         />
       ))}
     </div>
   );
-}
+});

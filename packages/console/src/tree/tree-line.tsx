@@ -1,18 +1,18 @@
-import type { CSSProperties } from 'react';
+import { type CSSProperties, memo } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
 import type { TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
 
-interface TreeLineProps {
-  readonly row: TreeRow;
+interface TreeLineProps extends TreeRow {
   /** Whether the Tab key comes here. */
   readonly isCurrent: boolean;
-  onCurrent(): void;
-  onOpen(isOpen: boolean): void;
+  onCurrent(node: string): void;
+  onOpen(node: string, isOpen: boolean): void;
 }
 
-/** One node on its line. */
-export function TreeLine({ row: { node, depth, hasChildren, isOpen }, isCurrent, onCurrent, onOpen }: TreeLineProps) {
+/** One node on its line. Drawn again only when something of it changed: a plan can have thousands. */
+export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
+  const { node, depth, hasChildren, isOpen, isCurrent, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status);
   const isLoop = node.kind === 'while' || node.kind === 'ralph';
   const name = `${node.label}, ${node.kind}, ${word}${node.reason === undefined ? '' : `: ${node.reason}`}`;
@@ -30,7 +30,7 @@ export function TreeLine({ row: { node, depth, hasChildren, isOpen }, isCurrent,
       data-status={node.status}
       data-leaf={hasChildren ? undefined : ''}
       style={{ '--depth': depth } as CSSProperties}
-      onClick={onCurrent}
+      onClick={() => onCurrent(node.id)}
     >
       <span className="guides" />
       <button
@@ -39,7 +39,7 @@ export function TreeLine({ row: { node, depth, hasChildren, isOpen }, isCurrent,
         tabIndex={-1}
         aria-hidden="true"
         disabled={!hasChildren}
-        onClick={() => onOpen(!isOpen)}
+        onClick={() => onOpen(node.id, !isOpen)}
       >
         {hasChildren ? (isOpen ? '▾' : '▸') : ''}
       </button>
@@ -56,4 +56,4 @@ export function TreeLine({ row: { node, depth, hasChildren, isOpen }, isCurrent,
       )}
     </div>
   );
-}
+});
