@@ -151,6 +151,8 @@ function notTraced(): ErrorEnvelope {
   );
 }
 
+const LISTEN_AFTER_MS = 100;
+
 /** Begins, follows, and says how it ended. */
 async function followed(
   terminal: Terminal,
@@ -159,16 +161,26 @@ async function followed(
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
 ): Promise<ExitCode | ErrorEnvelope> {
-  const listened = surface.listen();
+  let listening: Promise<unknown> | undefined;
+  // A run that is over in a moment need not be spoken to.
+  const patience = setTimeout(() => {
+    listening = surface.listen();
+  }, LISTEN_AFTER_MS);
   const view = (run: RunId) => runViewOf(terminal, surface.reader, run, json);
   const followed = await followRun(surface, from, begin, view);
-  await listened;
+  clearTimeout(patience);
+  await listening;
   if (!followed.ok) return followed.error;
   const { id, status, output, error, stopReason } = followed.value;
   terminal.print(
     json
       ? JSON.stringify({ run: id, end: { status, output, error, stopReason } })
       : describeEnd(followed.value, await summaryOf(surface.reader, followed.value), paintOf(terminal)),
+  );
+  await surface.othersRested(count =>
+    terminal.complain(
+      `${count} more ${count === 1 ? 'run goes' : 'runs go'} on in this process. Ctrl-C pauses what runs.`,
+    ),
   );
   return exitCodeOfEnd(status);
 }

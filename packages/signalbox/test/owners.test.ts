@@ -88,6 +88,23 @@ describe('a second process', () => {
     expect(owner.told()).toMatch(/paused|completed/);
   });
 
+  it('has its run finished by the first one, which stays until then', async () => {
+    const cwd = newPlace();
+    writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
+    const slow = WAITING.replace("existsSync('go')", "existsSync('later')").replace("'waiting'", "'slow'");
+    writeFileSync(path.join(cwd, 'slow.tsx'), slow);
+    const first = start(cwd, 'run', 'waiting.tsx');
+    await until(() => (runsOf(cwd).length > 0 ? true : undefined));
+    const second = start(cwd, 'run', 'slow.tsx');
+    await until(() => (runsOf(cwd).length > 1 ? true : undefined));
+    writeFileSync(path.join(cwd, 'go'), '');
+    await until(() => (first.told().includes('completed') ? true : undefined));
+    expect(first.exitCode).toBe(null);
+    writeFileSync(path.join(cwd, 'later'), '');
+    expect(await Promise.all([first, second].map(ended))).toEqual([0, 0]);
+    expect(runsOf(cwd).map(run => run.status)).toEqual(['completed', 'completed']);
+  });
+
   it('is refused what it asks for wrongly, as if it owned the directory itself', async () => {
     const cwd = newPlace();
     const owner = start(cwd, 'serve', '--port', '0', '--json');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { accessToken } from '@signalbox/app';
 import type { Home, Machine } from '@signalbox/app/runs';
 import { BY, type RunSurface } from './run-surface.ts';
@@ -18,6 +19,17 @@ export function ownSurface({ host, owned, close }: Home, dataDirectory: string, 
     watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
     async rested(run) {
       await host.finished(run);
+    },
+    async othersRested(tell) {
+      if (host.driven().length === 0) return;
+      tell(host.driven().length);
+      const interrupted = once(process, 'SIGINT');
+      const rest = async () => {
+        for (let others = host.driven(); others.length > 0; others = host.driven()) {
+          await Promise.all(others.map(run => host.finished(run)));
+        }
+      };
+      await Promise.race([rest(), interrupted]);
     },
     async listen() {
       const token = accessToken(dataDirectory, machine);

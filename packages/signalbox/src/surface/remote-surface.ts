@@ -75,6 +75,7 @@ export function remoteSurface(
         await Promise.race([heard, sleep(LOOK_MS)]);
       }
     },
+    othersRested: async () => {},
     listen: async () => ({ ok: true, value: undefined }),
     async close() {
       for (const stop of [...watches]) stop();

@@ -26,6 +26,8 @@ export interface RunSurface {
   watch(run: RunId, bell: (said: readonly Said[]) => void): () => void;
   /** Resolves when nobody drives the run any more. */
   rested(run: RunId): Promise<void>;
+  /** Resolves when nothing that other processes asked for goes on here, or on Ctrl-C. Tells how many there are, if any. */
+  othersRested(tell: (count: number) => void): Promise<void>;
   /** Lets other processes talk to this one, where it is the owner; then it answers where. */
   listen(): Promise<Result<string | undefined, ErrorEnvelope>>;
   close(): Promise<void>;
