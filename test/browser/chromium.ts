@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import chromium from '@sparticuz/chromium';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import chromium, { inflate } from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
 const installed = [
@@ -17,8 +20,10 @@ export async function launchBrowser(): Promise<Browser> {
   if (system === undefined && (process.platform !== 'linux' || process.arch !== 'x64')) {
     throw new Error('tests of the console need Chromium or Chrome: install one of them');
   }
+  const executablePath = system ?? (await chromium.executablePath());
   return playwright.launch({
-    executablePath: system ?? (await chromium.executablePath()),
+    executablePath,
+    env: { ...process.env, ...(system === undefined && (await librariesOf(executablePath))) },
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -28,4 +33,13 @@ export async function launchBrowser(): Promise<Browser> {
     ],
     headless: true,
   });
+}
+
+/** The package brings the few libraries that a bare system may lack (NSS and NSPR). */
+async function librariesOf(executable: string): Promise<{ readonly LD_LIBRARY_PATH?: string }> {
+  const { stdout } = spawnSync('ldd', [executable], { encoding: 'utf8' });
+  if (!stdout.includes('not found')) return {};
+  const entry = fileURLToPath(import.meta.resolve('@sparticuz/chromium'));
+  const folder = await inflate(path.join(path.dirname(entry), '../bin/al2023.tar.br'));
+  return { LD_LIBRARY_PATH: path.join(folder, 'lib') };
 }
