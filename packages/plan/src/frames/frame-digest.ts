@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Digest, Json, JsonObject } from '@signalbox/model';
+import type { Digest, Json } from '@signalbox/model';
+import { plainText } from '../state/plain-text.ts';
 
 /**
  * The digest of everything that holds in a frame, kept up to date by what changed: the sum, modulo 2^256, of the digests
@@ -63,22 +64,6 @@ function numberOf(value: Json): bigint {
   return BigInt(`0x${hash('sha256', plainText(value), 'hex')}`);
 }
 
-/**
- * The canonical JSON of what was found to be plain data before: no check is made again. Members that are undefined are
- * left out, as they are where a value is kept.
- */
-export function plainText(value: Json): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(plainText).join()}]`;
-  const members = value as JsonObject;
-  let text = '';
-  for (const key of Object.keys(members).sort()) {
-    const member = members[key];
-    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${plainText(member)}`;
-  }
-  return `{${text}}`;
-}
-
 function positive(sum: bigint): bigint {
-  return ((sum % MODULUS) + MODULUS) % MODULUS;
+  return sum >= 0n && sum < MODULUS ? sum : ((sum % MODULUS) + MODULUS) % MODULUS;
 }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Json } from '@signalbox/model';
+import type { Json } from '@signalbox/model';
 import { isAgentKind } from '../nodes/node-kind.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
+import { plainText } from '../state/plain-text.ts';
 
 /** Grows when what an agent is sent of its history changes in meaning: results under another version are other results. */
 export const HISTORY_POLICY_VERSION = 1;
@@ -11,7 +12,7 @@ export const HISTORY_POLICY_VERSION = 1;
  * handlers, retries and time limits are no part of it: they do not change what is asked.
  */
 export function executionSignature(node: RunnableNode, environment = ''): string {
-  return hash('sha256', canonicalJson(partsOf(node, environment)), 'hex').slice(0, 16);
+  return hash('sha256', plainText(partsOf(node, environment)), 'hex').slice(0, 16);
 }
 
 function partsOf(node: RunnableNode, environment: string): Json {
