@@ -1,8 +1,9 @@
-import { copyFileSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { bundle } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
-import { repositoryRoot } from './local-program.ts';
+import { localProgram, repositoryRoot } from './local-program.ts';
 
 const packages = path.join(repositoryRoot, 'packages');
 const published = path.join(packages, 'signalbox');
@@ -19,7 +20,7 @@ const api = {
 const undeclared = await bundle({
   entries: {
     main: path.join(published, 'src/main.ts'),
-    ...present({ 'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts') }),
+    'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts'),
     ...api,
   },
   outDir,
@@ -28,9 +29,8 @@ const undeclared = await bundle({
   root: repositoryRoot,
 });
 writeDeclarations({ entries: api, outDir, root: repositoryRoot });
-for (const built of Object.values(present({ console: path.join(packages, 'console/dist') }))) {
-  cpSync(built, path.join(outDir, 'console'), { recursive: true });
-}
+buildConsole();
+cpSync(path.join(packages, 'console/dist'), path.join(outDir, 'console'), { recursive: true });
 copyFileSync(path.join(repositoryRoot, 'LICENSE'), path.join(published, 'LICENSE'));
 
 for (const name of undeclared) {
@@ -38,7 +38,12 @@ for (const name of undeclared) {
 }
 process.exitCode = undeclared.length === 0 ? 0 : 1;
 
-/** Those that are there: a part that this checkout does not have is left out. */
-function present(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(files).filter(([, file]) => existsSync(file)));
+/** The page is built for use, whatever this process is for. */
+function buildConsole(): void {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [localProgram('vite', 'vite'), 'build', '--config', 'packages/console/vite.config.ts'],
+    { cwd: repositoryRoot, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  if (status !== 0) throw new Error(`the console could not be built:\n${stdout}${stderr}`);
 }

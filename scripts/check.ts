@@ -14,6 +14,7 @@ const steps: readonly Step[] = [
   },
   { name: 'types', command: [localProgram('typescript', 'tsc'), '-p', 'tsconfig.json'] },
   { name: 'types of examples', command: [localProgram('typescript', 'tsc'), '-p', 'examples'] },
+  { name: 'types of the console', command: [localProgram('typescript', 'tsc'), '-p', 'packages/console'] },
   { name: 'types of pure code', command: [localProgram('typescript', 'tsc'), '-p', 'tsconfig.pure.json'] },
   { name: 'generated schemas', command: ['scripts/generate.ts', '--check'] },
   {

@@ -14,6 +14,7 @@ import {
   createExecutionState,
   createPathLocks,
   createResources,
+  createRunCommand,
   createSession,
   createToolRunner,
   editFile,
@@ -23,7 +24,6 @@ import {
   openHostUndoLog,
   resource,
   rollbackToTool,
-  runCommand,
   writeFile,
 } from '@signalbox/state';
 
@@ -55,6 +55,8 @@ const state = createExecutionState({
 
 // The runner is the one way to run a tool.
 const locks = createPathLocks();
+// The commands below are ours: they need no sandbox.
+const runCommand = createRunCommand({ unconfined: true });
 const runner = createToolRunner({ state, tools: [writeFile, editFile, runCommand], locks, evaluation: 'example' });
 
 const script = [

@@ -24,6 +24,7 @@ describe('the doctor', () => {
       node: 'ok',
       sqlite: 'ok',
       git: expect.stringMatching(/^(ok|warn)$/),
+      sandbox: expect.stringMatching(/^(ok|warn)$/),
       'data directory': 'ok',
       lock: 'ok',
       fsync: 'ok',

@@ -6,8 +6,10 @@ import {
   type AnyTool,
   createExecutionState,
   createResources,
+  createRunCommand,
   createSession,
   createToolRunner,
+  detectSandbox,
   editFile,
   filesystem,
   globFiles,
@@ -24,7 +26,6 @@ import {
   readFile,
   recoverPending,
   resource,
-  runCommand,
   type ToolRunner,
   writeFile,
 } from '@signalbox/state';
@@ -51,7 +52,7 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
   const store = openHostContentStore(place('blobs'));
   const undoLog = openHostUndoLog(place('undo'));
   const locks: PathLocks = openHostPathLocks(place('locks'));
-  const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, runCommand];
+  let command: Promise<AnyTool> | undefined;
   const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
     openHostFilesystem({ root, store, undoLog, dataDirectory });
 
@@ -65,6 +66,8 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       const log = openHostCheckpointLog(path.join(folder, `${task}.jsonl`));
       const checkpoints = await openCheckpointStore({ log, resources });
       if (!checkpoints.ok) return checkpoints;
+      command ??= commandTool();
+      const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command];
       const { clock, ids, rng } = machine;
       const session = createSession({ id: ids.mint<SessionId>(), clock });
       const state = createExecutionState({ session, resources, clock, ids, rng, checkpoints: checkpoints.value });
@@ -77,4 +80,13 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
     },
     recover: () => recoverPending({ undoLog, locks, open: openFiles }),
   };
+}
+
+/**
+ * Commands are confined where the machine can do that, and then what they did can be undone. Where it cannot, each of them is a
+ * risk that a person decides on.
+ */
+async function commandTool(): Promise<AnyTool> {
+  const sandbox = await detectSandbox();
+  return createRunCommand(sandbox.ok ? { sandbox: async () => sandbox } : { unconfined: true });
 }

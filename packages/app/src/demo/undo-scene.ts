@@ -5,6 +5,7 @@ import {
   createCheckpointStore,
   createExecutionState,
   createResources,
+  createRunCommand,
   createSession,
   createToolRunner,
   filesystem,
@@ -13,7 +14,6 @@ import {
   openHostUndoLog,
   resource,
   rollbackToTool,
-  runCommand,
   writeFile,
 } from '@signalbox/state';
 import { fakeClock, seededRng } from '@signalbox/testkit';
@@ -44,6 +44,9 @@ export const undoScene = (home: string): Scene<unknown> => ({
     log.claim('the tree is as it was at the start', pictureOf(project) === untouched);
   },
 });
+
+/** The demo trusts its own commands, and must run where there is no sandbox. */
+const runCommand = createRunCommand({ unconfined: true });
 
 const BREAKS_EVERYTHING = 'rm -rf .env cache src/greet.js; echo oops > README.md; chmod 777 .; exit 1';
 

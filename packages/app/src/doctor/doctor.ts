@@ -1,6 +1,7 @@
 import type { Program } from '../child/child-process.ts';
 import { type Check, warned } from './check.ts';
 import { checkLock } from './lock-check.ts';
+import { checkSandbox } from './sandbox-check.ts';
 import { openScratch } from './scratch-directory.ts';
 import { checkSync } from './sync-check.ts';
 import { checkGit, checkNode, checkSqlite } from './version-checks.ts';
@@ -19,7 +20,13 @@ export interface DoctorReport {
 
 /** Says whether Signalbox can work on this machine. Everything is tried for real, and nothing is left behind. */
 export async function doctor({ dataDir, program }: DoctorOptions): Promise<DoctorReport> {
-  const checks = [checkNode(), checkSqlite(), checkGit(), ...(await checkDataDirectory(dataDir, program))];
+  const checks = [
+    checkNode(),
+    checkSqlite(),
+    checkGit(),
+    await checkSandbox(),
+    ...(await checkDataDirectory(dataDir, program)),
+  ];
   return { ok: checks.every(check => check.status !== 'fail'), dataDirectory: dataDir, checks };
 }
 
