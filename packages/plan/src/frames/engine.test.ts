@@ -272,6 +272,20 @@ describe('a run', () => {
     expect(await world.runs.run(world.run)).toMatchObject({ status: 'failed', frames: 0 });
   });
 
+  it('[P47] a run that ended before its first frame can be taken up, however much it remembers', async () => {
+    const world = harness();
+    const keys = Array.from({ length: 250 }, (_, index) => [`k${index}`, z.number().default(index)] as const);
+    const plan = definePlan({
+      name: 'early',
+      state: z.object({ ...Object.fromEntries(keys), n: z.number().default(0) }),
+      render: ctx => el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.set('n', 1) }),
+    });
+    const run = world.start(plan);
+    void run.terminate('not yet');
+    expect(await world.end(run)).toEqual({ status: 'stopped', reason: 'not yet' });
+    expect(await world.end(world.resume(plan))).toMatchObject({ status: 'completed', output: { n: 1, k249: 249 } });
+  });
+
   it('[P51] a frame records its trigger, what came and went, and the keys read and written', async () => {
     const world = harness();
     const plan = definePlan({

@@ -54,13 +54,12 @@ export async function loadMemory(
   const frames = record?.frames ?? 0;
   const spaces: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
   const known = new Map<IntervalSpace, ReadonlyMap<string, Json>>(
-    frames === 0
+    record === undefined
       ? []
       : await Promise.all(spaces.map(async space => [space, await reader.at(run, space, frames)] as const)),
   );
   const last = Math.max(0, frames - 1);
-  const written = frames === 0 ? undefined : await reader.transitions(run, { from: { frame: last, index: 0 } });
-  const count = written?.items.filter(transition => transition.frame === last).length ?? 0;
+  const count = record === undefined ? 0 : await transitionsOf(reader, run, last);
   const ledger = createLedger(clock, ids, known, { frame: last, count });
   const digest = createFrameDigest();
   for (const [space, values] of known) {
@@ -72,7 +71,8 @@ export async function loadMemory(
     const plain = frozen(value);
     if (plain.ok) state.set(key, plain.value);
   }
-  if (frames === 0) {
+  // A run may have ended before its first frame, with its first values written.
+  if (frames === 0 && count === 0) {
     for (const [key, value] of initialState(plan)) {
       state.set(key, value);
       ledger.put('state', key, value);
@@ -114,6 +114,15 @@ export async function loadMemory(
     nextFrame: frames,
     record,
   };
+}
+
+async function transitionsOf(reader: RunReader, run: RunId, frame: number): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const { items, next } = await reader.transitions(run, { from: { frame, index: count } });
+    count += items.filter(transition => transition.frame === frame).length;
+    if (next?.frame !== frame) return count;
+  }
 }
 
 /** What of a row counts for the digest: positions in files do not. */
