@@ -1,6 +1,7 @@
-import { canonicalJson, type Json } from '@signalbox/model';
+import type { Json } from '@signalbox/model';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { SourcePosition } from '../plan-error.ts';
+import { plainText } from '../state/plain-text.ts';
 
 /** What the step from one tree to the next means, by id. */
 export interface Reconciled {
@@ -115,6 +116,6 @@ function sameRow(a: PlanNode, b: PlanNode): boolean {
     a.source?.line === b.source?.line &&
     a.source?.column === b.source?.column &&
     a.source?.file === b.source?.file &&
-    (a.data === b.data || canonicalJson(a.data) === canonicalJson(b.data))
+    (a.data === b.data || plainText(a.data as Json) === plainText(b.data as Json))
   );
 }

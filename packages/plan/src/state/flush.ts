@@ -55,6 +55,8 @@ function applyAll(
   check: (key: string, value: Json) => PlanError | undefined,
 ): Attempt {
   const now = new Map<string, Json | undefined>();
+  /** Keys that changed more than once, and so may have come back to what they were. */
+  const again = new Set<string>();
   const applied: AppliedAction[] = [];
   for (const action of actions) {
     if (without.has(action.transaction)) continue;
@@ -64,6 +66,7 @@ function applyAll(
     if (next instanceof PlanError) return { kind: 'failed', transaction: action.transaction, error: next };
     const change = changeBetween(old, next);
     if (change === undefined) continue;
+    if (now.has(key)) again.add(key);
     now.set(key, next);
     const { frame, node, index, transaction, trigger, handler } = action;
     applied.push({
@@ -79,7 +82,7 @@ function applyAll(
       change,
     });
   }
-  for (const [key, value] of now) if (changeBetween(read(key), value) === undefined) now.delete(key);
+  for (const key of again) if (changeBetween(read(key), now.get(key)) === undefined) now.delete(key);
   return { kind: 'applied', changes: now, applied };
 }
 
