@@ -1,4 +1,4 @@
-import type { Json } from '@signalbox/model';
+import type { Json, JsonObject } from '@signalbox/model';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import { plainText } from '../state/plain-text.ts';
@@ -116,6 +116,14 @@ function sameRow(a: PlanNode, b: PlanNode): boolean {
     a.source?.line === b.source?.line &&
     a.source?.column === b.source?.column &&
     a.source?.file === b.source?.file &&
-    (a.data === b.data || plainText(a.data as Json) === plainText(b.data as Json))
+    sameData(a.data as JsonObject, b.data as JsonObject)
   );
+}
+
+/** Most often the members are the same things; only where they are not, what is in them is compared. */
+function sameData(a: JsonObject, b: JsonObject): boolean {
+  if (a === b) return true;
+  const names = Object.keys(a);
+  if (names.length === Object.keys(b).length && names.every(name => Object.is(a[name], b[name]))) return true;
+  return plainText(a) === plainText(b);
 }
