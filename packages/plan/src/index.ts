@@ -19,6 +19,7 @@ export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
 export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
+export type { CompileCache } from './load/compile-module.ts';
 export { type ImportClosure, type KeptPlan, type LoadedPlan, loadKept, loadPlan } from './load/load-plan.ts';
 export {
   Agent,

@@ -82,7 +82,7 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
       }
       if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));
       end(
-        await withSurface(terminal, { ...flags, ...tracing(terminal, flags) }, async surface => {
+        await withSurface(terminal, { ...flags, ...tracing(terminal, flags), warm: true }, async surface => {
           if (isTraced(flags) && !surface.isOwner) return notTraced();
           if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
           return followed(terminal, flags, surface, 0, () => surface.start(request.value));
@@ -103,7 +103,7 @@ export const defineResume: DefineCommand = (command, { terminal, end }) => {
     .addHelpText('after', '\nExample:\n  $ signalbox resume 019b8d62')
     .action(async (given: string, flags: ResumeFlags) => {
       end(
-        await withSurface(terminal, flags, async surface => {
+        await withSurface(terminal, { ...flags, warm: true }, async surface => {
           const record = await findRun(surface.reader, given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;

@@ -58,7 +58,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         onSubRun: (run, parent, isDriven) => threads.adopt(run, parent, isDriven),
         onTrace: (run, entry) => options.trace?.(run, entry),
       }),
-    { timers: machine.timers, threads: Math.max(1, availableParallelism() - 1), ...options.threads },
+    {
+      timers: machine.timers,
+      threads: Math.max(1, availableParallelism() - 1),
+      cacheDirectory: path.join(options.dataDirectory, 'cache', 'plans'),
+      ...options.threads,
+    },
   );
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Timers } from '@signalbox/plan';
 import { connectPort, type Remote } from './port-calls.ts';
-import type { ThreadCalls, ThreadHost } from './thread-api.ts';
+import type { ThreadCalls, ThreadData, ThreadHost } from './thread-api.ts';
 
 /** A thread that drives runs, and how long it has not answered. */
 export interface PlanThread {
@@ -19,6 +19,7 @@ export interface ThreadOptions {
   /** How long it may stay silent now. */
   readonly silenceMs: () => number;
   readonly memoryMb: number;
+  readonly cacheDirectory: string | undefined;
 }
 
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
@@ -28,6 +29,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
   const worker = new Worker(new URL(ENTRY, import.meta.url), {
     // A plan's code sees the environment, not the arguments of whoever started it.
     argv: [],
+    workerData: { cacheDirectory: options.cacheDirectory } satisfies ThreadData,
     resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
   });
   const calls = connectPort<ThreadCalls>(worker, host.calls);

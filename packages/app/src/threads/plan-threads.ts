@@ -40,6 +40,10 @@ export interface PlanThreadsOptions {
   readonly sharedSilenceMs?: number;
   readonly aloneSilenceMs?: number;
   readonly memoryMb?: number;
+  /** Where compiled modules of plans are kept, if anywhere. */
+  readonly cacheDirectory?: string | undefined;
+  /** Starts a thread at once: one will be needed. */
+  readonly warm?: boolean | undefined;
 }
 
 const BEAT_MS = 1000;
@@ -57,7 +61,7 @@ interface Seat {
 }
 
 export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsOptions): PlanThreads {
-  const { timers, threads, beatMs = BEAT_MS, memoryMb = MEMORY_MB } = options;
+  const { timers, threads, beatMs = BEAT_MS, memoryMb = MEMORY_MB, cacheDirectory } = options;
   const seats = new Set<Seat>();
   const seatOf = new Map<RunId, Seat>();
   let closed = false;
@@ -66,7 +70,7 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     const busy = new Set<RunId | symbol>();
     const silenceMs = () =>
       busy.size > 1 ? (options.sharedSilenceMs ?? SHARED_SILENCE_MS) : (options.aloneSilenceMs ?? ALONE_SILENCE_MS);
-    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb });
+    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory });
     const lost = thread.gone.then(reason => {
       seats.delete(seat);
       return { reason, wasShared: busy.size > 1 };
@@ -128,6 +132,7 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     return second ?? { status: 'thread-lost', reason: (await own.lost).reason };
   }
 
+  if (options.warm === true) newSeat(false);
   return {
     drive,
     load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),

@@ -1,5 +1,6 @@
 /** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { nodeHasher } from '@signalbox/journal';
 import { Bug, err, ok, type RunId } from '@signalbox/model';
 import {
   type CommandAnswer,
@@ -13,14 +14,24 @@ import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
 import { inputRefused } from '../runs/input-refused.ts';
+import { compiledFiles } from './compiled-files.ts';
 import { loadedPlans } from './loaded-plans.ts';
 import { connectPort } from './port-calls.ts';
-import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, RunCommand, ThreadCalls } from './thread-api.ts';
+import type {
+  DriveJob,
+  HostCalls,
+  ReadMethod,
+  RemoteRequest,
+  RunCommand,
+  ThreadCalls,
+  ThreadData,
+} from './thread-api.ts';
 
 if (parentPort === null) throw new Bug('this is the entry of a thread');
 
 const machine = thisMachine();
-const plans = loadedPlans();
+const { cacheDirectory } = workerData as ThreadData;
+const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher));
 /** Runs that are driven here, sub-plans included. */
 const lives = new Map<RunId, PlanRun>();
 const verdicts = new Map<RunId, StopVerdict>();

@@ -39,6 +39,12 @@ export interface HostCalls {
   trace(run: RunId, entry: TraceEntry): void;
 }
 
+/** What a thread is started with. */
+export interface ThreadData {
+  /** Where compiled modules of plans are kept. */
+  readonly cacheDirectory: string | undefined;
+}
+
 /** The host, as one thread has it. */
 export interface ThreadHost {
   readonly calls: HostCalls;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
+import type { CompileCache } from './compile-module.ts';
 import { markedUrl } from './plan-modules.ts';
 
 /** A plan and what it is made of. */
@@ -40,39 +41,43 @@ let loads = 0;
  * Loads a plan from its file: no build, nothing installed beside it, and what was changed since the last load is loaded
  * anew. Whatever is wrong is told with the author's position.
  */
-export async function loadPlan(file: string): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
+export async function loadPlan(
+  file: string,
+  cache?: CompileCache,
+): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const absolute = path.resolve(file);
   if (!existsSync(absolute)) return err(planFailure(new PlanError('plan/load-failed', `there is no file ${absolute}`)));
-  return load(realpathSync(absolute));
+  return load(realpathSync(absolute), cache);
 }
 
 /**
  * Loads a plan from files that were kept, whatever is in their place now. Positions and errors name the places where they
  * were. A file that was not kept is looked for on the disk.
  */
-export async function loadKept({
-  root,
-  entry,
-  files,
-}: KeptPlan): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
+export async function loadKept(
+  { root, entry, files }: KeptPlan,
+  cache?: CompileCache,
+): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const kept = new Map(files.map(file => [path.resolve(root, file.path), file.contents]));
   const file = path.resolve(root, entry);
   if (!kept.has(file))
     return err(planFailure(new PlanError('plan/load-failed', `${file} is not among the kept files`)));
-  return load(file, name => kept.get(name));
+  return load(file, cache, name => kept.get(name));
 }
 
 async function load(
   entry: string,
+  cache: CompileCache | undefined,
   kept?: (path: string) => Uint8Array | undefined,
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const files = new Map<string, Uint8Array>();
   const packages = new Map<string, string>();
   loads += 1;
-  const url = await markedUrl(entry, String(loads), {
+  const url = markedUrl(entry, String(loads), {
     file: (name, contents) => files.set(name, contents),
     package: (name, manifest) => packages.set(name, manifest),
     ...(kept === undefined ? {} : { kept }),
+    cache,
   });
   let loaded: { readonly default?: unknown };
   try {

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { isBuiltin, type ModuleFormat, registerHooks } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Loader, TransformFailure, transformSync } from 'esbuild';
 import * as jsxDevRuntime from '../jsx/jsx-dev-runtime.ts';
 import * as jsxRuntime from '../jsx/jsx-runtime.ts';
 import * as planApi from '../plan-api.ts';
-import { PlanError } from '../plan-error.ts';
+import { type CompileCache, compileModule, needsCompiler } from './compile-module.ts';
 
 /** Told of every module of one load, so that the plan's import closure is known. */
 export interface ModuleWitness {
@@ -14,6 +13,7 @@ export interface ModuleWitness {
   package(name: string, manifest: string): void;
   /** What a file held when it was kept; undefined where the disk is asked. */
   kept?(path: string): Uint8Array | undefined;
+  readonly cache?: CompileCache | undefined;
 }
 
 const MARK = 'signalbox-load';
@@ -28,22 +28,19 @@ const runtime: Readonly<Record<string, object>> = {
 };
 
 const witnesses = new Map<string, ModuleWitness>();
-let transform: typeof transformSync | undefined;
+let isRegistered = false;
 
 /** The URL under which a file is loaded, with its local imports, anew and by our rules. */
-export async function markedUrl(file: string, load: string, witness: ModuleWitness): Promise<string> {
-  if (transform === undefined) {
-    // Loaded here because programs that load no plan should not pay for it.
-    transform = (await import('esbuild')).transformSync;
-    register(transform);
-  }
+export function markedUrl(file: string, load: string, witness: ModuleWitness): string {
+  if (!isRegistered) register();
+  isRegistered = true;
   witnesses.set(load, witness);
   const url = pathToFileURL(file);
   url.searchParams.set(MARK, load);
   return url.href;
 }
 
-function register(compile: typeof transformSync): void {
+function register(): void {
   process.setSourceMapsEnabled(true);
   (globalThis as Record<symbol, unknown>)[RUNTIME] = runtime;
   registerHooks({
@@ -75,11 +72,11 @@ function register(compile: typeof transformSync): void {
       const load = loadOf(url);
       if (load === undefined) return nextLoad(url, context);
       const file = fileURLToPath(url);
-      const kept = witnesses.get(load)?.kept?.(file);
+      const witness = witnesses.get(load);
+      const kept = witness?.kept?.(file);
       const contents = kept ?? readFileSync(file);
-      witnesses.get(load)?.file(file, contents);
-      const loader = loaders[path.extname(file)];
-      if (loader === undefined) {
+      witness?.file(file, contents);
+      if (!needsCompiler(file)) {
         if (kept === undefined) return nextLoad(url, context);
         return {
           format: formats[path.extname(file)] ?? 'module',
@@ -89,14 +86,12 @@ function register(compile: typeof transformSync): void {
       }
       return {
         format: 'module',
-        source: compiled(compile, file, Buffer.from(contents).toString('utf8'), loader),
+        source: compileModule(file, contents, witness?.cache),
         shortCircuit: true,
       };
     },
   });
 }
-
-const loaders: Readonly<Record<string, Loader>> = { '.tsx': 'tsx', '.jsx': 'jsx', '.ts': 'ts', '.mts': 'ts' };
 
 /** Of files that need no compiler. */
 const formats: Readonly<Record<string, ModuleFormat>> = { '.json': 'json', '.cjs': 'commonjs' };
@@ -116,31 +111,6 @@ function keptFile(specifier: string, parent: string, load: string) {
   if (url.protocol !== 'file:' || kept(fileURLToPath(url)) === undefined) return undefined;
   url.searchParams.set(MARK, load);
   return { url: url.href, format: formats[path.extname(url.pathname)] ?? ('module' as const), shortCircuit: true };
-}
-
-function compiled(compile: typeof transformSync, file: string, source: string, loader: Loader): string {
-  try {
-    return compile(source, {
-      loader,
-      sourcefile: file,
-      format: 'esm',
-      target: 'node24',
-      jsx: 'automatic',
-      jsxDev: true,
-      jsxImportSource: 'signalbox',
-      sourcemap: 'inline',
-      sourcesContent: false,
-      logLevel: 'silent',
-    }).code;
-  } catch (error) {
-    const [first] = (error as Partial<TransformFailure>).errors ?? [];
-    if (first === undefined) throw error;
-    const at = first.location;
-    throw new PlanError('plan/load-failed', first.text, {
-      ...(at === null ? {} : { source: { file, line: at.line, column: at.column + 1 } }),
-      cause: error,
-    });
-  }
 }
 
 /** A module that hands out the exports of a part of the runtime: the plan and the engine share one instance of it. */

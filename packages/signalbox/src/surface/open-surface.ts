@@ -9,7 +9,6 @@ import {
   readOwner,
 } from '@signalbox/app/runs';
 import { ownSurface } from './own-surface.ts';
-import { remoteSurface } from './remote-surface.ts';
 import type { RunSurface } from './run-surface.ts';
 
 /** How long an owner may take to say where it listens; a command that runs alone is over by then. */
@@ -22,19 +21,23 @@ export interface SurfaceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly trace?: NonNullable<HomeOptions['trace']>;
   readonly dev?: boolean;
+  /** Whether a run will be driven. */
+  readonly warm?: boolean;
 }
 
 /** Owns the data directory, or talks to the process that does. */
 export async function openSurface(options: SurfaceOptions): Promise<Result<RunSurface, ErrorEnvelope>> {
-  const { dataDirectory, machine } = options;
+  const { dataDirectory, machine, warm = false } = options;
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
-    const home = await openHome(options);
+    const home = await openHome({ ...options, threads: { warm } });
     if (home.ok) return { ok: true, value: ownSurface(home.value, dataDirectory, machine) };
     if (home.error.code !== 'store/owned') return home;
     const url = readOwner(dataDirectory)?.url;
     if (url !== undefined) {
       const token = readToken(dataDirectory);
-      return token.ok ? remoteSurface(dataDirectory, { url, token: token.value }) : token;
+      if (!token.ok) return token;
+      const { remoteSurface } = await import('./remote-surface.ts');
+      return remoteSurface(dataDirectory, { url, token: token.value });
     }
     if (waitedMs >= PATIENCE_MS) return home;
     await sleep(LOOK_MS);

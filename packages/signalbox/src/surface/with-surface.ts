@@ -15,7 +15,12 @@ export async function withSurface(
     json = false,
     trace,
     dev,
-  }: DataFlags & { readonly trace?: SurfaceOptions['trace'] | undefined; readonly dev?: boolean },
+    warm,
+  }: DataFlags & {
+    readonly trace?: SurfaceOptions['trace'] | undefined;
+    readonly dev?: boolean;
+    readonly warm?: boolean;
+  },
   work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
   const { env, platform } = process;
@@ -26,6 +31,7 @@ export async function withSurface(
     env,
     ...(trace && { trace }),
     ...(dev !== undefined && { dev }),
+    ...(warm !== undefined && { warm }),
   });
   const refuse = (error: ErrorEnvelope): ExitCode => {
     reportError(terminal, error, json);

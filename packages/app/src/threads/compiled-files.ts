@@ -1,0 +1,32 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { CompileCache } from '@signalbox/plan';
+
+/**
+ * Compiled modules in files of the data directory. They are only a saving: one that is gone or cannot be written is compiled
+ * again. A file is there as a whole or not at all, and names the digest of its code, so that a damaged one does not count.
+ */
+export function compiledFiles(directory: string, digestOf: (text: string) => string): CompileCache {
+  const fileOf = (key: string) => path.join(directory, `${key}.js`);
+  return {
+    get(key) {
+      try {
+        const [head = '', ...rest] = readFileSync(fileOf(key), 'utf8').split('\n');
+        const code = rest.join('\n');
+        return head === `// ${digestOf(code)}` ? code : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    put(key, code) {
+      try {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        const temporary = `${fileOf(key)}.${process.pid}.tmp`;
+        writeFileSync(temporary, `// ${digestOf(code)}\n${code}`, { mode: 0o600 });
+        renameSync(temporary, fileOf(key));
+      } catch {
+        // A disk that is full or read-only costs time, nothing else.
+      }
+    },
+  };
+}

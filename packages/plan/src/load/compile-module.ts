@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Loader, TransformFailure, TransformOptions, transformSync } from 'esbuild';
+import { PlanError } from '../plan-error.ts';
+
+/** Modules that were compiled before, by everything that their code depends on. What it forgets is compiled again. */
+export interface CompileCache {
+  get(key: string): string | undefined;
+  put(key: string, code: string): void;
+}
+
+/** Part of every key: another compiler makes other code. */
+export const COMPILER = 'esbuild 0.28.2';
+
+const loaders: Readonly<Record<string, Loader>> = { '.tsx': 'tsx', '.jsx': 'jsx', '.ts': 'ts', '.mts': 'ts' };
+
+const options = {
+  format: 'esm',
+  target: 'node24',
+  jsx: 'automatic',
+  jsxDev: true,
+  jsxImportSource: 'signalbox',
+  sourcemap: 'inline',
+  sourcesContent: false,
+  logLevel: 'silent',
+} as const satisfies TransformOptions;
+
+export function needsCompiler(file: string): boolean {
+  return loaders[path.extname(file)] !== undefined;
+}
+
+/** The code of an author's module, with its positions. A mistake in it is thrown with its place. */
+export function compileModule(file: string, contents: Uint8Array, cache: CompileCache | undefined): string {
+  const source = Buffer.from(contents).toString('utf8');
+  const key = hash('sha256', JSON.stringify([COMPILER, options, file, source]));
+  const known = cache?.get(key);
+  if (known !== undefined) return known;
+  const code = compiled(file, source);
+  cache?.put(key, code);
+  return code;
+}
+
+function compiled(file: string, source: string): string {
+  try {
+    const loader = loaders[path.extname(file)] ?? 'ts';
+    return compiler()(source, { ...options, loader, sourcefile: file }).code;
+  } catch (error) {
+    const [first] = (error as Partial<TransformFailure>).errors ?? [];
+    if (first === undefined) throw error;
+    const at = first.location;
+    throw new PlanError('plan/load-failed', first.text, {
+      ...(at === null ? {} : { source: { file, line: at.line, column: at.column + 1 } }),
+      cause: error,
+    });
+  }
+}
+
+let transform: typeof transformSync | undefined;
+
+/** Loaded when the first module is compiled: it takes longer than everything else that a start needs. */
+function compiler(): typeof transformSync {
+  transform ??= (createRequire(import.meta.url)('esbuild') as { readonly transformSync: typeof transformSync })
+    .transformSync;
+  return transform;
+}
