@@ -16,3 +16,61 @@ export {
 export type { ConditionExpression, ConditionOperator } from './compile/condition.ts';
 export type { Shape, ShapeField } from './compile/shape.ts';
 export type { ValidationExpression, ValidationTest } from './compile/validation.ts';
+export {
+  type Blocker,
+  type BlockerPointer,
+  type BlockerReport,
+  type LoopLimit,
+  sortBlockers,
+} from './session/blockers.ts';
+export { budgets } from './session/bounded-text.ts';
+export type { CapabilityProvenance, CapabilityStatus } from './session/capability.ts';
+export {
+  type DedupeKey,
+  type DomainEvent,
+  type DomainEventKind,
+  dedupeKeyOf,
+  domainEventV1,
+  type EventFacts,
+  type EventOf,
+} from './session/domain-event.ts';
+export type {
+  AdvanceOutcome,
+  GapAnswer,
+  NodeKind,
+  ObservationKey,
+  ObservationValue,
+  OutputChannel,
+  OutputPayload,
+  TraceEntry,
+  TraceRef,
+} from './session/event-data.ts';
+export { sessionEventSchema } from './session/event-schema.ts';
+export {
+  completedSet,
+  deriveIsComplete,
+  derivePendingStep,
+  type EngineState,
+  type ExecutionSnapshotFileV1,
+  encodeSnapshot,
+  executionSnapshotFileV1,
+  type LoopFrame,
+} from './session/execution-snapshot.ts';
+export type { AttemptId, ContextId, GapId, OutputId } from './session/ids.ts';
+export { defaultPreferences, modePresets, type Preferences } from './session/preferences.ts';
+export {
+  type BlockerCode,
+  blockerCodeOf,
+  type GapReason,
+  type NonAssumableChoiceKind,
+  type ReasonCode,
+  reasonCodeOf,
+  type UserOnlyDependencyReason,
+} from './session/reasons.ts';
+export {
+  formatStepInstanceKey,
+  type LoopTurn,
+  parseStepInstanceKey,
+  type StepInstance,
+  type StepInstanceKey,
+} from './session/step-instance-key.ts';
