@@ -151,7 +151,7 @@ function notTraced(): ErrorEnvelope {
   );
 }
 
-const LISTEN_AFTER_MS = 100;
+const LISTEN_AFTER_MS = 1000;
 
 /** Begins, follows, and says how it ended. */
 async function followed(
