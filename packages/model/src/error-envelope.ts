@@ -8,7 +8,7 @@ import { utf8Length } from './utf8.ts';
  * specification fixes keep its spelling; ours are `domain/what`.
  */
 export const errorCodes = {
-  session: ['SESSION_LOCKED', 'SESSION_CORRUPT', 'SESSION_UNKNOWN_VERSION'],
+  session: ['SESSION_LOCKED', 'SESSION_CORRUPT', 'SESSION_UNKNOWN_VERSION', 'SESSION_INVARIANT_VIOLATION'],
   store: [
     'STORE_IO_FAILED',
     'STORE_LOCK_UNUSABLE',
@@ -16,6 +16,7 @@ export const errorCodes = {
     'STORE_DEDUPE_CONFLICT',
     'STORE_SNAPSHOT_MISSING',
     'STORE_SNAPSHOT_CORRUPT',
+    'STORE_KEYRING_INVALID',
     'store/outcome-unknown',
     'store/unusable',
     'store/newer',
