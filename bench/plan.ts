@@ -19,6 +19,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { openHome, thisMachine } from '@signalbox/app/runs';
 import { createIdSource, type Rng, type RunId } from '@signalbox/model';
 import {
   type AnyPlan,
@@ -126,30 +127,61 @@ async function timedSteps(plan: AnyPlan): Promise<Steps> {
   return steps;
 }
 
+/** As they really run: the engine in threads, the store in the thread that owns it. */
 async function benchFanOut(): Promise<void> {
   const perStep: { floor: number[]; runs: number[] } = { floor: [], runs: [] };
   const floor = batchFloor(directory());
+  const place = directory();
+  const file = path.join(place, 'plan.tsx');
+  writeFileSync(file, fanOutPlan());
+  const home = await openHome({ dataDirectory: path.join(place, 'data'), machine: thisMachine(), env: {} });
+  if (!home.ok) throw new Error(home.error.message);
+  const { host } = home.value;
+  const runAll = async (runs: number) => {
+    let left = runs;
+    const worker = async () => {
+      while (left-- > 0) {
+        const started = await host.start({ file, input: {} });
+        if (!started.ok) throw new Error(started.error.message);
+        await host.finished(started.value);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, worker));
+  };
+  await runAll(100);
   for (let round = 0; round < rounds; round++) {
     perStep.floor.push((await timed(() => times(100, floor))) / (100 * 32));
-    const plan = writingTasks(5);
-    const store = opened(directory());
-    perStep.runs.push(
-      (await timed(async () => {
-        let left = 1_000;
-        const worker = async () => {
-          while (left-- > 0) await run(store, plan);
-        };
-        await Promise.all(Array.from({ length: 50 }, worker));
-      })) / 5_000,
-    );
-    store.close();
+    perStep.runs.push((await timed(() => runAll(1_000))) / 5_000);
   }
+  await home.value.close();
   const [perSec, floorPerSec] = [rate(perStep.runs), rate(perStep.floor)];
   goal('1,000 plans of 5 steps, 50 at a time', perSec / floorPerSec, 'at least', 0.2, {
     perSec,
     floor: 'batch x 32',
     floorPerSec,
   });
+}
+
+/** As `writingTasks`, for a thread to load. */
+function fanOutPlan(): string {
+  return `
+import { definePlan, Phase, Step, Task } from 'signalbox';
+import * as z from 'zod';
+const keys = Array.from({ length: 50 }, (_, n) => 'k' + n);
+export default definePlan({
+  name: 'writing',
+  state: z.object(Object.fromEntries(keys.map(key => [key, z.string().optional()]))),
+  render: ctx => (
+    <Phase name="all">
+      {[0, 1, 2, 3, 4].map(n => (
+        <Step key={String(n)}>
+          <Task id={'n' + n} run={() => 'x'.repeat(200)} onFinished={() => ctx.state.set(keys[n], n + 'x'.repeat(90))} />
+        </Step>
+      ))}
+    </Phase>
+  ),
+});
+`;
 }
 
 /** One of 100 components reads the key; tasks of a first phase change it, those of the others wait. */

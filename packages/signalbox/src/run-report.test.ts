@@ -1,8 +1,8 @@
-import type { RunRecord } from '@signalbox/app/runs';
+import type { RunRecord, StoredEvent } from '@signalbox/app/runs';
 import { expect, it } from 'vitest';
 import { memoryTerminal } from '../test/memory-terminal.ts';
 import { describeDuration } from './duration.ts';
-import { describeEnd } from './run-report.ts';
+import { describeEnd, describeEvent } from './run-report.ts';
 import type { RunSummary } from './run-summary.ts';
 import { paintOf } from './terminal.ts';
 
@@ -79,4 +79,13 @@ it.each([
   [3_600_000 + 4 * 60_000, '1 h 04 min'],
 ])('%d ms are %s', (ms, words) => {
   expect(describeDuration(ms)).toBe(words);
+});
+
+it('a run that is taken up says what changed since it was started, if anything did', () => {
+  const resumed = (changed: readonly string[]) =>
+    describeEvent({ event: { type: 'run.resumed', changed } } as unknown as StoredEvent, node => node, paint);
+  expect(resumed([])).toBeUndefined();
+  expect(resumed(['file plan.tsx', 'engine 1 → 2'])).toBe(
+    '! changed since the run was started: file plan.tsx, engine 1 → 2',
+  );
 });

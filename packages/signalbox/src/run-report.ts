@@ -31,6 +31,10 @@ export function describeEvent(
     case 'node.status':
       if (event.to !== 'blocked') return undefined;
       return `${markOf('blocked', paint)} ${shown(labelOf(event.node))}: ${shown(event.blockReason ?? 'blocked')}`;
+    case 'run.resumed': {
+      if (event.changed.length === 0) return undefined;
+      return `${paint.doubtful('!')} changed since the run was started: ${event.changed.map(shown).join(', ')}`;
+    }
     case 'handler.failed':
       return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}`;
     default:

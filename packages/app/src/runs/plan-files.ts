@@ -6,10 +6,11 @@ import { nodeHasher } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { ImportClosure } from '@signalbox/plan';
 import type { Blobs, RunRecord, RunSource } from '@signalbox/runs';
+import { SCHEMA_VERSION } from '@signalbox/store';
 import type { PlanSource } from '../threads/thread-api.ts';
 
-/** Changes when a run of an older engine can no longer be taken up as it was. */
-export const ENGINE = 'signalbox-plan-1';
+/** What a run was started with: the engine, by what it means for a run, and the schema that keeps it. */
+export const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
 
 /** Keeps the plan's own files, so that the run can go on when they are others or gone (R18). */
 export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Result<RunSource, ErrorEnvelope>> {
@@ -71,7 +72,22 @@ function digestOnDisk(file: string): Digest | undefined {
   }
 }
 
-async function commitOf(directory: string): Promise<string | undefined> {
+/** Asked once for many starts at the same moment. */
+const asked = new Map<string, Promise<string | undefined>>();
+
+function commitOf(directory: string): Promise<string | undefined> {
+  const known = asked.get(directory);
+  if (known !== undefined) return known;
+  const commit = headOf(directory);
+  asked.set(directory, commit);
+  void commit.then(() => setTimeout(() => asked.delete(directory), COMMIT_HOLDS_MS).unref());
+  return commit;
+}
+
+/** How long what git said is believed. */
+const COMMIT_HOLDS_MS = 1000;
+
+async function headOf(directory: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)('git', ['-C', directory, 'rev-parse', 'HEAD']);
     return stdout.trim();

@@ -21,6 +21,9 @@ export const migrations: readonly Migration[] = [
   startsOfRuns,
 ];
 
+/** The number of the newest step. */
+export const SCHEMA_VERSION = migrations.length;
+
 /** Brings a database to the newest version, step by step, each in a transaction of its own. Throws what SQLite throws. */
 export function migrate(
   database: DatabaseSync,
