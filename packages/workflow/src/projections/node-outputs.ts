@@ -1,0 +1,54 @@
+import type { NodeId, RunId } from '@signalbox/model';
+import type { DomainEvent } from '../session/domain-event.ts';
+import type { OutputChannel, OutputPayload } from '../session/event-data.ts';
+import type { OutputId } from '../session/ids.ts';
+
+export interface NodeOutput {
+  readonly outputId: OutputId;
+  readonly runId: RunId;
+  readonly outputChannel: OutputChannel;
+  readonly payload: OutputPayload;
+  readonly appendedAt: number;
+  /** A later output of the same node and channel that corrects it. */
+  readonly isSuperseded: boolean;
+}
+
+export interface NodeOutputs {
+  /** Everything, as it was appended. */
+  readonly history: readonly NodeOutput[];
+  /** Per channel, the last output that no later one corrects. */
+  readonly current: Readonly<Partial<Record<OutputChannel, NodeOutput>>>;
+}
+
+export const NO_OUTPUTS: NodeOutputs = { history: [], current: {} };
+
+export function projectNodeOutputs(events: readonly DomainEvent[]): ReadonlyMap<NodeId, NodeOutputs> {
+  const histories = new Map<NodeId, NodeOutput[]>();
+  for (const event of events) {
+    if (event.kind !== 'node_output_appended') continue;
+    const { outputId, supersedesOutputId, outputChannel, payload } = event.data;
+    const { nodeId, runId } = event.scope;
+    const history = histories.get(nodeId) ?? [];
+    histories.set(nodeId, history);
+    const corrected = history.findIndex(
+      output => output.outputId === supersedesOutputId && output.outputChannel === outputChannel,
+    );
+    const output = history[corrected];
+    if (output !== undefined) history[corrected] = { ...output, isSuperseded: true };
+    history.push({ outputId, runId, outputChannel, payload, appendedAt: event.eventIndex, isSuperseded: false });
+  }
+  return new Map([...histories].map(([nodeId, history]) => [nodeId, { history, current: currentOf(history) }]));
+}
+
+/** The notes of a node as they stand. */
+export function recapNotes(outputs: NodeOutputs | undefined): string | undefined {
+  const payload = outputs?.current.recap?.payload;
+  return payload?.payloadKind === 'notes' ? payload.notesMarkdown : undefined;
+}
+
+function currentOf(history: readonly NodeOutput[]): NodeOutputs['current'] {
+  const standing = history.filter(output => !output.isSuperseded);
+  const recap = standing.findLast(output => output.outputChannel === 'recap');
+  const artifact = standing.findLast(output => output.outputChannel === 'artifact');
+  return { ...(recap && { recap }), ...(artifact && { artifact }) };
+}

@@ -1,0 +1,144 @@
+import type { Digest, EventId, NodeId, RunId } from '@signalbox/model';
+import type { DomainEvent } from '../session/domain-event.ts';
+import type { NodeKind } from '../session/event-data.ts';
+
+/** A run as a graph of places. Branches are its leaves; nothing else records them. */
+export interface RunDag {
+  readonly runId: RunId;
+  /** Undefined where the history holds the run's nodes but not its start. */
+  readonly workflow: { readonly workflowId: string; readonly workflowHash: Digest } | undefined;
+  /** In the order of their creation. */
+  readonly nodes: ReadonlyMap<NodeId, DagNode>;
+  readonly edges: readonly DagEdge[];
+  /** The leaf where the run is at; undefined for a run without nodes. */
+  readonly preferredTip: DagTip | undefined;
+}
+
+export interface DagNode {
+  readonly nodeId: NodeId;
+  readonly nodeKind: NodeKind;
+  readonly parentNodeId: NodeId | null;
+  readonly workflowHash: Digest;
+  readonly snapshotRef: Digest;
+  readonly createdAt: number;
+  readonly children: readonly NodeId[];
+}
+
+export interface DagEdge {
+  readonly edgeKind: 'acked_step' | 'checkpoint';
+  readonly fromNodeId: NodeId;
+  readonly toNodeId: NodeId;
+  readonly cause: { readonly kind: string; readonly eventId: EventId };
+}
+
+export interface DagTip {
+  readonly nodeId: NodeId;
+  /** The highest index of an event that touches the node or what it came from. */
+  readonly lastActivity: number;
+}
+
+/** The graphs of all runs of a history, in the order of their first events. Total: any list of events has one. */
+export function projectRunDags(events: readonly DomainEvent[]): ReadonlyMap<RunId, RunDag> {
+  const drafts = new Map<RunId, DagDraft>();
+  const draftOf = (runId: RunId): DagDraft => {
+    const known = drafts.get(runId);
+    if (known !== undefined) return known;
+    const fresh: DagDraft = { workflow: undefined, nodes: new Map(), edges: [], activity: new Map() };
+    drafts.set(runId, fresh);
+    return fresh;
+  };
+  for (const event of events) record(event, draftOf);
+  return new Map([...drafts].map(([runId, draft]) => [runId, { runId, ...finish(draft) }]));
+}
+
+/** A node and what it came from, nearest first. */
+export function lineage(dag: RunDag, nodeId: NodeId): readonly DagNode[] {
+  const path = new Map<NodeId, DagNode>();
+  let next: NodeId | null = nodeId;
+  while (next !== null && !path.has(next)) {
+    const node: DagNode | undefined = dag.nodes.get(next);
+    if (node === undefined) break;
+    path.set(next, node);
+    next = node.parentNodeId;
+  }
+  return [...path.values()];
+}
+
+interface DagDraft {
+  workflow: RunDag['workflow'];
+  readonly nodes: Map<NodeId, DagNode & { readonly children: NodeId[] }>;
+  readonly edges: DagEdge[];
+  /** The last event that touches a node. */
+  readonly activity: Map<NodeId, number>;
+}
+
+function record(event: DomainEvent, draftOf: (runId: RunId) => DagDraft): void {
+  const touch = (draft: DagDraft, nodeId: NodeId) =>
+    draft.activity.set(nodeId, Math.max(draft.activity.get(nodeId) ?? -1, event.eventIndex));
+  switch (event.kind) {
+    case 'run_started': {
+      const { workflowId, workflowHash } = event.data;
+      draftOf(event.scope.runId).workflow ??= { workflowId, workflowHash };
+      return;
+    }
+    case 'node_created': {
+      const draft = draftOf(event.scope.runId);
+      const { nodeId } = event.scope;
+      if (!draft.nodes.has(nodeId)) {
+        draft.nodes.set(nodeId, { nodeId, ...event.data, createdAt: event.eventIndex, children: [] });
+      }
+      touch(draft, nodeId);
+      return;
+    }
+    case 'edge_created': {
+      const draft = draftOf(event.scope.runId);
+      const { edgeKind, fromNodeId, toNodeId, cause } = event.data;
+      draft.edges.push({ edgeKind, fromNodeId, toNodeId, cause });
+      touch(draft, fromNodeId);
+      touch(draft, toNodeId);
+      return;
+    }
+    case 'node_output_appended':
+    case 'gap_recorded':
+    case 'capability_observed':
+    case 'preferences_changed':
+    case 'divergence_recorded':
+      touch(draftOf(event.scope.runId), event.scope.nodeId);
+      return;
+    default:
+      return;
+  }
+}
+
+function finish({ workflow, nodes, edges, activity }: DagDraft): Omit<RunDag, 'runId'> {
+  for (const node of nodes.values()) {
+    if (node.parentNodeId !== null) nodes.get(node.parentNodeId)?.children.push(node.nodeId);
+  }
+  return { workflow, nodes, edges, preferredTip: preferredTip(nodes, activity) };
+}
+
+/** The leaf with the latest activity in its history; then the youngest; then the one whose id sorts first. */
+function preferredTip(nodes: ReadonlyMap<NodeId, DagNode>, activity: ReadonlyMap<NodeId, number>): DagTip | undefined {
+  const reach = new Map<NodeId, number>();
+  let best: { readonly node: DagNode; readonly lastActivity: number } | undefined;
+  // A parent is created before its children, so that one pass hands its activity down.
+  for (const node of nodes.values()) {
+    const inherited = node.parentNodeId === null ? -1 : (reach.get(node.parentNodeId) ?? -1);
+    const lastActivity = Math.max(activity.get(node.nodeId) ?? -1, inherited);
+    reach.set(node.nodeId, lastActivity);
+    if (node.children.length > 0) continue;
+    if (best === undefined || isPreferred({ node, lastActivity }, best)) best = { node, lastActivity };
+  }
+  return best === undefined ? undefined : { nodeId: best.node.nodeId, lastActivity: best.lastActivity };
+}
+
+interface Leaf {
+  readonly node: DagNode;
+  readonly lastActivity: number;
+}
+
+function isPreferred(leaf: Leaf, to: Leaf): boolean {
+  if (leaf.lastActivity !== to.lastActivity) return leaf.lastActivity > to.lastActivity;
+  if (leaf.node.createdAt !== to.node.createdAt) return leaf.node.createdAt > to.node.createdAt;
+  return leaf.node.nodeId < to.node.nodeId;
+}

@@ -1,0 +1,28 @@
+import type { AppendPlan, EventDraft } from '@signalbox/journal';
+import type { EventId, NodeId, RunId, SessionId } from '@signalbox/model';
+import { type DedupeKey, type DomainEvent, dedupeKeyOf, type EventFacts } from './domain-event.ts';
+import { guidedId } from './ids.ts';
+
+/** A place in a session. */
+export interface Place {
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  readonly nodeId: NodeId;
+}
+
+/** What one decision comes to: texts for the snapshot store, and then the events, as one append. */
+export interface SessionPlan {
+  readonly snapshots: readonly string[];
+  readonly plan: AppendPlan<DomainEvent>;
+}
+
+/** An event as a plan holds it. Its key follows from its facts and its id from its key: a retry names it again. */
+export function draftOf(facts: EventFacts): EventDraft<DomainEvent> {
+  const { sessionId, ...rest } = facts;
+  const dedupeKey = dedupeKeyOf(facts);
+  return { ...rest, dedupeKey, eventId: eventIdOf(sessionId, dedupeKey) } as EventDraft<DomainEvent>;
+}
+
+export function eventIdOf(sessionId: SessionId, dedupeKey: DedupeKey): EventId {
+  return guidedId<EventId>('event', sessionId, dedupeKey);
+}
