@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
@@ -16,6 +16,7 @@ import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
+import { alreadyCompleted, alreadyDriven, noEffect, notStarted, unknownNode, unknownRun } from './run-failures.ts';
 import type { RunAction, RunHost, StartRequest } from './run-host.ts';
 
 export interface RunHostOptions {
@@ -301,53 +302,4 @@ type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
 function seedFrom({ rng }: Machine): number {
   return rng.bytes(4).reduce((seed, byte) => seed * 256 + byte, 0);
-}
-
-function notStarted(file: string, end: RunEnd): ErrorEnvelope {
-  if (end.status === 'lost') return end.error;
-  const why = end.status === 'failed' ? end.error.message : end.status;
-  return failure('run/thread-lost', {
-    message: `The plan ${file} did not start: ${why}`,
-    suggestion: 'See what the plan does before its first step.',
-  });
-}
-
-function alreadyDriven(run: RunId): ErrorEnvelope {
-  return failure('run/driven', {
-    message: `Run ${run} goes on already.`,
-    suggestion: `Look at it with "signalbox show ${run}".`,
-    details: { run },
-  });
-}
-
-function unknownRun(run: RunId): ErrorEnvelope {
-  return failure('run/unknown', {
-    message: `There is no run ${run} in this data directory.`,
-    suggestion: 'See "signalbox ls" for the runs there are.',
-    details: { run },
-  });
-}
-
-function unknownNode(run: RunId, node: string): ErrorEnvelope {
-  return failure('run/node-unknown', {
-    message: `Run ${run} has no node ${node} now.`,
-    suggestion: `See "signalbox show ${run}" for the nodes there are.`,
-    details: { run, node },
-  });
-}
-
-function noEffect(run: RunId, what: string, node: string): ErrorEnvelope {
-  return failure('run/no-effect', {
-    message: `There is nothing to ${what} at node ${node} of run ${run} as it stands.`,
-    suggestion: `See "signalbox show ${run}" for how it stands.`,
-    details: { run, node },
-  });
-}
-
-function alreadyCompleted(run: RunId): ErrorEnvelope {
-  return failure('run/ended', {
-    message: `Run ${run} is completed: there is nothing to go on with.`,
-    suggestion: `Look at it with "signalbox show ${run}", or start the plan again.`,
-    details: { run },
-  });
 }

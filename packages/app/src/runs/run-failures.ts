@@ -1,0 +1,53 @@
+import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
+import type { RunEnd } from '@signalbox/plan';
+
+/** Why nothing was done to a run. */
+
+export function notStarted(file: string, end: RunEnd): ErrorEnvelope {
+  if (end.status === 'lost') return end.error;
+  const why = end.status === 'failed' ? end.error.message : end.status;
+  return failure('run/thread-lost', {
+    message: `The plan ${file} did not start: ${why}`,
+    suggestion: 'See what the plan does before its first step.',
+  });
+}
+
+export function alreadyDriven(run: RunId): ErrorEnvelope {
+  return failure('run/driven', {
+    message: `Run ${run} goes on already.`,
+    suggestion: `Look at it with "signalbox show ${run}".`,
+    details: { run },
+  });
+}
+
+export function unknownRun(run: RunId): ErrorEnvelope {
+  return failure('run/unknown', {
+    message: `There is no run ${run} in this data directory.`,
+    suggestion: 'See "signalbox ls" for the runs there are.',
+    details: { run },
+  });
+}
+
+export function unknownNode(run: RunId, node: string): ErrorEnvelope {
+  return failure('run/node-unknown', {
+    message: `Run ${run} has no node ${node} now.`,
+    suggestion: `See "signalbox show ${run}" for the nodes there are.`,
+    details: { run, node },
+  });
+}
+
+export function noEffect(run: RunId, what: string, node: string): ErrorEnvelope {
+  return failure('run/no-effect', {
+    message: `There is nothing to ${what} at node ${node} of run ${run} as it stands.`,
+    suggestion: `See "signalbox show ${run}" for how it stands.`,
+    details: { run, node },
+  });
+}
+
+export function alreadyCompleted(run: RunId): ErrorEnvelope {
+  return failure('run/ended', {
+    message: `Run ${run} is completed: there is nothing to go on with.`,
+    suggestion: `Look at it with "signalbox show ${run}", or start the plan again.`,
+    details: { run },
+  });
+}
