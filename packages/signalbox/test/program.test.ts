@@ -143,6 +143,7 @@ describe('signalbox doctor', () => {
       'node',
       'sqlite',
       'git',
+      'sandbox',
       'data directory',
       'lock',
       'fsync',
@@ -169,7 +170,7 @@ describe('signalbox doctor', () => {
 describe('signalbox demo', () => {
   it('plays, and says what to try next', () => {
     expect(demo).toMatchObject({ status: 0, stderr: '' });
-    expect(demo.stdout.match(/^\d\. .*/gm)).toHaveLength(6);
+    expect(demo.stdout.match(/^\d\. .*/gm)).toHaveLength(7);
     expect(demo.stdout).not.toContain('   ✗');
     expect(demo.stdout).toContain(`npm run --silent signalbox -- verify ${journal}\n`);
     expect(demo.stdout).not.toContain('\u001b');
@@ -183,7 +184,7 @@ describe('signalbox demo', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line));
-    expect(steps.map(({ step, ok }) => [step, ok])).toEqual([1, 2, 3, 4, 5, 6].map(step => [step, true]));
+    expect(steps.map(({ step, ok }) => [step, ok])).toEqual([1, 2, 3, 4, 5, 6, 7].map(step => [step, true]));
     expect(readdirSync(folder)).toEqual(before);
   });
 
