@@ -1,3 +1,11 @@
+export { type Builtin, builtinCatalog } from './compile/builtins/catalog.ts';
+export { type ContractPack, contractPack, contractPacks } from './compile/builtins/contract-packs.ts';
+export {
+  type CompiledWorkflow,
+  type CompileOptions,
+  compileWorkflow,
+  type WorkflowRejected,
+} from './compile/compile-workflow.ts';
 export {
   type Autonomy,
   type Capability,
@@ -14,8 +22,13 @@ export {
   type RiskPolicy,
 } from './compile/compiled-workflow.ts';
 export type { ConditionExpression, ConditionOperator } from './compile/condition.ts';
+export { limits as workflowLimits } from './compile/limits.ts';
+export { type CompileMode, type ProblemCode, problemCodes, type WorkflowProblem } from './compile/problem.ts';
+export { type Routine, type Routines, readRoutines, routineName, TEMPLATE_PREFIX } from './compile/routines.ts';
 export type { Shape, ShapeField } from './compile/shape.ts';
+export { type ShapeFault, shapeFaults } from './compile/shape-check.ts';
 export type { ValidationExpression, ValidationTest } from './compile/validation.ts';
+export { type IdStatus, idStatusOf, isReservedId, type SourceKind, suggestedIdOf } from './compile/workflow-id.ts';
 export {
   type Blocker,
   type BlockerPointer,

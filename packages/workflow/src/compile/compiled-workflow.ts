@@ -1,8 +1,8 @@
-import { digest, json } from '@signalbox/model';
+import { digest, type Json, json } from '@signalbox/model';
 import * as z from 'zod';
-import { conditionExpression } from './condition.ts';
-import { shape } from './shape.ts';
-import { validationExpression } from './validation.ts';
+import { type ConditionExpression, conditionExpression } from './condition.ts';
+import { type Shape, shape } from './shape.ts';
+import { type ValidationExpression, validationExpression } from './validation.ts';
 
 /**
  * A workflow as it is pinned, hashed and run: fully expanded, self-contained, plain data. Version 1 is frozen; a change
@@ -270,11 +270,16 @@ export const compiledWorkflowSnapshotV1 = z.strictObject({
   compiledWarnings: z.array(compiledWarning),
 });
 
-type Frozen<T> = T extends (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
-    : T;
+/** Read-only all the way down; stops at types that nest without end and are read-only by themselves. */
+type Frozen<T> = [Json] extends [T]
+  ? T
+  : [T] extends [Shape | ConditionExpression | ValidationExpression | undefined]
+    ? T
+    : T extends (infer Item)[]
+      ? readonly Frozen<Item>[]
+      : T extends object
+        ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+        : T;
 
 export type CompiledWorkflowSnapshotV1 = Frozen<z.infer<typeof compiledWorkflowSnapshotV1>>;
 export type CompiledStep = CompiledWorkflowSnapshotV1['steps'][number];

@@ -1,0 +1,111 @@
+import type { Hasher } from '@signalbox/model';
+import { contractPack, contractPacks } from './builtins/contract-packs.ts';
+import type { Feature } from './builtins/features.ts';
+import type {
+  CompiledAssessment,
+  CompiledCondition,
+  CompiledContract,
+  CompiledFunction,
+  CompiledLoop,
+  CompiledStep,
+} from './compiled-workflow.ts';
+import type { ConditionExpression } from './condition.ts';
+import { compileCondition, type Place } from './condition-pass.ts';
+import { nearest, type ProblemList } from './problem.ts';
+import type { SourceCondition, SourceFunction } from './source-format.ts';
+
+/** What one compilation gathers while its passes go over the steps. */
+export interface Compilation {
+  readonly problems: ProblemList;
+  readonly hasher: Hasher;
+  readonly features: readonly Feature[];
+  readonly assessments: ReadonlyMap<string, CompiledAssessment>;
+  readonly steps: CompiledStep[];
+  readonly loops: CompiledLoop[];
+  readonly conditions: Map<string, CompiledCondition>;
+  readonly contracts: Map<string, CompiledContract>;
+  readonly functions: Map<string, CompiledFunction>;
+  /** Ids of steps and loops, and where each was given. */
+  readonly ids: Map<string, string>;
+}
+
+/** Keeps a condition under an id; several must all hold. */
+export function addCondition(
+  compilation: Compilation,
+  conditionId: string,
+  sources: readonly SourceCondition[],
+  place: Place,
+): string {
+  const parts = sources.map(source => compileCondition(source, place, compilation.problems));
+  const [first] = parts;
+  const expression: ConditionExpression =
+    parts.length === 1 && first !== undefined ? first : { kind: 'and', of: parts };
+  compilation.conditions.set(conditionId, { conditionId, kind: 'expression', expression });
+  return conditionId;
+}
+
+/** Keeps the contract that is asked for, so that it is pinned with the workflow. */
+export function addContract(compilation: Compilation, contractRef: string, at: string): boolean {
+  const pack = contractPack(contractRef);
+  if (pack !== undefined) {
+    compilation.contracts.set(contractRef, pack);
+    return true;
+  }
+  const known = contractPacks.map(each => each.contractRef);
+  const meant = nearest(contractRef, known);
+  const suggestion = meant === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  compilation.problems.add('contract_unknown', at, `There is no contract "${contractRef}".`, suggestion);
+  return false;
+}
+
+/** Takes an id for a step or a loop; two cannot have one. */
+export function takeId(compilation: Compilation, id: string, at: string): void {
+  const first = compilation.ids.get(id);
+  if (first === undefined) {
+    compilation.ids.set(id, at);
+    return;
+  }
+  const message = `The id "${id}" is already taken, at ${first || '/'}.`;
+  compilation.problems.add('duplicate_id', at, message, 'Give one of them another id.');
+}
+
+export type FunctionKey = CompiledStep['functions'][number];
+
+/** Keeps the functions that are defined in one place. */
+export function addFunctions(
+  compilation: Compilation,
+  sources: readonly SourceFunction[] | undefined,
+  scope: Omit<FunctionKey, 'name'>,
+  place: Place,
+  finish: (text: string, at: string) => string,
+): void {
+  for (const source of sources ?? []) {
+    const name = functionName(source.name);
+    const key = functionKeyText({ ...scope, name });
+    if (compilation.functions.has(key)) {
+      const message = `The function "${name}" is defined twice here.`;
+      compilation.problems.add('duplicate_id', place(source, 'name'), message, 'Remove or rename one of them.');
+      continue;
+    }
+    compilation.functions.set(key, {
+      ...scope,
+      name,
+      definition: finish(source.definition, place(source, 'definition')),
+      parameters: (source.parameters ?? []).map(({ name: parameter, type, required, description }) => ({
+        name: parameter,
+        type,
+        required: required ?? false,
+        description,
+      })),
+    });
+  }
+}
+
+/** `name()` and `name` are one function. */
+export function functionName(reference: string): string {
+  return reference.replace(/\(.*$/s, '').trim();
+}
+
+export function functionKeyText({ scope, owner, name }: FunctionKey): string {
+  return `${scope}:${owner ?? ''}:${name}`;
+}

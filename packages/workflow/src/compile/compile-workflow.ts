@@ -1,0 +1,205 @@
+import { canonicalJson, type Digest, err, type Hasher, ok, type Result, utf8Length } from '@signalbox/model';
+import { addFunctions, type Compilation } from './compilation.ts';
+import type { CompiledAssessment, CompiledFunction, CompiledWorkflowSnapshotV1 } from './compiled-workflow.ts';
+import type { Place } from './condition-pass.ts';
+import { capabilityNeeds, probeStep, resolveFeatures } from './feature-pass.ts';
+import { limits } from './limits.ts';
+import { compileProgram } from './loop-pass.ts';
+import { type CompileMode, compare, type ProblemList, problemList, type WorkflowProblem } from './problem.ts';
+import { finishedText, slotsOf } from './prompt-text.ts';
+import type { Routines } from './routines.ts';
+import type { SourceWorkflow } from './source-format.ts';
+import { readSource } from './source-reading.ts';
+import { type ExpandedNode, type Expansion, expandTemplates } from './template-pass.ts';
+import { idStatusOf, isReservedId, type SourceKind } from './workflow-id.ts';
+
+export interface CompileOptions {
+  readonly hasher: Hasher;
+  readonly routines: Routines;
+  readonly sourceKind: SourceKind;
+  readonly mode: CompileMode;
+  /** What the extension points of the workflow are bound to, by slot. */
+  readonly bindings?: ReadonlyMap<string, string>;
+}
+
+export interface CompiledWorkflow {
+  readonly snapshot: CompiledWorkflowSnapshotV1;
+  /** The digest of the snapshot: what a run is pinned to. */
+  readonly workflowHash: Digest;
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+export interface WorkflowRejected {
+  readonly code: 'workflow/invalid';
+  /** All that is wrong, warnings among them, in the order of the file's pointers. */
+  readonly problems: readonly WorkflowProblem[];
+}
+
+/**
+ * Compiles a workflow source: reading, templates, features, then step by step refs and prompt blocks, contracts,
+ * functions, fragments, derived steps, conditions and loops. Every pass goes on after a problem, so the report has all.
+ */
+export function compileWorkflow(source: unknown, options: CompileOptions): Result<CompiledWorkflow, WorkflowRejected> {
+  const problems = problemList(options.mode);
+  const snapshot = compileSource(source, options, problems);
+  if (snapshot === undefined || problems.hasErrors) return err({ code: 'workflow/invalid', problems: problems.all() });
+  const warnings = problems.all();
+  const compiledWarnings = warnings.map(({ code, path }) => ({ code, path }));
+  const text = canonicalJson({ ...snapshot, compiledWarnings });
+  if (utf8Length(text) > limits.compiledBytes) {
+    const message = `Compiled, the workflow takes more than ${limits.compiledBytes} bytes.`;
+    problems.add('too_large', '', message, 'Split it into several workflows.');
+    return err({ code: 'workflow/invalid', problems: problems.all() });
+  }
+  // Through the text, so that the snapshot is exactly what is hashed and stored.
+  return ok({ snapshot: JSON.parse(text) as CompiledWorkflowSnapshotV1, workflowHash: options.hasher(text), warnings });
+}
+
+function compileSource(
+  source: unknown,
+  { hasher, routines, sourceKind, bindings = new Map() }: CompileOptions,
+  problems: ProblemList,
+): Omit<CompiledWorkflowSnapshotV1, 'compiledWarnings'> | undefined {
+  const read = readSource(source, problems);
+  if (read === undefined) return undefined;
+  const { workflow, copy, removed } = read;
+  const place: Place = (container, key) =>
+    key === undefined ? copy.pointerOf(container) : copy.memberPointer(container, key);
+  checkWorkflowId(workflow.id, sourceKind, removed, problems);
+
+  const slots = slotsOf(workflow.extensionPoints, bindings);
+  const finish = (text: string, at: string) => finishedText(text, slots, at, problems);
+  const finishAll = (list: readonly string[] | undefined) =>
+    (list ?? []).map((text, index) => finish(text, place(list ?? [], index)));
+  const around = { place, slots, conditions: [], guidance: [], functions: [] };
+  const expansion = expandTemplates(workflow, around, routines, bindings, problems);
+  const features = resolveFeatures(workflow.features, place, problems);
+  const capabilities = capabilityNeeds(features, delegationPlace(expansion.nodes), problems);
+
+  const compilation: Compilation = {
+    problems,
+    hasher,
+    features: features.map(each => each.feature),
+    assessments: compileAssessments(workflow, expansion, place, problems),
+    steps: [],
+    loops: [],
+    conditions: new Map(),
+    contracts: new Map(),
+    functions: new Map(),
+    ids: new Map(),
+  };
+  addFunctions(compilation, workflow.functionDefinitions, { scope: 'workflow' }, place, finish);
+  const featuresAt = workflow.features === undefined ? '' : place(workflow.features);
+  const probes = capabilities.required.map(capability => probeStep(compilation, capability, featuresAt));
+  compilation.steps.push(...probes);
+  const program = compileProgram(compilation, expansion.nodes, [], removed);
+
+  const byId = <T>(items: Iterable<T>, id: (item: T) => string): readonly T[] =>
+    [...items].sort((left, right) => compare(id(left), id(right)));
+  const recommended = workflow.recommendedPreferences;
+  return {
+    schemaVersion: 1,
+    workflowId: workflow.id,
+    name: workflow.name,
+    description: workflow.description,
+    version: workflow.version,
+    modelTier: workflow.modelTier,
+    metricsProfile: workflow.metricsProfile,
+    preconditions: finishAll(workflow.preconditions),
+    clarificationPrompts: finishAll(workflow.clarificationPrompts),
+    metaGuidance: finishAll(workflow.metaGuidance),
+    recommendations: {
+      autonomy: recommended?.recommendedAutonomy,
+      riskPolicy: recommended?.recommendedRiskPolicy,
+    },
+    capabilities,
+    features: features.map(({ feature, config }) => ({ featureId: feature.featureId, config })),
+    contracts: byId(compilation.contracts.values(), each => each.contractRef),
+    assessments: byId(compilation.assessments.values(), each => each.assessmentId),
+    references: byId(
+      (workflow.references ?? []).map(each => ({
+        id: each.id,
+        title: each.title ?? each.id,
+        source: each.source,
+        purpose: each.purpose ?? '',
+        authoritative: each.authoritative ?? false,
+      })),
+      each => each.id,
+    ),
+    functions: [...compilation.functions.values()].sort(compareFunctions),
+    program: [...probes.map(({ stepId }) => ({ kind: 'step' as const, stepId })), ...program],
+    steps: compilation.steps,
+    conditions: byId(compilation.conditions.values(), each => each.conditionId),
+    loops: byId(compilation.loops, each => each.loopId),
+  };
+}
+
+function checkWorkflowId(
+  id: string,
+  sourceKind: SourceKind,
+  removed: ReadonlySet<string>,
+  problems: ProblemList,
+): void {
+  if (removed.has('/id')) return;
+  const status = idStatusOf(id);
+  if (status === undefined) {
+    const message = `The workflow id ${JSON.stringify(id.slice(0, 120))} is not namespace.name, each of a-z, 0-9, _ and - and beginning with a letter.`;
+    problems.add('invalid_id', '/id', message, 'Give it an id such as "project.bug_investigation".');
+  } else if (status === 'legacy') {
+    const message = `The workflow id "${id}" has no namespace.`;
+    problems.add('legacy_id', '/id', message, `Give it an id such as "project.${id.replaceAll('-', '_')}".`);
+  }
+  if (isReservedId(id) && sourceKind !== 'bundled') {
+    const message = `The namespace "wr" is for workflows that come with the program; "${id}" is not one.`;
+    problems.add('reserved_namespace', '/id', message, `Rename it, for example to "project.${id.slice(3)}".`);
+  }
+}
+
+/** Where the first step that delegates stands. */
+function delegationPlace(nodes: readonly ExpandedNode[]): string | undefined {
+  for (const node of nodes) {
+    if (node.kind === 'loop') {
+      const inside = delegationPlace(node.body);
+      if (inside !== undefined) return inside;
+    } else if (node.step.type === 'parallel') return node.around.place(node.step);
+  }
+  return undefined;
+}
+
+function compileAssessments(
+  workflow: SourceWorkflow,
+  expansion: Expansion,
+  place: Place,
+  problems: ProblemList,
+): ReadonlyMap<string, CompiledAssessment> {
+  const own = (workflow.assessments ?? []).map(source => ({ source, at: place(source, 'id') }));
+  const compiled = new Map<string, CompiledAssessment>();
+  for (const { source, at } of [...own, ...expansion.assessments]) {
+    const assessment: CompiledAssessment = {
+      assessmentId: source.id,
+      purpose: source.purpose,
+      dimensions: source.dimensions.map(each => ({
+        dimensionId: each.id,
+        purpose: each.purpose,
+        levels: each.levels,
+        required: each.required ?? true,
+      })),
+    };
+    const before = compiled.get(source.id);
+    if (before === undefined) compiled.set(source.id, assessment);
+    else if (own.some(each => each.source === source) || canonicalJson(before) !== canonicalJson(assessment)) {
+      problems.add('duplicate_id', at, `There are two assessments "${source.id}".`, 'Rename one of them.');
+    }
+  }
+  return compiled;
+}
+
+const SCOPES = ['workflow', 'loop', 'step'];
+
+function compareFunctions(left: CompiledFunction, right: CompiledFunction): number {
+  return (
+    SCOPES.indexOf(left.scope) - SCOPES.indexOf(right.scope) ||
+    compare(left.owner ?? '', right.owner ?? '') ||
+    compare(left.name, right.name)
+  );
+}

@@ -1,0 +1,73 @@
+import { canonicalJson } from '@signalbox/model';
+import { addCondition, type Compilation } from './compilation.ts';
+import type { CompiledStep } from './compiled-workflow.ts';
+import { finishedText } from './prompt-text.ts';
+import type { SourceParallelStep } from './source-format.ts';
+import type { Surroundings } from './template-pass.ts';
+
+type Delegation = CompiledStep['delegations'][number];
+type Fragment = CompiledStep['fragments'][number];
+
+const INTRO = [
+  'SPAWN SUBAGENTS for the parts below, one for each, with your tool for subagents (the Task tool, where that is its name).',
+  'Spawn them IN PARALLEL: make all the calls in one response, then wait for all the answers.',
+  'Give each the goal and everything listed for it; it sees nothing of this conversation.',
+].join('\n');
+
+const RULES = [
+  'DO NOT start a workflow session for any of these yourself.',
+  'DO NOT call the subagents one after the other.',
+  'If you have no subagents, do each part yourself in this order and say so in your notes.',
+].join('\n');
+
+/** What a parallel step tells the agent: a part that is there always, and one for each delegation that applies. */
+export function delegationParts(
+  compilation: Compilation,
+  step: SourceParallelStep,
+  stepId: string,
+  { place, slots }: Surroundings,
+): { readonly intro: string; readonly fragments: readonly Fragment[]; readonly delegations: readonly Delegation[] } {
+  const delegations = step.parallelDelegations.map((source, index): Delegation => {
+    const finish = (text: string, key: string) => finishedText(text, slots, place(source, key), compilation.problems);
+    const mapping = source.contextMapping ?? {};
+    return {
+      workflowId: finish(source.workflowId, 'workflowId'),
+      goal: source.goal === undefined ? undefined : finish(source.goal, 'goal'),
+      conditionId:
+        source.runCondition === undefined
+          ? undefined
+          : addCondition(compilation, `delegation_${index}_${stepId}`, [source.runCondition], place),
+      contextMapping: Object.keys(mapping)
+        .sort()
+        .map(to => ({ to, from: mapping[to] ?? '' })),
+      args: source.args ?? {},
+      modelTier: source.modelTier,
+      allowedTools: source.allowedTools,
+    };
+  });
+  return {
+    intro: INTRO,
+    delegations,
+    fragments: [
+      ...delegations.map((delegation, index) => ({
+        fragmentId: `wr-delegation-${index + 1}`,
+        conditionId: delegation.conditionId,
+        text: describe(delegation, index + 1),
+      })),
+      { fragmentId: 'wr-delegation-rules', text: RULES },
+    ],
+  };
+}
+
+function describe(delegation: Delegation, number: number): string {
+  const lines = [
+    `**Subagent ${number}: ${delegation.workflowId}**`,
+    `- Task: follow the routine ${delegation.workflowId} and return its result`,
+    ...(delegation.goal === undefined ? [] : [`- Goal: ${delegation.goal}`]),
+    ...delegation.contextMapping.map(({ to, from }) => `- ${to}: {{${from}}}`),
+    ...(Object.keys(delegation.args).length === 0 ? [] : [`- Arguments: ${canonicalJson(delegation.args)}`]),
+    ...(delegation.modelTier === undefined ? [] : [`- Model: ${delegation.modelTier}`]),
+    ...(delegation.allowedTools === undefined ? [] : [`- Tools it may use: ${delegation.allowedTools.join(', ')}`]),
+  ];
+  return lines.join('\n');
+}

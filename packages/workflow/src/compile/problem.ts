@@ -1,0 +1,139 @@
+import { limits } from './limits.ts';
+
+/**
+ * Everything that can be wrong with a workflow file. The set is closed; each says whether the workflow can still be run
+ * (a warning) or not.
+ */
+export const problemCodes = {
+  not_json: 'error',
+  too_large: 'error',
+  too_deep: 'error',
+  too_many_values: 'error',
+  too_many_steps: 'error',
+  too_many_problems: 'warning',
+  missing_field: 'error',
+  invalid_value: 'error',
+  unknown_field: 'warning',
+  invalid_id: 'error',
+  duplicate_id: 'error',
+  legacy_id: 'warning',
+  reserved_namespace: 'error',
+  prompt_source: 'error',
+  template_unknown: 'error',
+  template_invalid: 'error',
+  template_cycle: 'error',
+  template_argument: 'error',
+  template_call_field: 'warning',
+  binding_unknown: 'error',
+  binding_unresolved: 'error',
+  feature_unknown: 'error',
+  feature_config: 'error',
+  ref_unknown: 'error',
+  ref_placement: 'error',
+  ref_budget: 'error',
+  contract_unknown: 'error',
+  contract_kind: 'error',
+  function_unknown: 'warning',
+  assessment_unknown: 'error',
+  assessment_level: 'error',
+  capability_conflict: 'error',
+  condition_invalid: 'error',
+  pattern_invalid: 'error',
+  pattern_unsupported: 'error',
+  inline_schema: 'warning',
+  flag_only_validation: 'warning',
+  validation_invalid: 'error',
+  loop_control: 'error',
+  loop_body: 'error',
+  loop_depth: 'error',
+  loop_id: 'error',
+  context_loop_source: 'warning',
+  loop_without_decision: 'warning',
+} as const satisfies Record<string, 'error' | 'warning'>;
+
+export type ProblemCode = keyof typeof problemCodes;
+export type Severity = 'error' | 'warning';
+
+/** One thing that is wrong: where in the file, what, and how to mend it. */
+export interface WorkflowProblem {
+  readonly code: ProblemCode;
+  readonly severity: Severity;
+  /** A JSON pointer that leads to a value of the file: what is wrong, or the nearest thing around what is missing. */
+  readonly path: string;
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+/** `strict` is for authors: what a loader only warns of, because files exist that have it, is an error. */
+export type CompileMode = 'load' | 'strict';
+
+const STRICT_ERRORS: ReadonlySet<ProblemCode> = new Set(['unknown_field', 'legacy_id']);
+
+export interface ProblemList {
+  add(code: ProblemCode, path: string, message: string, suggestion: string): void;
+  readonly hasErrors: boolean;
+  /** Sorted by path, then code. */
+  all(): readonly WorkflowProblem[];
+}
+
+export function problemList(mode: CompileMode): ProblemList {
+  const found = new Map<string, WorkflowProblem>();
+  let errors = 0;
+  let overflow = false;
+  return {
+    add(code, path, message, suggestion) {
+      const key = `${code} ${path} ${message}`;
+      if (found.has(key)) return;
+      const severity = mode === 'strict' && STRICT_ERRORS.has(code) ? 'error' : problemCodes[code];
+      if (severity === 'error') errors++;
+      if (found.size >= limits.problems) overflow = true;
+      else found.set(key, { code, severity, path, message, suggestion });
+    },
+    get hasErrors() {
+      return errors > 0;
+    },
+    all() {
+      const sorted = [...found.values()].sort(
+        (left, right) =>
+          compare(left.path, right.path) || compare(left.code, right.code) || compare(left.message, right.message),
+      );
+      if (!overflow) return sorted;
+      const message = `There are more than ${limits.problems} problems; the rest is not listed.`;
+      const severity = errors > 0 ? 'error' : problemCodes.too_many_problems;
+      return [
+        ...sorted,
+        { code: 'too_many_problems', severity, path: '', message, suggestion: 'Mend these and try again.' },
+      ];
+    },
+  };
+}
+
+/** The order of code units, the same on every machine. */
+export function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** What was probably meant: the known name that is nearest, if one is near. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > 100) return undefined;
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(name, candidate);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

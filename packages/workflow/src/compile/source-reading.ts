@@ -1,0 +1,238 @@
+import { type Json, tryCanonicalJson, utf8Length } from '@signalbox/model';
+import type * as z from 'zod';
+import { limits } from './limits.ts';
+import { nearest, type ProblemList } from './problem.ts';
+import { copySource, type SourceCopy } from './source-copy.ts';
+import { type SourceWorkflow, sourceWorkflow } from './source-format.ts';
+
+/** A source whose shape is right, perhaps because parts that were wrong have been reported and taken out. */
+export interface ReadSource {
+  readonly workflow: SourceWorkflow;
+  readonly copy: SourceCopy;
+  /** Pointers of what was taken out: its absence is no problem of its own. */
+  readonly removed: ReadonlySet<string>;
+}
+
+/**
+ * Checks the shape of a source and reports all that is wrong with it. What is wrong is taken out of the copy, so that the
+ * passes after this one can report what they find in the rest; undefined where nothing is left to look at.
+ */
+export function readSource(source: unknown, problems: ProblemList): ReadSource | undefined {
+  const plain = tryCanonicalJson(source);
+  if (!plain.ok) {
+    problems.add('not_json', '', `The workflow is not plain JSON: ${plain.error.reason}.`, 'Write it as a JSON file.');
+    return undefined;
+  }
+  const bytes = utf8Length(plain.value);
+  if (bytes > limits.fileBytes) {
+    const message = `The workflow takes ${bytes} bytes, more than ${limits.fileBytes}.`;
+    problems.add('too_large', '', message, 'Move steps into routines and long texts into referenced files.');
+    return undefined;
+  }
+  const copy = copySource(source as Json, problems);
+  if (copy === undefined) return undefined;
+  if (typeof copy.root !== 'object' || copy.root === null || Array.isArray(copy.root)) {
+    problems.add(
+      'invalid_value',
+      '',
+      'A workflow is a JSON object.',
+      'Start the file with { and give id, name, steps.',
+    );
+    return undefined;
+  }
+  const removed = mend(copy, problems);
+  if (!sourceWorkflow.safeParse(copy.root).success) return undefined;
+  return { workflow: copy.root as SourceWorkflow, copy, removed };
+}
+
+/** Every round takes out at least one value, so this ends; most files take two rounds. */
+function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> {
+  const removed = new Set<string>();
+  for (let round = 0; round < limits.depth; round++) {
+    const result = sourceWorkflow.safeParse(copy.root);
+    if (result.success) return removed;
+    const taken = new Map<unknown[], Set<number>>();
+    for (const issue of result.error.issues.flatMap(leaves)) {
+      reportIssue(copy, issue, problems, removed);
+      takeOut(copy, issue, removed, taken);
+    }
+    for (const [list, indices] of taken) copy.removeItems(list, indices);
+  }
+  return removed;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** A union's issue becomes those of the branch that came furthest; an issue of the choice itself stays. */
+function leaves(issue: Issue): readonly Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const branches = issue.errors.filter(branch => branch.some(inner => inner.path.length > 0 || isUnknownKey(inner)));
+  const furthest = branches.sort((left, right) => reach(right) - reach(left))[0];
+  if (furthest === undefined) return [issue];
+  return furthest.map(inner => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(leaves);
+}
+
+/** How well a branch fits: one whose only fault is an unknown key fits best. */
+function reach(branch: readonly Issue[]): number {
+  if (branch.every(isUnknownKey)) return 1000;
+  return Math.max(...branch.map(inner => inner.path.length)) - branch.length / 1000;
+}
+
+function isUnknownKey(issue: Issue): boolean {
+  return issue.code === 'unrecognized_keys';
+}
+
+interface Place {
+  readonly container: object;
+  readonly key: PropertyKey | undefined;
+  readonly exists: boolean;
+}
+
+/** Walks a path as far as it leads. */
+function placeOf(copy: SourceCopy, path: readonly PropertyKey[]): Place {
+  let container = copy.root as object;
+  for (const [index, key] of path.entries()) {
+    if (!Object.hasOwn(container, key)) return { container, key, exists: false };
+    const value: unknown = Reflect.get(container, key);
+    if (index === path.length - 1) return { container, key, exists: true };
+    container = value as object;
+  }
+  return { container, key: undefined, exists: true };
+}
+
+function reportIssue(copy: SourceCopy, issue: Issue, problems: ProblemList, removed: ReadonlySet<string>): void {
+  const { container, key, exists } = placeOf(copy, issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const owner = issue.path.length === 0 ? container : (Reflect.get(container, key ?? '') as object);
+    for (const unknown of issue.keys) {
+      const meant = nearest(unknown, knownFields);
+      problems.add(
+        'unknown_field',
+        copy.memberPointer(owner, unknown),
+        `There is no field ${quoted(unknown)} here; it is ignored.`,
+        meant === undefined ? 'Remove it.' : `Remove it, or write ${quoted(meant)} if that is meant.`,
+      );
+    }
+    return;
+  }
+  if (exists && key !== undefined) {
+    const pointer = copy.memberPointer(container, String(key));
+    const message = `${quoted(String(key))} is not right: ${described(issue)}.`;
+    problems.add('invalid_value', pointer, message, `Change the value at ${pointer}.`);
+    return;
+  }
+  const missing = copy.memberPointer(container, String(key));
+  if (removed.has(missing)) return;
+  const pointer = copy.pointerOf(container);
+  problems.add('missing_field', pointer, `${quoted(String(key))} is missing.`, `Add ${quoted(String(key))}.`);
+}
+
+/** Takes out what an issue is about: the value itself, or what lacks a value that it must have. */
+function takeOut(copy: SourceCopy, issue: Issue, removed: Set<string>, taken: Map<unknown[], Set<number>>): void {
+  const { container, key, exists } = placeOf(copy, issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const owner = issue.path.length === 0 ? container : (Reflect.get(container, key ?? '') as object);
+    for (const unknown of issue.keys) copy.remove(owner, unknown);
+    return;
+  }
+  if (!exists) {
+    supply(copy, issue.path.slice(0, -1), String(key), removed, taken);
+    return;
+  }
+  if (key === undefined) return;
+  removed.add(copy.memberPointer(container, String(key)));
+  if (Array.isArray(container)) take(taken, container, Number(key));
+  else copy.remove(container, String(key));
+}
+
+/** What stands in for a missing field, so that the rest of what lacks it can be looked at. */
+const standIns: Readonly<Record<string, Json>> = {
+  name: 'unnamed',
+  title: 'untitled',
+  description: '',
+  version: '0.0.0',
+  maxIterations: 1,
+};
+
+function supply(
+  copy: SourceCopy,
+  path: readonly PropertyKey[],
+  key: string,
+  removed: Set<string>,
+  taken: Map<unknown[], Set<number>>,
+): void {
+  const owner = placeOf(copy, path);
+  if (!owner.exists) return;
+  const lacking = owner.key === undefined ? owner.container : (Reflect.get(owner.container, owner.key) as object);
+  const standIn = key === 'id' ? `unnamed-${removed.size}` : standIns[key];
+  if (standIn !== undefined) {
+    removed.add(copy.memberPointer(lacking, key));
+    Reflect.set(lacking, key, standIn);
+    return;
+  }
+  if (owner.key === undefined) return;
+  removed.add(copy.memberPointer(owner.container, String(owner.key)));
+  if (Array.isArray(owner.container)) take(taken, owner.container, Number(owner.key));
+  else copy.remove(owner.container, String(owner.key));
+}
+
+function take(taken: Map<unknown[], Set<number>>, list: unknown[], index: number): void {
+  const indices = taken.get(list) ?? new Set<number>();
+  indices.add(index);
+  taken.set(list, indices);
+}
+
+function described(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `it must be ${article(issue.expected)}`;
+    case 'invalid_value':
+      return `it must be ${issue.values.map(value => JSON.stringify(value)).join(' or ')}`;
+    case 'too_small':
+      return `it must be at least ${issue.minimum}${issue.origin === 'number' || issue.origin === 'int' ? '' : ' long'}`;
+    case 'too_big':
+      return `it must be at most ${issue.maximum}${issue.origin === 'number' || issue.origin === 'int' ? '' : ' long'}`;
+    case 'invalid_union':
+      return 'discriminator' in issue && issue.discriminator !== undefined
+        ? `its ${quoted(String(issue.discriminator))} is none that exists`
+        : 'it has none of the forms that are allowed here';
+    default:
+      return issue.message;
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function article(expected: string): string {
+  return typeNames[expected] ?? expected;
+}
+
+function quoted(name: string): string {
+  return `"${name.length > 80 ? `${name.slice(0, 80)}…` : name}"`;
+}
+
+/** Names that an unknown field may be a slip of. */
+const knownFields: readonly string[] = [
+  ...Object.keys(sourceWorkflow.shape),
+  ...'title prompt promptBlocks templateCall agentRole guidance askForFiles hasValidation requireConfirmation runCondition'.split(
+    ' ',
+  ),
+  ...'validationCriteria outputContract assessmentRefs assessmentConsequences notesOptional functionReferences'.split(
+    ' ',
+  ),
+  ...'functionCalls promptFragments audit verification loop body parallelDelegations synthesis maxIterations'.split(
+    ' ',
+  ),
+  ...'condition items count iterationVar itemVar indexVar conditionSource contractRef required goal constraints'.split(
+    ' ',
+  ),
+  ...'procedure outputRequired verify equals not_equals contains startsWith endsWith matches'.split(' '),
+];

@@ -1,0 +1,254 @@
+import {
+  addCondition,
+  addContract,
+  addFunctions,
+  type Compilation,
+  type FunctionKey,
+  functionKeyText,
+  functionName,
+  takeId,
+} from './compilation.ts';
+import type { CompiledStep, ProgramEntry } from './compiled-workflow.ts';
+import { delegationParts } from './delegation-text.ts';
+import { derivedSteps } from './derived-steps.ts';
+import { nearest } from './problem.ts';
+import { compilePromptBlocks, featureInjections } from './prompt-pass.ts';
+import { finishedText } from './prompt-text.ts';
+import type { SourceConfirmation, SourceParallelStep, SourceStandardStep } from './source-format.ts';
+import type { ExpandedNode, Surroundings } from './template-pass.ts';
+import { compileValidation } from './validation-pass.ts';
+import { delimiterSafe } from './workflow-id.ts';
+
+type StepNode = Extract<ExpandedNode, { kind: 'step' }>;
+type SourceWorkStep = SourceStandardStep | SourceParallelStep;
+
+/** A compiled step before it is given its place among the others. */
+export type StepDraft = Omit<CompiledStep, 'stepId' | 'sourceId' | 'title' | 'kind' | 'prompt'>;
+
+/** Compiles a step and those that it brings along (synthesis, audit, verification); answers their order. */
+export function compileStep(
+  compilation: Compilation,
+  node: StepNode,
+  loops: readonly string[],
+  removed: ReadonlySet<string>,
+): readonly ProgramEntry[] {
+  const { step, around, sourceId } = node;
+  const { problems } = compilation;
+  const { place, slots } = around;
+  const stepId = delimiterSafe(sourceId);
+  const finish = (text: string, at: string) => finishedText(text, slots, at, problems);
+  takeId(compilation, stepId, place(step, 'id'));
+
+  checkPromptSource(compilation, step, around, removed);
+  const prompt = compilePrompt();
+  const delegation = step.type === 'parallel' ? delegationParts(compilation, step, stepId, around) : undefined;
+  const runConditions = [...around.conditions, ...(step.runCondition === undefined ? [] : [step.runCondition])];
+  const outputContract = step.outputContract;
+  const hasContract =
+    outputContract !== undefined &&
+    addContract(compilation, outputContract.contractRef, place(outputContract, 'contractRef'));
+  let rules = 0;
+
+  addFunctions(compilation, stepFunctions(), { scope: 'step', owner: stepId }, place, finish);
+  const compiled: CompiledStep = {
+    stepId,
+    sourceId,
+    title: finish(step.title, place(step, 'title')),
+    kind: step.type === 'parallel' ? 'parallel' : 'standard',
+    loops,
+    prompt: [prompt.text, delegation?.intro].filter(text => text !== undefined && text !== '').join('\n\n'),
+    promptBlocks: prompt.blocks,
+    fragments: [
+      ...(step.promptFragments ?? []).map((fragment, index) => ({
+        fragmentId: fragment.id,
+        conditionId:
+          fragment.when === undefined
+            ? undefined
+            : addCondition(compilation, `fragment_${index}_${stepId}`, [fragment.when], place),
+        text: finish(fragment.text, place(fragment, 'text')),
+      })),
+      ...(delegation?.fragments ?? []),
+    ],
+    agentRole: step.agentRole ?? around.agentRole,
+    modelTier: step.modelTier,
+    guidance: [...around.guidance, ...ownGuidance(), ...prompt.guidance],
+    askForFiles: step.askForFiles ?? false,
+    hasValidation: step.hasValidation ?? step.validationCriteria !== undefined,
+    confirmation: compileConfirmation(step.requireConfirmation ?? node.confirmation),
+    runConditionId:
+      runConditions.length === 0 ? undefined : addCondition(compilation, `run_${stepId}`, runConditions, place),
+    validation:
+      step.validationCriteria === undefined
+        ? undefined
+        : compileValidation(step.validationCriteria, place, problems, condition =>
+            addCondition(compilation, `rule_${rules++}_${stepId}`, [condition], place),
+          ),
+    output: hasContract
+      ? { contractRef: outputContract.contractRef, required: outputContract.required ?? true }
+      : undefined,
+    ...compileAssessments(compilation, step, around),
+    notesRequired: step.notesOptional !== true && outputContract === undefined,
+    functions: compileReferences(),
+    functionCalls: (step.functionCalls ?? []).map(({ name, args }) => ({ name: functionName(name), args: args ?? {} })),
+    delegations: delegation?.delegations ?? [],
+    provenance:
+      around.templateId === undefined
+        ? { source: 'authored' }
+        : { source: 'template_injected', originId: around.templateId },
+    injections: prompt.injections,
+  };
+  const derived = derivedSteps(compilation, compiled, step, around);
+  compilation.steps.push(compiled, ...derived);
+  return [compiled, ...derived].map(each => ({ kind: 'step', stepId: each.stepId }));
+
+  function compilePrompt() {
+    if (step.promptBlocks !== undefined) {
+      const compiledBlocks = compilePromptBlocks(
+        step.promptBlocks,
+        around,
+        compilation.features,
+        compilation.hasher,
+        problems,
+      );
+      return { ...compiledBlocks, guidance: [] };
+    }
+    return {
+      text: step.prompt === undefined ? '' : finish(step.prompt, place(step, 'prompt')),
+      blocks: undefined,
+      guidance: compilation.features.flatMap(feature => feature.stepGuidance),
+      injections: featureInjections(compilation.features, 'guidance', compilation.hasher),
+    };
+  }
+
+  function ownGuidance(): readonly string[] {
+    const list = step.guidance;
+    return list?.map((text, index) => finish(text, place(list, index))) ?? [];
+  }
+
+  /** The step's own, and of its template those it does not define anew. */
+  function stepFunctions() {
+    const own = step.functionDefinitions ?? [];
+    const names = new Set(own.map(each => functionName(each.name)));
+    const inherited = around.functions.filter(each => {
+      const name = functionName(each.name);
+      return names.has(name) ? false : names.add(name) !== undefined;
+    });
+    return [...own, ...inherited];
+  }
+
+  function compileConfirmation(source: SourceConfirmation | undefined): CompiledStep['confirmation'] {
+    if (source === undefined || source === false) return { kind: 'none' };
+    if (source === true) return { kind: 'required', approval: 'user' };
+    const typed = isTypedConfirmation(source);
+    const condition = typed ? source.condition : source;
+    return {
+      kind: 'required',
+      approval: typed ? source.kind : 'user',
+      conditionId:
+        condition === undefined ? undefined : addCondition(compilation, `confirm_${stepId}`, [condition], place),
+    };
+  }
+
+  function compileReferences(): readonly FunctionKey[] {
+    const references = [
+      ...(step.functionReferences ?? []).map((name, index) => ({
+        name,
+        at: place(step.functionReferences ?? [], index),
+      })),
+      ...(step.functionCalls ?? []).map(call => ({ name: call.name, at: place(call, 'name') })),
+    ];
+    const scopes: readonly Omit<FunctionKey, 'name'>[] = [
+      { scope: 'step', owner: stepId },
+      ...loops.toReversed().map(owner => ({ scope: 'loop' as const, owner })),
+      { scope: 'workflow' },
+    ];
+    const found = new Map<string, FunctionKey & { readonly rank: number }>();
+    for (const { name: reference, at } of references) {
+      const name = functionName(reference);
+      const rank = scopes.findIndex(scope => compilation.functions.has(functionKeyText({ ...scope, name })));
+      const scope = scopes[rank];
+      if (scope !== undefined) {
+        found.set(name, { ...scope, name, rank });
+        continue;
+      }
+      const meant = nearest(
+        name,
+        [...compilation.functions.values()].map(each => each.name),
+      );
+      const message = `The function "${name}" is not defined where the step can see it.`;
+      problems.add(
+        'function_unknown',
+        at,
+        message,
+        meant === undefined ? 'Define it in functionDefinitions.' : `Did you mean "${meant}"?`,
+      );
+    }
+    return [...found.values()]
+      .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
+      .map(({ rank: _, ...key }) => key);
+  }
+}
+
+function isTypedConfirmation(
+  source: Exclude<SourceConfirmation, boolean>,
+): source is Extract<SourceConfirmation, { kind: 'coordinator_eval' | 'human_approval' }> {
+  return source.kind === 'coordinator_eval' || source.kind === 'human_approval';
+}
+
+function checkPromptSource(
+  { problems }: Compilation,
+  step: SourceWorkStep,
+  { place }: Surroundings,
+  removed: ReadonlySet<string>,
+): void {
+  const given = (['prompt', 'promptBlocks'] as const).filter(field => step[field] !== undefined);
+  const at = place(step);
+  if (given.length > 1) {
+    const message = 'The step has both "prompt" and "promptBlocks".';
+    problems.add('prompt_source', at, message, 'Keep one of them.');
+  }
+  const lost = ['prompt', 'promptBlocks', 'templateCall', 'type'].some(field => removed.has(`${at}/${field}`));
+  if (given.length === 0 && step.type !== 'parallel' && !lost) {
+    const message = 'The step says nothing to the agent.';
+    problems.add('prompt_source', at, message, 'Add one of "prompt", "promptBlocks" and "templateCall".');
+  }
+}
+
+function compileAssessments(
+  compilation: Compilation,
+  step: SourceWorkStep,
+  { place }: Surroundings,
+): Pick<CompiledStep, 'assessmentRefs' | 'assessmentConsequences'> {
+  const { problems, assessments } = compilation;
+  const refs = step.assessmentRefs ?? [];
+  for (const [index, ref] of refs.entries()) {
+    if (assessments.has(ref)) continue;
+    const meant = nearest(ref, assessments.keys());
+    const message = `There is no assessment "${ref}".`;
+    const suggestion = meant === undefined ? 'Define it in assessments.' : `Did you mean "${meant}"?`;
+    problems.add('assessment_unknown', place(refs, index), message, suggestion);
+  }
+  if (refs.length > 0) addContract(compilation, 'wr.contracts.assessment', place(refs));
+  const consequences = (step.assessmentConsequences ?? []).map(({ when, effect }) => {
+    const targets = when.forAssessment === undefined ? refs : [when.forAssessment];
+    if (when.forAssessment !== undefined && !refs.includes(when.forAssessment)) {
+      const message = `The step does not refer to the assessment "${when.forAssessment}".`;
+      problems.add('assessment_unknown', place(when, 'forAssessment'), message, 'Add it to assessmentRefs.');
+    } else if (refs.length === 0) {
+      const message = 'The step has consequences of assessments and refers to none.';
+      problems.add('assessment_unknown', place(when), message, 'Add assessmentRefs.');
+    }
+    const levels = targets.flatMap(id => assessments.get(id)?.dimensions ?? []).flatMap(dimension => dimension.levels);
+    if (levels.length > 0 && !levels.some(level => level.toLowerCase() === when.anyEqualsLevel.toLowerCase())) {
+      const message = `No dimension has the level "${when.anyEqualsLevel}".`;
+      problems.add(
+        'assessment_level',
+        place(when, 'anyEqualsLevel'),
+        message,
+        `Use one of ${[...new Set(levels)].join(', ')}.`,
+      );
+    }
+    return { anyEqualsLevel: when.anyEqualsLevel, forAssessment: when.forAssessment, effect };
+  });
+  return { assessmentRefs: refs, assessmentConsequences: consequences };
+}
