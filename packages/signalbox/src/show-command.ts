@@ -1,14 +1,54 @@
-import { treeAt } from '@signalbox/app/runs';
+import { usageError } from '@signalbox/app';
+import { type ErrorEnvelope, findRun, type Reader, treeAt, treeToXml } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { describeRun, looking } from './look.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { exitCodes } from './exit-code.ts';
+import { describeRun } from './look.ts';
 import { describeTree } from './run-tree.ts';
-import { paintOf, shown } from './terminal.ts';
+import { paintOf, shown, type Terminal } from './terminal.ts';
+import { withReader } from './with-reader.ts';
 
-export const defineShow: DefineCommand = looking(async (reader, run, json, terminal) => {
-  const tree = run.frames === 0 ? undefined : await treeAt(reader, run.id, run.frames);
+interface ShowFlags extends DataFlags {
+  readonly frame?: string;
+  readonly xml?: boolean;
+}
+
+export const defineShow: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description('Shows a run: its status, and its plan as it is now or as it was in an earlier frame.')
+    .option('--frame <n>', 'the plan as it was in this frame')
+    .option('--xml', 'print the plan as XML')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the run and its plan as JSON')
+    .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     the beginning of an id is enough')
+    .action(async (given: string, flags: ShowFlags) => {
+      end(await withReader(terminal, flags, reader => show(reader, given, flags, terminal)));
+    });
+};
+
+async function show(
+  reader: Reader,
+  given: string,
+  { frame, xml = false, json = false }: ShowFlags,
+  terminal: Terminal,
+): Promise<0 | ErrorEnvelope> {
+  const found = await findRun(reader, given);
+  if (!found.ok) return found.error;
+  const run = found.value;
+  const last = run.frames - 1;
+  if (frame !== undefined && !(/^\d+$/.test(frame) && Number(frame) <= last)) {
+    return usageError(`Run ${run.id} has no frame ${frame}.`, `Its frames are 0 to ${last}.`);
+  }
+  // What came after the last frame is shown too, unless a frame was asked for.
+  const tree =
+    run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));
   if (tree !== undefined && !tree.ok) throw new Error(`the tree of run ${run.id} cannot be read: ${tree.error.reason}`);
-  if (json) return terminal.print(JSON.stringify({ run, tree: tree?.value ?? null }));
-  terminal.print(describeRun(run));
-  if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);
-  if (tree !== undefined) terminal.print(describeTree(tree.value, paintOf(terminal)).join('\n'));
-});
+  if (json) terminal.print(JSON.stringify({ run, tree: tree?.value ?? null }));
+  else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree.value));
+  else {
+    terminal.print(describeRun(run));
+    if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);
+    if (tree !== undefined) terminal.print(describeTree(tree.value, paintOf(terminal)).join('\n'));
+  }
+  return exitCodes.done;
+}

@@ -82,6 +82,10 @@ describe('signalbox run', () => {
     );
     const { tree } = JSON.parse(signalbox(['show', first.id, '--json'], { cwd }).stdout);
     expect([tree.kind, tree.status]).toEqual(['plan', 'succeeded']);
+    const early = signalbox(['show', first.id, '--frame', '0'], { cwd }).stdout;
+    expect(early).toContain('▶ task greet-Lin running');
+    expect(signalbox(['show', first.id, '--xml'], { cwd }).stdout).toMatch(/^<plan [^>]*name="hello"/);
+    expect(signalbox(['show', first.id, '--frame', '99'], { cwd })).toMatchObject({ status: 2 });
     const events = jsonLines(signalbox(['events', first.id, '--json'], { cwd }).stdout);
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index));
     expect(events.at(-1).hash).toBe(first.head);

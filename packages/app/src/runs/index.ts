@@ -1,6 +1,7 @@
 export type { ApprovalId, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
+export { treeToXml } from '@signalbox/plan';
 export type {
   CommitNotice,
   Decision,
