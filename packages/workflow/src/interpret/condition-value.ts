@@ -152,3 +152,7 @@ function described(value: Json): string {
 export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
+
+export function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}

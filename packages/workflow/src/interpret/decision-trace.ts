@@ -1,34 +1,22 @@
-import { canonicalJson, TRUNCATION_MARKER, truncateUtf8, utf8Length } from '@signalbox/model';
+import { TRUNCATION_MARKER, truncateUtf8 } from '@signalbox/model';
 import { budgets } from '../session/bounded-text.ts';
 import type { TraceEntry, TraceRef } from '../session/event-data.ts';
 
-/** The entries of one `decision_trace_appended`. */
-export type DecisionTrace = readonly TraceEntry[];
-
-/** How many records the decisions of one advance take at most. */
-export const TRACE_MAX_RECORDS = 8;
-
 /**
- * The decisions of one advance as records within their budgets, in the order they were made. What is more than all
- * records hold is cut at the end, and the last entry says so.
+ * The decisions of one walk in their order, as many as one record holds. Where there are more, the conditions of single
+ * steps go first, because what loops did must be told; then the end is cut, which is marked. The last entry says what
+ * was chosen and always stays.
  */
-export function boundTrace(entries: readonly TraceEntry[]): readonly DecisionTrace[] {
-  const records: TraceEntry[][] = [];
-  let room = 0;
-  for (const entry of entries) {
-    const bytes = utf8Length(canonicalJson(entry)) + 1;
-    const current = records.at(-1);
-    if (current !== undefined && current.length < budgets.traceEntries && bytes <= room) {
-      current.push(entry);
-      room -= bytes;
-    } else if (records.length < TRACE_MAX_RECORDS) {
-      records.push([entry]);
-      room = RECORD_ROOM - bytes;
-    } else {
-      return [...records.slice(0, -1), markCut(records.at(-1) ?? [])];
-    }
-  }
-  return records;
+export function keptDecisions(entries: readonly TraceEntry[]): readonly TraceEntry[] {
+  if (entries.length <= budgets.traceEntries) return entries;
+  const chosen = entries.slice(-1);
+  const before = entries.slice(0, -1);
+  const isOfLoop = (entry: TraceEntry) => entry.refs?.some(ref => ref.kind === 'loop_id') === true;
+  const byWeight = [...before.filter(isOfLoop), ...before.filter(entry => !isOfLoop(entry))];
+  const wanted = new Set(byWeight.slice(0, budgets.traceEntries - chosen.length));
+  const told = before.filter(entry => wanted.has(entry));
+  const last = told.pop();
+  return last === undefined ? chosen : [...told, { ...last, summary: marked(last.summary) }, ...chosen];
 }
 
 export function traceEntryOf(kind: TraceEntry['kind'], summary: string, ...refs: readonly TraceRef[]): TraceEntry {
@@ -39,15 +27,7 @@ export function traceEntryOf(kind: TraceEntry['kind'], summary: string, ...refs:
   };
 }
 
-/** Bytes of the entries alone: a record also has an id, its names and the marker where it is cut. */
-const RECORD_ROOM = budgets.traceTotal - 128;
-
-function markCut(entries: readonly TraceEntry[]): readonly TraceEntry[] {
-  const last = entries.at(-1);
-  if (last === undefined) return entries;
-  const room = budgets.traceSummary - utf8Length(TRUNCATION_MARKER);
-  // The marker is appended even where the summary itself is short.
-  const prefix = utf8Length(last.summary) <= room ? last.summary : truncateUtf8(last.summary, budgets.traceSummary);
-  const summary = prefix.endsWith(TRUNCATION_MARKER) ? prefix : prefix + TRUNCATION_MARKER;
-  return [...entries.slice(0, -1), { ...last, summary: truncateUtf8(summary, budgets.traceSummary) }];
+function marked(summary: string): string {
+  if (summary.endsWith(TRUNCATION_MARKER)) return summary;
+  return truncateUtf8(summary + TRUNCATION_MARKER, budgets.traceSummary);
 }

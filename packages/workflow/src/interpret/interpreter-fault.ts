@@ -1,3 +1,5 @@
+import type { Reason } from './reason.ts';
+
 /** A snapshot or an event that does not fit the compiled workflow. Nothing was decided, and nothing changes. */
 export interface InterpreterFault {
   readonly code:
@@ -14,4 +16,33 @@ export interface InterpreterFault {
   /** The id that the fault is about. */
   readonly id: string;
   readonly reason: string;
+}
+
+/**
+ * A fault as a reason. What is durable and does not fit is corruption; what was asked at the wrong time is a broken
+ * rule of the protocol. Both stop an advance, whatever the mode.
+ */
+export function faultReason(fault: InterpreterFault): Reason {
+  const misuse = MISUSE.has(fault.code);
+  return {
+    reason: { category: 'unexpected', detail: misuse ? 'invariant_violation' : 'storage_corruption_detected' },
+    pointer: { kind: 'workflow_step', stepId: pointedStep(fault.id) },
+    message: `The walk cannot go on at ${fault.id}: ${fault.reason}.`,
+    suggestedFix: misuse
+      ? 'Ask for the place as it is now, and go on from what it says.'
+      : 'Verify the session; go on from an earlier place of it that is sound, or start a new run.',
+  };
+}
+
+const MISUSE: ReadonlySet<InterpreterFault['code']> = new Set([
+  'no_pending_step',
+  'not_the_pending_step',
+  'already_started',
+  'already_complete',
+]);
+
+/** The step of a key, or a name that a pointer can hold. */
+function pointedStep(id: string): string {
+  const name = (id.split('::').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9_-]+/g, '_');
+  return name === '' ? '_' : name.slice(0, 128);
 }

@@ -5,7 +5,7 @@ import type { TraceEntry } from '../session/event-data.ts';
 import { completedSet, type EngineState, type LoopFrame } from '../session/execution-snapshot.ts';
 import { formatStepInstanceKey, type StepInstanceKey } from '../session/step-instance-key.ts';
 import { conditionValue } from './condition-value.ts';
-import { boundTrace, type DecisionTrace, traceEntryOf } from './decision-trace.ts';
+import { keptDecisions, traceEntryOf } from './decision-trace.ts';
 import type { InterpreterFault } from './interpreter-fault.ts';
 import { decideIteration, type Facts, type StepOutput } from './loop-decision.ts';
 import { PATTERN_MAX_STEPS } from './pattern-match.ts';
@@ -74,7 +74,7 @@ export type Next =
       readonly state: EngineState;
       readonly gaps: readonly Gap[];
       readonly skipped: number;
-      readonly traces: readonly DecisionTrace[];
+      readonly trace: readonly TraceEntry[];
     }
   | {
       readonly kind: 'completed';
@@ -83,9 +83,15 @@ export type Next =
       readonly because: 'all_steps_done' | 'rest_skipped' | 'nothing_ran';
       readonly gaps: readonly Gap[];
       readonly skipped: number;
-      readonly traces: readonly DecisionTrace[];
+      readonly trace: readonly TraceEntry[];
     }
-  | { readonly kind: 'blocked'; readonly report: BlockerReport; readonly traces: readonly DecisionTrace[] };
+  | {
+      readonly kind: 'blocked';
+      readonly report: BlockerReport;
+      /** The same reasons as durable disclosures. */
+      readonly gaps: readonly Gap[];
+      readonly trace: readonly TraceEntry[];
+    };
 
 /** Entries and ends of turns that one call looks at. */
 export const WALK_MAX_LOOKS = 10_000;
@@ -229,7 +235,14 @@ function nextTurn(walk: Walk, loop: CompiledLoop, outer: readonly LoopFrame[], i
 /** Blocks; or, where the mode never stops, discloses a gap and goes on as told. */
 function undecided(walk: Walk, reason: Reason, goesOn: boolean): Look<boolean> {
   if (blocks(walk.autonomy)) {
-    return end(ok({ kind: 'blocked', report: blockerReportOf([reason]), traces: boundTrace(walk.trace) }));
+    return end(
+      ok({
+        kind: 'blocked',
+        report: blockerReportOf([reason]),
+        gaps: gapsOf([reason]),
+        trace: keptDecisions(walk.trace),
+      }),
+    );
   }
   walk.gaps.push(reason);
   return go(goesOn);
@@ -270,7 +283,7 @@ function select(
     state,
     gaps: gapsOf(walk.gaps),
     skipped: walk.skipped,
-    traces: boundTrace(walk.trace),
+    trace: keptDecisions(walk.trace),
   });
 }
 
@@ -288,7 +301,7 @@ function finish(walk: Walk, done: number): Result<Next, InterpreterFault> {
     because,
     gaps: gapsOf(walk.gaps),
     skipped: walk.skipped,
-    traces: boundTrace(walk.trace),
+    trace: keptDecisions(walk.trace),
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@signalbox/model';
 import type { CompiledLoop } from '../compile/compiled-workflow.ts';
-import { shapeFaults } from '../compile/shape-check.ts';
 import { formatStepInstanceKey, type LoopTurn, type StepInstance } from '../session/step-instance-key.ts';
 import { type ConditionFault, conditionValue, contextValue, isList } from './condition-value.ts';
+import { artifactFaults, artifactsOf } from './contract-judgement.ts';
 import type { Effort } from './pattern-match.ts';
 import { conditionReason, contextKeyPointer, type Reason } from './reason.ts';
 import { stepContext } from './step-context.ts';
@@ -99,20 +99,14 @@ function bySaid(
   if (iteration === 0) return { kind: 'run', why: 'its body decides whether there is a second turn' };
   const contract = index.contracts.get(contractRef);
   const turn = [...outer, { loopId: loop.loopId, iteration: iteration - 1 }];
-  const given = facts.outputs
+  const artifacts = facts.outputs
     .filter(output => samePath(output.step.loopPath, turn))
-    .flatMap(output => output.artifacts)
-    .filter(artifact => isObject(artifact) && artifact.kind === contract?.artifactKind);
-  const decisions = given.flatMap(artifact => {
-    if (!isObject(artifact) || contract === undefined) return [];
-    const { kind: _, ...rest } = artifact;
-    const named = rest.loopId;
-    if (shapeFaults(contract.shape, rest).length > 0) return [];
-    if (named !== undefined && named !== loop.loopId && named !== loop.sourceId) return [];
-    return rest.decision === 'continue' || rest.decision === 'stop' ? [rest.decision] : [];
-  });
-  const decision = decisions.at(-1);
-  if (decision !== undefined)
+    .flatMap(({ artifacts }) => artifacts);
+  const given = contract === undefined ? [] : artifactsOf(contract, artifacts);
+  const decision = given.findLast(
+    artifact => contract !== undefined && artifactFaults(index, contract, turn, artifact).length === 0,
+  )?.decision;
+  if (decision === 'continue' || decision === 'stop')
     return { kind: decision === 'continue' ? 'run' : 'stop', why: `the agent said ${decision}` };
   const place = formatStepInstanceKey({ stepId: loop.loopId, loopPath: turn });
   const none = given.length === 0;
@@ -157,8 +151,4 @@ function samePath(left: readonly LoopTurn[], right: readonly LoopTurn[]): boolea
     left.length === right.length &&
     left.every((turn, at) => turn.loopId === right[at]?.loopId && turn.iteration === right[at]?.iteration)
   );
-}
-
-export function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value);
 }

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '@signalbox/model';
-import type { ProgramEntry } from '../compile/compiled-workflow.ts';
+import type { CompiledStep, ProgramEntry } from '../compile/compiled-workflow.ts';
 import type { EngineState, LoopFrame } from '../session/execution-snapshot.ts';
 import { formatStepInstanceKey, parseStepInstanceKey, type StepInstance } from '../session/step-instance-key.ts';
 import type { InterpreterFault } from './interpreter-fault.ts';
@@ -13,11 +13,14 @@ export interface Position {
   readonly at: number;
 }
 
+export interface Located {
+  readonly position: Position;
+  readonly pending: StepInstance;
+  readonly step: CompiledStep;
+}
+
 /** Where the pending step of a snapshot stands, once everything in the snapshot was found in the workflow. */
-export function locatePending(
-  index: WorkflowIndex,
-  state: Running,
-): Result<{ readonly position: Position; readonly pending: StepInstance }, InterpreterFault> {
+export function locatePending(index: WorkflowIndex, state: Running): Result<Located, InterpreterFault> {
   for (const key of state.completed.values) {
     const instance = parseStepInstanceKey(key);
     if (!instance.ok || !index.steps.has(instance.value.stepId)) {
@@ -28,7 +31,8 @@ export function locatePending(
     return err({ code: 'no_pending_step', id: index.compiled.workflowId, reason: 'the snapshot has no pending step' });
   }
   const pending = state.pending.step;
-  if (!index.steps.has(pending.stepId)) {
+  const step = index.steps.get(pending.stepId);
+  if (step === undefined) {
     const key = formatStepInstanceKey(pending);
     return err({ code: 'unknown_step', id: key, reason: `${key} is pending, and the workflow has no such step` });
   }
@@ -36,7 +40,7 @@ export function locatePending(
   if (misplaced !== undefined) return err(misplaced);
   const body = entriesOf(index, state.loopStack);
   const at = body.findIndex(entry => entry.kind === 'step' && entry.stepId === pending.stepId);
-  return at === -1 ? err(wrongPlace(pending.stepId)) : ok({ position: { stack: state.loopStack, at }, pending });
+  return at === -1 ? err(wrongPlace(pending.stepId)) : ok({ position: { stack: state.loopStack, at }, pending, step });
 }
 
 /** The entries that a position counts in. */

@@ -1,0 +1,106 @@
+import type { Json } from '@signalbox/model';
+import type { CompiledAssessment, CompiledContract, CompiledStep } from '../compile/compiled-workflow.ts';
+import { isObject } from './condition-value.ts';
+import { artifactFaults, artifactsOf, invalid, missing, unknownContract } from './contract-judgement.ts';
+import type { Reason } from './reason.ts';
+import type { WorkflowIndex } from './workflow-index.ts';
+
+/**
+ * What the assessments of a step lack, and what follows from those that are there: a level that asks for more work
+ * blocks the step with its guidance until a later attempt has another level.
+ */
+export function judgeAssessments(
+  index: WorkflowIndex,
+  step: CompiledStep,
+  artifacts: readonly Json[],
+): readonly Reason[] {
+  if (step.assessmentRefs.length === 0) return [];
+  const contract = index.contracts.get(ASSESSMENT_CONTRACT);
+  if (contract === undefined) return [unknownContract(step.stepId, ASSESSMENT_CONTRACT)];
+  const given = artifactsOf(contract, artifacts);
+  const malformed = given.flatMap(artifact => artifactFaults(index, contract, [], artifact));
+  if (malformed.length > 0) return malformed.map(fault => invalid(step.stepId, contract, fault));
+  const only = step.assessmentRefs.length === 1 ? step.assessmentRefs[0] : undefined;
+  const named = given.map(artifact => ({ artifact, id: artifact.assessmentId ?? only }));
+  const reasons = named.flatMap(({ id }) =>
+    typeof id === 'string' && step.assessmentRefs.includes(id)
+      ? []
+      : [invalid(step.stepId, contract, `/assessmentId must be one of ${step.assessmentRefs.join(', ')}`)],
+  );
+  for (const assessmentId of step.assessmentRefs) {
+    const assessment = index.compiled.assessments.find(candidate => candidate.assessmentId === assessmentId);
+    if (assessment === undefined) {
+      reasons.push(unknownContract(step.stepId, assessmentId));
+      continue;
+    }
+    // A later artifact corrects an earlier one of the same assessment.
+    const artifact = named.findLast(candidate => candidate.id === assessmentId)?.artifact;
+    if (artifact === undefined) reasons.push(lacking(step.stepId, contract, assessmentId));
+    else reasons.push(...judgeOne(step, contract, assessment, levelsOf(artifact.dimensions)));
+  }
+  return reasons;
+}
+
+export const ASSESSMENT_CONTRACT = 'wr.contracts.assessment';
+
+function judgeOne(
+  step: CompiledStep,
+  contract: CompiledContract,
+  assessment: CompiledAssessment,
+  levels: ReadonlyMap<string, string>,
+): readonly Reason[] {
+  const { assessmentId, dimensions } = assessment;
+  const faults: string[] = [];
+  for (const { dimensionId, levels: allowed, required } of dimensions) {
+    const level = levels.get(dimensionId);
+    if (level === undefined) {
+      if (required) faults.push(`dimension ${dimensionId} of ${assessmentId} is missing`);
+    } else if (!allowed.some(option => same(option, level))) {
+      faults.push(`dimension ${dimensionId} of ${assessmentId} must be ${allowed.join(' or ')}`);
+    }
+  }
+  for (const dimensionId of levels.keys()) {
+    if (dimensions.some(dimension => dimension.dimensionId === dimensionId)) continue;
+    faults.push(`${assessmentId} has no dimension ${dimensionId}`);
+  }
+  if (faults.length > 0) return faults.map(fault => invalid(step.stepId, contract, fault));
+  return step.assessmentConsequences
+    .filter(({ forAssessment }) => forAssessment === undefined || forAssessment === assessmentId)
+    .flatMap(({ anyEqualsLevel, effect }) => {
+      const hit = [...levels].find(([, level]) => same(level, anyEqualsLevel));
+      return hit === undefined ? [] : [followUp(step.stepId, assessmentId, hit, effect.guidance)];
+    });
+}
+
+function levelsOf(dimensions: Json | undefined): ReadonlyMap<string, string> {
+  const levels = new Map<string, string>();
+  if (dimensions === undefined || !isObject(dimensions)) return levels;
+  for (const [dimensionId, said] of Object.entries(dimensions)) {
+    const level = isObject(said) ? said.level : said;
+    if (typeof level === 'string') levels.set(dimensionId, level);
+  }
+  return levels;
+}
+
+const same = (left: string, right: string) => left.trim().toLowerCase() === right.trim().toLowerCase();
+
+function lacking(stepId: string, contract: CompiledContract, assessmentId: string): Reason {
+  return {
+    ...missing(stepId, contract),
+    message: `Step ${stepId} needs the assessment ${assessmentId}, and none was given.`,
+  };
+}
+
+function followUp(
+  stepId: string,
+  assessmentId: string,
+  [dimensionId, level]: readonly [string, string],
+  guidance: string,
+): Reason {
+  return {
+    reason: { category: 'contract_violation', detail: 'invalid_required_output' },
+    pointer: { kind: 'workflow_step', stepId },
+    message: `Step ${stepId} cannot be passed: ${dimensionId} of ${assessmentId} is ${level}, which asks for more work.`,
+    suggestedFix: guidance,
+  };
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '@signalbox/model';
+import type { Autonomy, CompiledStep, CompiledWorkflowSnapshotV1 } from '../compile/compiled-workflow.ts';
+import { derivePendingStep, type EngineState } from '../session/execution-snapshot.ts';
+import { type ContextLayers, conditionValue } from './condition-value.ts';
+import { type Effort, PATTERN_MAX_STEPS } from './pattern-match.ts';
+import { stepContext } from './step-context.ts';
+import { indexWorkflow, type WorkflowIndex } from './workflow-index.ts';
+
+export type NextIntent = 'perform_pending_then_continue' | 'await_user_confirmation' | 'rehydrate_only' | 'complete';
+
+/** Who confirms a step before it is passed. */
+export type ApprovalNeed = 'none' | 'user' | 'coordinator_eval' | 'human_approval';
+
+/** What the agent does next at a place. Confirmations are asked in guided mode; a person's approval in every mode that can stop. */
+export function nextIntentOf(
+  compiled: CompiledWorkflowSnapshotV1,
+  state: EngineState,
+  context: JsonObject,
+  autonomy: Autonomy,
+): NextIntent {
+  if (state.kind === 'complete') return 'complete';
+  const pending = derivePendingStep(state);
+  const index = indexWorkflow(compiled);
+  const step = pending && index.steps.get(pending.stepId);
+  if (pending === undefined || step === undefined) return 'rehydrate_only';
+  const seen = stepContext(index, context, pending.loopPath);
+  const need = approvalNeed(index, step, seen, { steps: PATTERN_MAX_STEPS });
+  const asked = need === 'human_approval' ? autonomy !== 'full_auto_never_stop' : autonomy === 'guided';
+  return need !== 'none' && asked ? 'await_user_confirmation' : 'perform_pending_then_continue';
+}
+
+/** A condition that cannot be told does not spare anybody the question. */
+export function approvalNeed(
+  index: WorkflowIndex,
+  { confirmation }: CompiledStep,
+  context: ContextLayers,
+  effort: Effort,
+): ApprovalNeed {
+  if (confirmation.kind === 'none') return 'none';
+  const { conditionId, approval } = confirmation;
+  const expression = conditionId === undefined ? undefined : index.expressions.get(conditionId);
+  if (expression === undefined) return approval;
+  const holds = conditionValue(expression, context, { missing: 'is_null', effort });
+  return holds.ok && !holds.value ? 'none' : approval;
+}

@@ -1,0 +1,137 @@
+import { type Json, truncateUtf8 } from '@signalbox/model';
+import { shapeFaults } from '../compile/shape-check.ts';
+import type { ValidationExpression } from '../compile/validation.ts';
+import { type ContextLayers, conditionValue } from './condition-value.ts';
+import { type Effort, testPattern } from './pattern-match.ts';
+import type { WorkflowIndex } from './workflow-index.ts';
+
+/** `failures` say what the notes lack; `faults` are rules that cannot be asked at all. With neither, the notes hold. */
+export interface NotesVerdict {
+  readonly failures: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/** Asks the validation of a step of its notes. */
+export function validateNotes(
+  expression: ValidationExpression,
+  notes: string,
+  asked: { readonly index: WorkflowIndex; readonly context: ContextLayers; readonly effort: Effort },
+): NotesVerdict {
+  switch (expression.kind) {
+    case 'all': {
+      const verdicts = expression.of.map(part => validateNotes(part, notes, asked));
+      return {
+        failures: verdicts.flatMap(verdict => verdict.failures),
+        faults: verdicts.flatMap(verdict => verdict.faults),
+      };
+    }
+    case 'any': {
+      const verdicts = expression.of.map(part => validateNotes(part, notes, asked));
+      if (verdicts.some(holds)) return HOLDS;
+      const faults = verdicts.flatMap(verdict => verdict.faults);
+      if (faults.length > 0) return { failures: [], faults };
+      return {
+        failures: [`One of these must hold: ${verdicts.flatMap(verdict => verdict.failures).join('; ')}`],
+        faults,
+      };
+    }
+    case 'not': {
+      const verdict = validateNotes(expression.of, notes, asked);
+      if (verdict.faults.length > 0) return { failures: [], faults: verdict.faults };
+      return holds(verdict) ? { failures: [`Must not hold: ${requirementText(expression.of)}`], faults: [] } : HOLDS;
+    }
+    case 'rule':
+      return askRule(expression, notes, asked);
+  }
+}
+
+/** A requirement in a few words, as it is told to the agent before it works. */
+export function requirementText(expression: ValidationExpression): string {
+  switch (expression.kind) {
+    case 'all':
+      return expression.of.map(requirementText).join(' and ');
+    case 'any':
+      return expression.of.map(requirementText).join(' or ');
+    case 'not':
+      return `not: ${requirementText(expression.of)}`;
+    case 'rule':
+      switch (expression.test) {
+        case 'contains':
+          return `Must contain '${expression.value}'`;
+        case 'regex':
+          return `Must match pattern: ${expression.pattern}${expression.flags === '' ? '' : ` (flags ${expression.flags})`}`;
+        case 'length': {
+          const { min, max } = expression;
+          const limits = [
+            ...(min === undefined ? [] : [`≥${min} chars`]),
+            ...(max === undefined ? [] : [`≤${max} chars`]),
+          ];
+          return `Length: ${limits.join(', ') || 'any'}`;
+        }
+        case 'schema':
+          return 'Notes must be JSON of the declared schema';
+      }
+  }
+}
+
+type Rule = Extract<ValidationExpression, { kind: 'rule' }>;
+
+const HOLDS: NotesVerdict = { failures: [], faults: [] };
+
+const holds = (verdict: NotesVerdict) => verdict.failures.length === 0 && verdict.faults.length === 0;
+
+function askRule(
+  rule: Rule,
+  notes: string,
+  {
+    index,
+    context,
+    effort,
+  }: { readonly index: WorkflowIndex; readonly context: ContextLayers; readonly effort: Effort },
+): NotesVerdict {
+  if (rule.conditionId !== undefined) {
+    const expression = index.expressions.get(rule.conditionId);
+    if (expression === undefined) return fault(`the condition ${rule.conditionId} of a rule is not there`);
+    const applies = conditionValue(expression, context, { missing: 'is_null', effort });
+    if (!applies.ok) return fault(`the condition of a rule cannot be told: ${applies.error.reason}`);
+    if (!applies.value) return HOLDS;
+  }
+  const verdict = (passes: boolean): NotesVerdict => (passes ? HOLDS : failure(rule, ''));
+  switch (rule.test) {
+    case 'contains':
+      return verdict(notes.includes(rule.value));
+    case 'regex': {
+      const found = testPattern({ source: rule.pattern, flags: rule.flags }, notes, effort);
+      if (found.ok) return verdict(found.value);
+      return fault(`the pattern ${truncateUtf8(rule.pattern, 120)} cannot be asked: ${found.error.reason}`);
+    }
+    case 'length': {
+      const length = [...notes].length;
+      const passes = length >= (rule.min ?? 0) && length <= (rule.max ?? Number.POSITIVE_INFINITY);
+      return passes ? HOLDS : failure(rule, ` (they have ${length})`);
+    }
+    case 'schema': {
+      const read = readJson(notes);
+      if (read === undefined) return failure(rule, ' (they are not JSON)');
+      const [first] = shapeFaults(rule.shape, read.value);
+      return first === undefined ? HOLDS : failure(rule, ` (${first.path === '' ? 'it' : first.path} ${first.reason})`);
+    }
+  }
+}
+
+function failure(rule: Rule, found: string): NotesVerdict {
+  const said = rule.message.trim();
+  return { failures: [`${said === '' ? requirementText(rule) : said}${found}`], faults: [] };
+}
+
+const fault = (reason: string): NotesVerdict => ({ failures: [], faults: [reason] });
+
+/** Notes are often a JSON block in Markdown. */
+function readJson(notes: string): { readonly value: Json } | undefined {
+  const fenced = /^```(?:json)?\n([\s\S]*)\n```$/.exec(notes.trim());
+  try {
+    return { value: JSON.parse(fenced?.[1] ?? notes) };
+  } catch {
+    return undefined;
+  }
+}

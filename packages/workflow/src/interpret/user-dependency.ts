@@ -1,0 +1,63 @@
+import type { CompiledStep } from '../compile/compiled-workflow.ts';
+import type { NonAssumableChoiceKind, UserOnlyDependencyReason } from '../session/reasons.ts';
+import type { ApprovalNeed } from './confirmation.ts';
+import type { Reason } from './reason.ts';
+
+/** Something that the agent says only the person can give. */
+export interface ReportedNeed {
+  readonly reason: UserOnlyDependencyReason;
+  readonly summary: string;
+  /** What kind of choice it is; only for `needs_user_choice`. */
+  readonly choice?: NonAssumableChoiceKind | undefined;
+}
+
+/** What the person said at this place. */
+export interface UserAnswer {
+  readonly reason: UserOnlyDependencyReason;
+  readonly answer: 'approved' | 'denied' | 'answered';
+}
+
+/**
+ * What waits for the person. A choice counts only where the workflow marks its kind as one that may not be assumed;
+ * any other choice is the agent's, and `assumable` gives it back.
+ */
+export function judgeUserDependencies(
+  step: CompiledStep,
+  need: ApprovalNeed,
+  needs: readonly ReportedNeed[],
+  nonAssumable: readonly NonAssumableChoiceKind[],
+  answers: readonly UserAnswer[],
+): { readonly reasons: readonly Reason[]; readonly assumable: readonly ReportedNeed[] } {
+  const { stepId } = step;
+  const assumable = needs.filter(
+    ({ reason, choice }) => reason === 'needs_user_choice' && (choice === undefined || !nonAssumable.includes(choice)),
+  );
+  const waiting = needs
+    .filter(reported => !assumable.includes(reported) && !answers.some(({ reason }) => reason === reported.reason))
+    .map(({ reason, summary }) => userReason(stepId, reason, `Step ${stepId} waits for the person: ${summary}`));
+  const approval = answers.findLast(({ reason }) => reason === 'needs_user_approval')?.answer;
+  if (need !== 'human_approval' || approval === 'approved') return { reasons: waiting, assumable };
+  const message =
+    approval === undefined
+      ? `Step ${stepId} needs the approval of a person before it can be passed.`
+      : `The person did not approve step ${stepId}.`;
+  return { reasons: [userReason(stepId, 'needs_user_approval', message), ...waiting], assumable };
+}
+
+const fixes: Readonly<Record<UserOnlyDependencyReason, string>> = {
+  needs_user_secret_or_token: 'Ask the person to put the secret where the tools find it; do not ask for its value.',
+  needs_user_account_access: 'Ask the person to give access, then try again.',
+  needs_user_artifact: 'Ask the person for the file or text, then try again.',
+  needs_user_choice: 'Ask the person to choose; show the options and what follows from each.',
+  needs_user_approval: 'Show the person what would be done, and wait for the answer.',
+  needs_user_environment_action: 'Tell the person exactly what to do on the machine, then try again.',
+};
+
+function userReason(stepId: string, detail: UserOnlyDependencyReason, message: string): Reason {
+  return {
+    reason: { category: 'user_only_dependency', detail },
+    pointer: { kind: 'workflow_step', stepId },
+    message,
+    suggestedFix: fixes[detail],
+  };
+}
