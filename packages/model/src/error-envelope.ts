@@ -115,6 +115,7 @@ export const errorCodes = {
     'plan/load-failed',
     'plan/not-a-plan',
   ],
+  workflow: ['workflow/unknown', 'workflow/invalid'],
   request: [
     'request/unauthorized',
     'request/forbidden',

@@ -87,3 +87,14 @@ export {
   type StepInstance,
   type StepInstanceKey,
 } from './session/step-instance-key.ts';
+export {
+  bundledPlace,
+  type Discovery,
+  type FoundWorkflow,
+  type LibraryOptions,
+  type LibraryProblem,
+  openWorkflowLibrary,
+  type WorkflowLibrary,
+  type WorkflowListing,
+  type WorkflowPlace,
+} from './sources/workflow-library.ts';

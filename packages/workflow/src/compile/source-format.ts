@@ -284,3 +284,13 @@ export const sourceWorkflow = z.strictObject({
   metricsProfile: metricsProfile.optional(),
 });
 export type SourceWorkflow = z.infer<typeof sourceWorkflow>;
+
+/** The fields of every object of the format, by what the object is. */
+export const sourceFields = {
+  workflow: Object.keys(sourceWorkflow.shape),
+  standard: Object.keys(standardStep.shape),
+  parallel: Object.keys(parallelStep.shape),
+  loopStep: [...Object.keys(loopFields), 'body'],
+  loop: Object.keys(loopSpec.shape),
+  promptBlocks: Object.keys(promptBlocks.shape),
+} as const;

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { limits } from './limits.ts';
 import { nearest, type ProblemList } from './problem.ts';
 import { copySource, type SourceCopy } from './source-copy.ts';
-import { type SourceWorkflow, sourceWorkflow } from './source-format.ts';
+import { type SourceWorkflow, sourceFields, sourceWorkflow } from './source-format.ts';
 
 /** A source whose shape is right, perhaps because parts that were wrong have been reported and taken out. */
 export interface ReadSource {
@@ -220,19 +220,4 @@ function quoted(name: string): string {
 }
 
 /** Names that an unknown field may be a slip of. */
-const knownFields: readonly string[] = [
-  ...Object.keys(sourceWorkflow.shape),
-  ...'title prompt promptBlocks templateCall agentRole guidance askForFiles hasValidation requireConfirmation runCondition'.split(
-    ' ',
-  ),
-  ...'validationCriteria outputContract assessmentRefs assessmentConsequences notesOptional functionReferences'.split(
-    ' ',
-  ),
-  ...'functionCalls promptFragments audit verification loop body parallelDelegations synthesis maxIterations'.split(
-    ' ',
-  ),
-  ...'condition items count iterationVar itemVar indexVar conditionSource contractRef required goal constraints'.split(
-    ' ',
-  ),
-  ...'procedure outputRequired verify equals not_equals contains startsWith endsWith matches'.split(' '),
-];
+const knownFields: ReadonlySet<string> = new Set(Object.values(sourceFields).flat());

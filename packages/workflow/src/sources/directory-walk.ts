@@ -1,0 +1,92 @@
+import { readdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
+
+/** What a walk meets that it cannot or will not go into. `ref` is relative to the root, with forward slashes. */
+export interface WalkProblem {
+  readonly code: 'unreadable_directory' | 'symbolic_link' | 'too_deep' | 'too_many_entries';
+  readonly ref: string;
+  readonly message: string;
+}
+
+export interface Walk {
+  /** The JSON files, sorted. */
+  readonly files: readonly string[];
+  readonly problems: readonly WalkProblem[];
+}
+
+export const walkLimits = { depth: 8, entries: 20_000 } as const;
+
+/** Directories that hold other people's files, or none that a person wrote. */
+const SKIPPED = new Set([
+  'node_modules',
+  'dist',
+  'build',
+  'out',
+  'coverage',
+  'target',
+  'vendor',
+  'venv',
+  '__pycache__',
+]);
+
+/**
+ * The JSON files under a directory. Symbolic links are not followed, so nothing outside the tree is read and no circle
+ * is walked; the root itself may be one. A directory that is not there has no files.
+ */
+export async function walkDirectory(root: string): Promise<Walk> {
+  const files: string[] = [];
+  const problems: WalkProblem[] = [];
+  let entries = 0;
+  let start: string;
+  try {
+    start = await realpath(root);
+  } catch (cause) {
+    return { files, problems: isMissing(cause) ? [] : [unreadable('', cause)] };
+  }
+  const pending: { readonly ref: string; readonly depth: number }[] = [{ ref: '', depth: 0 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { ref: directory, depth } = next;
+    let found: Awaited<ReturnType<typeof list>>;
+    try {
+      found = await list(path.join(start, directory));
+    } catch (cause) {
+      problems.push(unreadable(directory, cause));
+      continue;
+    }
+    for (const entry of found) {
+      const ref = directory === '' ? entry.name : `${directory}/${entry.name}`;
+      if (++entries > walkLimits.entries) {
+        const message = `There are more than ${walkLimits.entries} files and directories; the rest is not looked at.`;
+        problems.push({ code: 'too_many_entries', ref: directory, message });
+        return { files: files.sort(), problems };
+      }
+      if (entry.name.startsWith('.') || SKIPPED.has(entry.name)) continue;
+      if (entry.isSymbolicLink()) {
+        if (entry.name.endsWith('.json')) {
+          problems.push({ code: 'symbolic_link', ref, message: 'A symbolic link is not followed.' });
+        }
+      } else if (entry.isDirectory()) {
+        if (depth < walkLimits.depth) pending.push({ ref, depth: depth + 1 });
+        else problems.push({ code: 'too_deep', ref, message: `Deeper than ${walkLimits.depth} directories.` });
+      } else if (entry.isFile() && entry.name.endsWith('.json')) files.push(ref);
+    }
+  }
+  return { files: files.sort(), problems };
+}
+
+function list(directory: string) {
+  return readdir(directory, { withFileTypes: true });
+}
+
+function unreadable(ref: string, cause: unknown): WalkProblem {
+  return { code: 'unreadable_directory', ref, message: `The directory cannot be read (${errorCode(cause)}).` };
+}
+
+function isMissing(cause: unknown): boolean {
+  return errorCode(cause) === 'ENOENT';
+}
+
+/** The platform's word for what went wrong with a file. */
+export function errorCode(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+}

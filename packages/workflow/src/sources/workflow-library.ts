@@ -1,0 +1,240 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type Digest,
+  digestHex,
+  digestOf,
+  type ErrorEnvelope,
+  err,
+  failure,
+  type Hasher,
+  ok,
+  type Result,
+} from '@signalbox/model';
+import {
+  type CompiledWorkflow,
+  type CompileOptions,
+  compileWorkflow,
+  type WorkflowRejected,
+} from '../compile/compile-workflow.ts';
+import { nearest } from '../compile/problem.ts';
+import { type Routines, readRoutines } from '../compile/routines.ts';
+import { type IdStatus, idStatusOf, type SourceKind, suggestedIdOf } from '../compile/workflow-id.ts';
+import { type WalkProblem, walkDirectory } from './directory-walk.ts';
+import { type FileProblem, readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
+
+/** A directory that workflows are looked for in. */
+export interface WorkflowPlace {
+  readonly kind: SourceKind;
+  readonly directory: string;
+}
+
+/** A workflow as a list shows it. */
+export interface WorkflowListing {
+  readonly workflowId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly idStatus: IdStatus;
+  /** What a legacy id should become. */
+  readonly suggestedId?: string;
+  readonly sourceKind: SourceKind;
+  /** The file, relative to the directory it was found in. */
+  readonly sourceRef: string;
+  readonly isRoutine: boolean;
+  readonly compiled: Result<CompiledWorkflow, WorkflowRejected>;
+}
+
+/** A file that could not be listed, and why. */
+export interface LibraryProblem {
+  readonly sourceKind: SourceKind;
+  readonly sourceRef: string;
+  readonly code: WalkProblem['code'] | FileProblem['code'] | 'not_a_workflow' | 'shadowed';
+  readonly message: string;
+}
+
+export interface Discovery {
+  /** Sorted by id. */
+  readonly workflows: readonly WorkflowListing[];
+  readonly routines: Routines;
+  readonly problems: readonly LibraryProblem[];
+}
+
+export interface FoundWorkflow {
+  readonly listing: WorkflowListing;
+  readonly compiled: CompiledWorkflow;
+  /** Set when the workflow was asked for by an older id. */
+  readonly canonicalId?: string;
+}
+
+export interface WorkflowLibrary {
+  /** Looks through all places. Files that did not change are neither read nor compiled again. */
+  discover(): Promise<Discovery>;
+  find(workflowId: string): Promise<Result<FoundWorkflow, ErrorEnvelope<'workflow/unknown' | 'workflow/invalid'>>>;
+}
+
+export interface LibraryOptions {
+  readonly hasher: Hasher;
+  /** In order of precedence; the bundled workflows come before all. */
+  readonly places: readonly WorkflowPlace[];
+  readonly bindings?: ReadonlyMap<string, string>;
+  readonly mode?: CompileOptions['mode'];
+}
+
+/** The workflows that come with the program. */
+export const bundledPlace: WorkflowPlace = {
+  kind: 'bundled',
+  directory: fileURLToPath(new URL('../../bundled', import.meta.url)),
+};
+
+interface Found {
+  readonly place: WorkflowPlace;
+  readonly ref: string;
+  readonly file: WorkflowFile;
+}
+
+export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }: LibraryOptions): WorkflowLibrary {
+  let files = new Map<string, WorkflowFile>();
+  let compiled = new Map<string, Result<CompiledWorkflow, WorkflowRejected>>();
+
+  async function discover(): Promise<Discovery> {
+    const problems: LibraryProblem[] = [];
+    const found = await findFiles(problems);
+    const routines = readRoutines(found.filter(each => isRoutine(each.ref)).map(each => each.file.source));
+    const context = digestOf(
+      hasher,
+      found.filter(each => isRoutine(each.ref)).map(each => each.file.digest),
+    );
+    const fresh = new Map<string, Result<CompiledWorkflow, WorkflowRejected>>();
+    const listings = new Map<string, { readonly listing: WorkflowListing; readonly digest: Digest }>();
+    for (const { place, ref, file } of found) {
+      const head = headOf(file.source);
+      if (head === undefined) {
+        const message = 'The file is JSON, and no workflow: it has no id or no steps.';
+        problems.push({ sourceKind: place.kind, sourceRef: ref, code: 'not_a_workflow', message });
+        continue;
+      }
+      const first = listings.get(head.workflowId)?.listing;
+      if (first !== undefined) {
+        const message = `"${head.workflowId}" is already defined by ${first.sourceRef} (${first.sourceKind}), which counts.`;
+        problems.push({ sourceKind: place.kind, sourceRef: ref, code: 'shadowed', message });
+        continue;
+      }
+      const key = `${place.kind} ${file.digest} ${context}`;
+      const options = { hasher, routines, sourceKind: place.kind, mode, ...(bindings && { bindings }) };
+      const result = compiled.get(key) ?? fresh.get(key) ?? compileWorkflow(file.source, options);
+      fresh.set(key, result);
+      const listing: WorkflowListing = {
+        ...head,
+        idStatus: idStatusOf(head.workflowId) ?? 'legacy',
+        sourceKind: place.kind,
+        sourceRef: ref,
+        isRoutine: isRoutine(ref),
+        compiled: result,
+      };
+      listings.set(head.workflowId, { listing, digest: file.digest });
+    }
+    compiled = fresh;
+    const sorted = [...listings.values()].sort((left, right) =>
+      left.listing.workflowId < right.listing.workflowId ? -1 : 1,
+    );
+    return { workflows: withSuggestions(sorted), routines, problems };
+  }
+
+  async function findFiles(problems: LibraryProblem[]): Promise<readonly Found[]> {
+    const found: Found[] = [];
+    const read = new Map<string, WorkflowFile>();
+    for (const place of [bundledPlace, ...places]) {
+      const walk = await walkDirectory(place.directory);
+      const note = ({ ref, ...rest }: { ref: string; code: LibraryProblem['code']; message: string }) =>
+        problems.push({ sourceKind: place.kind, sourceRef: ref, ...rest });
+      for (const problem of walk.problems) note(problem);
+      for (const ref of walk.files) {
+        const full = path.join(place.directory, ref);
+        const file = await readWorkflowFile(full, hasher, files.get(full));
+        if (!file.ok) {
+          note({ ref, ...file.error });
+          continue;
+        }
+        read.set(full, file.value);
+        found.push({ place, ref, file: file.value });
+      }
+    }
+    files = read;
+    return found;
+  }
+
+  return {
+    discover,
+    async find(workflowId) {
+      const { workflows } = await discover();
+      const listing = workflows.find(each => each.workflowId === workflowId) ?? aliased(workflows, workflowId);
+      if (listing === undefined) return err(unknownWorkflow(workflowId, workflows));
+      if (!listing.compiled.ok) return err(invalidWorkflow(listing, listing.compiled.error));
+      const canonical = listing.workflowId === workflowId ? {} : { canonicalId: listing.workflowId };
+      return ok({ listing, compiled: listing.compiled.value, ...canonical });
+    },
+  };
+}
+
+/** A bundled workflow by the id that it had before it got its namespace. */
+function aliased(workflows: readonly WorkflowListing[], workflowId: string): WorkflowListing | undefined {
+  const names = new Set([
+    `wr.${workflowId}`,
+    `wr.${workflowId.replaceAll('-', '_')}`,
+    `wr.${workflowId.replaceAll('_', '-')}`,
+  ]);
+  return workflows.find(each => each.sourceKind === 'bundled' && names.has(each.workflowId));
+}
+
+function isRoutine(ref: string): boolean {
+  return ref.split('/').includes('routines');
+}
+
+/** What a file says of itself; undefined for what is no workflow. */
+function headOf(source: unknown): Pick<WorkflowListing, 'workflowId' | 'name' | 'description' | 'version'> | undefined {
+  if (typeof source !== 'object' || source === null || !('id' in source) || !('steps' in source)) return undefined;
+  const text = (key: string): string => {
+    const value: unknown = Object.hasOwn(source, key) ? Reflect.get(source, key) : undefined;
+    return typeof value === 'string' ? value.slice(0, 4000) : '';
+  };
+  const workflowId = text('id');
+  if (workflowId === '') return undefined;
+  return { workflowId, name: text('name'), description: text('description'), version: text('version') };
+}
+
+function withSuggestions(
+  entries: readonly { readonly listing: WorkflowListing; readonly digest: Digest }[],
+): readonly WorkflowListing[] {
+  const taken = new Set(entries.map(({ listing }) => listing.workflowId));
+  return entries.map(({ listing, digest }) => {
+    if (listing.idStatus === 'namespaced') return listing;
+    const suggestedId = suggestedIdOf(listing.workflowId, listing.sourceKind, id => taken.has(id), digestHex(digest));
+    taken.add(suggestedId);
+    return { ...listing, suggestedId };
+  });
+}
+
+function unknownWorkflow(workflowId: string, workflows: readonly WorkflowListing[]): ErrorEnvelope<'workflow/unknown'> {
+  const meant = nearest(
+    workflowId,
+    workflows.map(each => each.workflowId),
+  );
+  return failure('workflow/unknown', {
+    message: `There is no workflow ${JSON.stringify(workflowId.slice(0, 200))}.`,
+    suggestion: meant === undefined ? 'List the workflows and use an id from there.' : `Did you mean "${meant}"?`,
+  });
+}
+
+function invalidWorkflow(listing: WorkflowListing, { problems }: WorkflowRejected): ErrorEnvelope<'workflow/invalid'> {
+  const errors = problems.filter(problem => problem.severity === 'error');
+  const [first] = errors;
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : '';
+  return failure('workflow/invalid', {
+    message: `The workflow "${listing.workflowId}" cannot be run. At ${first?.path || '/'}: ${first?.message ?? ''}${more}`,
+    suggestion: first?.suggestion ?? 'Mend the file.',
+    details: {
+      problems: errors.slice(0, 10).map(({ code, path: pointer }) => `${code} at #${pointer.slice(0, 200)}`),
+    },
+  });
+}
