@@ -94,7 +94,7 @@ export {
   type ToolId,
   toolId,
 } from './ids.ts';
-export { type Json, type JsonObject, json, jsonObject, text } from './json.ts';
+export { JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
 export { type Err, err, type Ok, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
 export {

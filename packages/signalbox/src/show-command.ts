@@ -42,13 +42,12 @@ async function show(
   // What came after the last frame is shown too, unless a frame was asked for.
   const tree =
     run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));
-  if (tree !== undefined && !tree.ok) throw new Error(`the tree of run ${run.id} cannot be read: ${tree.error.reason}`);
-  if (json) terminal.print(JSON.stringify({ run, tree: tree?.value ?? null }));
-  else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree.value));
+  if (json) terminal.print(JSON.stringify({ run, tree: tree ?? null }));
+  else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
     terminal.print(describeRun(run));
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);
-    if (tree !== undefined) terminal.print(describeTree(tree.value, paintOf(terminal)).join('\n'));
+    if (tree !== undefined) terminal.print(describeTree(tree, paintOf(terminal)).join('\n'));
   }
   return exitCodes.done;
 }

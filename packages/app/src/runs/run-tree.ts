@@ -1,32 +1,25 @@
-import type { Json, Result, RunId } from '@signalbox/model';
-import { type TreeFault, type TreeNode, treeFromJson } from '@signalbox/plan';
+import type { RunId } from '@signalbox/model';
+import type { TreeNode } from '@signalbox/plan';
 import type { RunReader } from '@signalbox/runs';
 
-/** A node as its row has it: without its children, but with its place. */
-interface NodeRow {
-  readonly kind: string;
+/** A node as its row has it: without its children, but with its place. It was checked when it was written. */
+interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
   readonly parent?: string;
   readonly index: number;
-  readonly [field: string]: Json | undefined;
 }
 
 /** The tree of one frame of a run, with the status of each node; undefined where the run has no such frame. */
-export async function treeAt(
-  reader: RunReader,
-  run: RunId,
-  frame: number,
-): Promise<Result<TreeNode, TreeFault> | undefined> {
-  const rows = (await reader.at(run, 'node', frame)) as ReadonlyMap<string, NodeRow>;
-  const statuses = (await reader.at(run, 'status', frame)) as ReadonlyMap<string, { readonly status?: string }>;
-  const children = Map.groupBy([...rows.keys()], id => rows.get(id)?.parent);
+export async function treeAt(reader: RunReader, run: RunId, frame: number): Promise<TreeNode | undefined> {
+  const nodes = (await reader.at(run, 'node', frame)) as ReadonlyMap<string, unknown> as ReadonlyMap<string, NodeRow>;
+  const statuses = (await reader.at(run, 'status', frame)) as ReadonlyMap<string, Pick<TreeNode, 'status'>>;
+  const children = Map.groupBy(nodes.keys(), id => nodes.get(id)?.parent);
   const [root] = children.get(undefined) ?? [];
-  if (root === undefined) return undefined;
 
-  const build = (id: string): Json => {
-    const { parent: _, index: __, ...node } = rows.get(id) as NodeRow;
+  const build = (id: string): TreeNode => {
+    const { parent: _, index: __, ...node } = nodes.get(id) as NodeRow;
     const status = statuses.get(id)?.status;
-    const inside = (children.get(id) ?? []).toSorted((a, b) => (rows.get(a)?.index ?? 0) - (rows.get(b)?.index ?? 0));
-    return { ...node, id, ...(status !== undefined && { status }), children: inside.map(build) } as Json;
+    const inside = (children.get(id) ?? []).toSorted((a, b) => (nodes.get(a)?.index ?? 0) - (nodes.get(b)?.index ?? 0));
+    return { ...node, id, ...(status !== undefined && { status }), children: inside.map(build) };
   };
-  return treeFromJson(build(root));
+  return root === undefined ? undefined : build(root);
 }

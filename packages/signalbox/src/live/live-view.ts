@@ -34,8 +34,8 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
     hasOtherNodes = false;
     const { frames, nextSeq } = (await reader.run(run)) ?? { frames: 0, nextSeq: 0 };
     const found = frames === 0 ? undefined : await treeAt(reader, run, frames);
-    if (found?.ok) {
-      tree = found.value;
+    if (found !== undefined) {
+      tree = found;
       told = new Map([...told].filter(([, { seq }]) => seq >= nextSeq));
     }
     const now = screen.now();

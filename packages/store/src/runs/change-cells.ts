@@ -1,4 +1,4 @@
-import { type Json, json as jsonSchema } from '@signalbox/model';
+import type { Json } from '@signalbox/model';
 import { type Change, type Maybe, type PatchStep, patchStep, replayPatches } from '@signalbox/runs';
 import * as z from 'zod';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
@@ -57,7 +57,7 @@ export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string
       patches.push(json.read(steps, row.value, what));
       continue;
     }
-    const whole: Maybe = row.kind === GONE ? undefined : json.read(jsonSchema, row.value, what);
+    const whole: Maybe = row.kind === GONE ? undefined : json.readPlain(row.value, what);
     const value = replayPatches(whole, patches.reverse());
     if (!value.ok) throw new StoreDamage(`${what} is damaged: ${value.error}`);
     return value.value;
@@ -69,7 +69,7 @@ export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string
 /** The change that one row holds. */
 export function changeOfRow(json: JsonColumns, row: Row, what: string): Change {
   if (row.kind === GONE) return { kind: 'gone' };
-  if (row.kind === SET) return { kind: 'set', value: json.read(jsonSchema, row.value, what) };
+  if (row.kind === SET) return { kind: 'set', value: json.readPlain(row.value, what) };
   return { kind: 'patch', steps: json.read(steps, row.value, what) };
 }
 

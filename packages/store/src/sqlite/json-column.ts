@@ -1,4 +1,4 @@
-import type { Digest, ErrorEnvelope, Json } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, JSON_MAX_DEPTH, type Json, json as jsonSchema } from '@signalbox/model';
 import { INLINE_MAX_BYTES } from '@signalbox/runs';
 import type * as z from 'zod';
 import type { BlobFiles } from '../blobs/blob-files.ts';
@@ -12,6 +12,8 @@ export interface JsonColumns {
   cellOf(text: string): JsonCell;
   textOf(cell: unknown): string;
   read<T>(schema: z.ZodType<T>, cell: unknown, what: string): T;
+  /** Any plain data. */
+  readPlain(cell: unknown, what: string): Json;
 }
 
 /** A failure below a statement, thrown to where the transaction is. */
@@ -50,12 +52,23 @@ export function jsonColumns(blobs: BlobFiles): JsonColumns {
       return Buffer.from(name.value.slice('sha256:'.length), 'hex');
     },
     textOf,
-    read(schema, cell, what) {
-      const parsed = schema.safeParse(parseJson(textOf(cell), what));
-      if (parsed.success) return parsed.data;
-      throw new StoreDamage(`${what} is damaged: ${parsed.error.issues[0]?.message ?? 'not what was written'}`);
+    readPlain(cell, what) {
+      const text = textOf(cell);
+      const value = parseJson(text, what);
+      const isPlain = text.length < JSON_MAX_DEPTH && !MAY_NOT_BE_PLAIN.test(text);
+      return isPlain ? value : checked(jsonSchema, value, what);
     },
+    read: (schema, cell, what) => checked(schema, parseJson(textOf(cell), what), what),
   };
+}
+
+/** What JSON can hold and our plain data cannot, besides depth, for which a text must be long: half characters, numbers without bound. */
+const MAY_NOT_BE_PLAIN = /\\u[dD][89a-fA-F]|\d[eE]\+?\d{3}|\d{300}/;
+
+function checked<T>(schema: z.ZodType<T>, value: Json, what: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new StoreDamage(`${what} is damaged: ${parsed.error.issues[0]?.message ?? 'not what was written'}`);
 }
 
 function parseJson(text: string, what: string): Json {
