@@ -1,1 +1,19 @@
-export {};
+export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
+export type {
+  CheckpointAnswer,
+  InspectAnswer,
+  ListAnswer,
+  NextCall,
+  ResumeAnswer,
+  StepAnswer,
+  Warning,
+} from './tool-answers.ts';
+export {
+  type CheckpointInput,
+  type ContinueInput,
+  type InspectInput,
+  inputLimits,
+  type ListInput,
+  type ResumeInput,
+  type StartInput,
+} from './tool-inputs.ts';

@@ -1,0 +1,190 @@
+import { digest, guidedRunStatus, json, nodeId, runId, sessionId } from '@signalbox/model';
+import * as z from 'zod';
+import { autonomy, riskPolicy } from './tool-inputs.ts';
+
+/** What the tools answer. Every answer about a run names its workflow, its run and its step, and says what to do next. */
+
+const sourceKind = z.enum(['bundled', 'user', 'project', 'remote', 'plugin']);
+
+export const warning = z.strictObject({ code: z.string(), message: z.string() });
+
+/** A call as it can be sent; texts in angle brackets are to be replaced. */
+export const nextCall = z.strictObject({
+  tool: z.enum(['start_workflow', 'continue_workflow', 'inspect_workflow', 'resume_session']),
+  arguments: z.record(z.string(), json),
+});
+
+const workflowName = z.strictObject({ workflowId: z.string(), name: z.string(), workflowHash: digest });
+
+const listing = z.strictObject({
+  workflowId: z.string(),
+  name: z.string(),
+  description: z.string(),
+  version: z.string(),
+  idStatus: z.enum(['namespaced', 'legacy']),
+  suggestedId: z.string().optional(),
+  sourceKind,
+  isRoutine: z.boolean(),
+  /** Absent for a workflow that cannot be run; `problems` says why. */
+  workflowHash: digest.optional(),
+  problems: z.array(
+    z.strictObject({ code: z.string(), path: z.string(), message: z.string(), suggestion: z.string() }),
+  ),
+});
+
+export const listAnswer = z.strictObject({
+  workflows: z.array(listing),
+  /** Files that are no workflow, or that could not be read. */
+  problems: z.array(z.strictObject({ sourceKind, sourceRef: z.string(), code: z.string(), message: z.string() })),
+  omittedProblems: z.int().nonnegative(),
+  nextCall,
+});
+
+export const inspectAnswer = z.strictObject({
+  workflow: workflowName,
+  description: z.string(),
+  version: z.string(),
+  idStatus: z.enum(['namespaced', 'legacy']),
+  canonicalId: z.string().optional(),
+  suggestedId: z.string().optional(),
+  sourceKind,
+  preconditions: z.array(z.string()),
+  clarificationPrompts: z.array(z.string()),
+  recommendations: z.strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() }),
+  capabilities: z.strictObject({
+    required: z.array(z.string()),
+    preferred: z.array(z.string()),
+    disabled: z.array(z.string()),
+  }),
+  references: z.array(z.strictObject({ id: z.string(), title: z.string(), source: z.string(), purpose: z.string() })),
+  /** In the order of the program, titles only; absent in mode `metadata`. */
+  steps: z
+    .array(z.strictObject({ stepId: z.string(), title: z.string(), kind: z.string(), loops: z.array(z.string()) }))
+    .optional(),
+  warnings: z.array(warning),
+  nextCall,
+});
+
+export const nextIntent = z.enum([
+  'perform_pending_then_continue',
+  'await_user_confirmation',
+  'rehydrate_only',
+  'complete',
+]);
+
+const pending = z.strictObject({
+  stepId: z.string(),
+  /** The step with the turns of the loops around it: `loop@0::step`. */
+  stepInstanceKey: z.string(),
+  title: z.string(),
+  prompt: z.string(),
+  /** Who wrote the step: the author, or a template or feature by its id. */
+  provenance: z.strictObject({
+    source: z.enum(['authored', 'template_injected', 'feature_injected']),
+    originId: z.string().optional(),
+  }),
+});
+
+const loopLimit = z.strictObject({
+  loopId: z.string(),
+  iteration: z.int().nonnegative(),
+  maxIterations: z.int().nonnegative(),
+});
+
+const blocker = z.strictObject({
+  code: z.enum([
+    'USER_ONLY_DEPENDENCY',
+    'MISSING_REQUIRED_OUTPUT',
+    'INVALID_REQUIRED_OUTPUT',
+    'REQUIRED_CAPABILITY_UNKNOWN',
+    'REQUIRED_CAPABILITY_UNAVAILABLE',
+    'INVARIANT_VIOLATION',
+    'STORAGE_CORRUPTION_DETECTED',
+  ]),
+  pointer: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('context_key'), key: z.string() }),
+    z.strictObject({ kind: z.literal('context_budget') }),
+    z.strictObject({ kind: z.literal('output_contract'), contractRef: z.string() }),
+    z.strictObject({ kind: z.literal('capability'), capability: z.string() }),
+    z.strictObject({ kind: z.literal('workflow_step'), stepId: z.string() }),
+  ]),
+  message: z.string(),
+  suggestedFix: z.string().optional(),
+  details: loopLimit.optional(),
+});
+
+const gap = z.strictObject({
+  gapId: z.string(),
+  severity: z.enum(['info', 'warning', 'critical']),
+  /** `contract_violation:missing_required_output` */
+  reason: z.string(),
+  summary: z.string(),
+});
+
+export const preferences = z.strictObject({ autonomy, riskPolicy });
+
+const place = {
+  workflow: workflowName,
+  sessionId,
+  runId,
+  nodeId,
+  stateToken: z.string(),
+  isComplete: z.boolean(),
+  /** The step to do now; null when the workflow is complete. */
+  pending: pending.nullable(),
+  nextIntent,
+  nextCall: nextCall.nullable(),
+  preferences,
+  /** Open gaps of the run, youngest last. */
+  gaps: z.array(gap),
+  omittedGaps: z.int().nonnegative(),
+  warnings: z.array(warning),
+};
+
+/**
+ * What start and continue answer. A blocked answer is where the call was: mend what `blockers` say, rehydrate for fresh
+ * tokens, try again. One flat object, because clients want an object at the root.
+ */
+export const stepAnswer = z.strictObject({
+  kind: z.enum(['ok', 'blocked']),
+  ...place,
+  /** Absent when the workflow is complete, and where the answer is blocked. */
+  ackToken: z.string().optional(),
+  checkpointToken: z.string().optional(),
+  /** Empty unless blocked. */
+  blockers: z.array(blocker),
+});
+
+export const checkpointAnswer = z.strictObject({ checkpointNodeId: nodeId, ...place });
+
+export const resumeAnswer = z.strictObject({
+  candidates: z.array(
+    z.strictObject({
+      workflow: workflowName,
+      sessionId,
+      runId,
+      nodeId,
+      stateToken: z.string(),
+      status: guidedRunStatus,
+      /** Null when the run is complete. */
+      pendingStep: z.strictObject({ stepId: z.string(), title: z.string() }).nullable(),
+      whyMatched: z
+        .array(
+          z.enum(['matched_head_sha', 'matched_branch', 'matched_notes', 'matched_workflow_id', 'recency_fallback']),
+        )
+        .min(1),
+      snippet: z.string(),
+      nextCall,
+    }),
+  ),
+  /** Sessions that were not looked at because their journals are damaged. */
+  warnings: z.array(warning),
+});
+
+export type Warning = Readonly<z.infer<typeof warning>>;
+export type NextCall = Readonly<z.infer<typeof nextCall>>;
+export type ListAnswer = Readonly<z.infer<typeof listAnswer>>;
+export type InspectAnswer = Readonly<z.infer<typeof inspectAnswer>>;
+export type StepAnswer = Readonly<z.infer<typeof stepAnswer>>;
+export type CheckpointAnswer = Readonly<z.infer<typeof checkpointAnswer>>;
+export type ResumeAnswer = Readonly<z.infer<typeof resumeAnswer>>;

@@ -1,0 +1,184 @@
+import { json, jsonObject, text } from '@signalbox/model';
+import * as z from 'zod';
+
+/** What an agent sends, tool by tool. The descriptions are for an agent that has never seen the tools. */
+
+/** No call of a tool takes more texts or artifacts than this; a text field takes no more characters. */
+export const inputLimits = { items: 20, textLength: 100_000, queryLength: 2_000, tokenLength: 4_096 } as const;
+
+const id = text.min(1).max(200);
+const token = (what: string) => z.string().min(1).max(inputLimits.tokenLength).describe(what);
+const bounded = text.min(1).max(inputLimits.queryLength);
+
+export const autonomy = z
+  .enum(['guided', 'full_auto_stop_on_user_deps', 'full_auto_never_stop'])
+  .describe(
+    'guided: the person confirms steps. full_auto_stop_on_user_deps: stop only for what only the person can give. full_auto_never_stop: never stop; what is missing is recorded as a gap.',
+  );
+export const riskPolicy = z.enum(['conservative', 'balanced', 'aggressive']);
+
+const preferenceChanges = z
+  .strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() })
+  .describe('Only what the person asked for. Holds from this step on.');
+
+const workspacePath = text
+  .min(1)
+  .max(4_096)
+  .describe('The absolute path of the directory you work in; its git root, branch and head are remembered.');
+
+const context = jsonObject.describe(
+  'Facts that the workflow reads, by name: ticket ids, paths, lists to work through. They are kept: send only what is new or changed, null deletes. At most 256 KB; pass references, not contents.',
+);
+
+const needFromUser = z.strictObject({
+  reason: z.enum([
+    'needs_user_secret_or_token',
+    'needs_user_account_access',
+    'needs_user_artifact',
+    'needs_user_choice',
+    'needs_user_approval',
+    'needs_user_environment_action',
+  ]),
+  summary: bounded.describe('What exactly is needed, in a sentence that the person can answer.'),
+  choice: z
+    .enum([
+      'preference_tradeoff',
+      'scope_boundary',
+      'irreversible_action',
+      'external_side_effect',
+      'policy_or_compliance',
+    ])
+    .optional()
+    .describe('For needs_user_choice: what kind of choice it is.'),
+});
+
+const capabilityObservation = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('attempted_use').describe('You really used it in this step.'),
+    capability: z.enum(['delegation', 'web_browsing']),
+    result: z.enum(['success', 'failure']),
+    failureCode: z.enum(['tool_missing', 'tool_error', 'policy_blocked', 'unknown']).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('manual_claim').describe('Somebody says so; unlocks nothing.'),
+    capability: z.enum(['delegation', 'web_browsing']),
+    claimedBy: z.enum(['agent', 'user']),
+    claim: z.enum(['available', 'unavailable']),
+  }),
+]);
+
+const divergence = z.strictObject({
+  reason: z.enum([
+    'missing_user_context',
+    'capability_unavailable',
+    'efficiency_skip',
+    'safety_stop',
+    'policy_constraint',
+  ]),
+  summary: bounded,
+  relatedStepId: id.optional(),
+});
+
+const output = z
+  .strictObject({
+    notesMarkdown: text
+      .max(inputLimits.textLength)
+      .optional()
+      .describe(
+        'What you did in THIS step only, in markdown, 10 to 30 lines: decisions and why, what you produced (files, numbers), risks and open questions. Never repeat earlier notes.',
+      ),
+    artifacts: z
+      .array(json)
+      .max(inputLimits.items)
+      .optional()
+      .describe('Structured results with a "kind", as OUTPUT REQUIREMENTS of the prompt say.'),
+    needsFromUser: z
+      .array(needFromUser)
+      .max(inputLimits.items)
+      .optional()
+      .describe('What only the person can give, when you cannot finish the step without it.'),
+    capabilityObservations: z
+      .array(capabilityObservation)
+      .max(inputLimits.items)
+      .optional()
+      .describe('What you learned about delegation or web browsing.'),
+    divergences: z
+      .array(divergence)
+      .max(inputLimits.items)
+      .optional()
+      .describe('Where you did on purpose something else than the step asks, and why.'),
+  })
+  .describe('What you give for the pending step.');
+
+export const listInput = z.strictObject({
+  includeRoutines: z.boolean().optional().describe('Also list routines, which other workflows are built from.'),
+});
+
+export const inspectInput = z.strictObject({
+  workflowId: id,
+  mode: z
+    .enum(['metadata', 'preview'])
+    .optional()
+    .describe('metadata: what it is for. preview (default): also the titles of its steps, never their prompts.'),
+});
+
+export const startInput = z.strictObject({
+  workflowId: id.describe('As list_workflows gives it.'),
+  context: context.optional(),
+  preferences: preferenceChanges.optional(),
+  workspacePath: workspacePath.optional(),
+  startKey: text
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('A name of your own for this start: the same start sent again is the same run, not a second one.'),
+});
+
+export const continueInput = z.strictObject({
+  stateToken: token('The place you are at: the stateToken of the last answer, unchanged.'),
+  ackToken: token(
+    'The ackToken of the same answer. With it the pending step is handed in; without it nothing changes.',
+  ).optional(),
+  intent: z
+    .enum(['advance', 'rehydrate'])
+    .optional()
+    .describe(
+      'advance: hand in the pending step, needs the ackToken. rehydrate: only show the place again, with fresh tokens; changes nothing. By default advance where there is an ackToken.',
+    ),
+  workflowId: id
+    .optional()
+    .describe('The workflow that you believe you continue. A token of another one is then refused.'),
+  context: context.optional(),
+  output: output.optional(),
+  preferences: preferenceChanges.optional(),
+});
+
+export const checkpointInput = z.strictObject({
+  checkpointToken: token('The checkpointToken of the last answer.'),
+  workflowId: id.optional().describe('The workflow that you believe you are in.'),
+  notesMarkdown: text
+    .max(inputLimits.textLength)
+    .optional()
+    .describe('What is to be remembered of the unfinished step.'),
+});
+
+export const resumeInput = z.strictObject({
+  query: text
+    .max(inputLimits.queryLength)
+    .optional()
+    .describe('Words that the person remembers of it. All must occur.'),
+  gitBranch: text.max(500).optional(),
+  gitHeadSha: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/)
+    .optional(),
+  workspacePath: workspacePath.optional(),
+});
+
+export type ListInput = Readonly<z.infer<typeof listInput>>;
+export type InspectInput = Readonly<z.infer<typeof inspectInput>>;
+export type StartInput = Readonly<z.infer<typeof startInput>>;
+export type ContinueInput = Readonly<z.infer<typeof continueInput>>;
+export type CheckpointInput = Readonly<z.infer<typeof checkpointInput>>;
+export type ResumeInput = Readonly<z.infer<typeof resumeInput>>;
+export type StepOutputInput = Readonly<z.infer<typeof output>>;
