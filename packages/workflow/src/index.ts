@@ -29,6 +29,25 @@ export type { Shape, ShapeField } from './compile/shape.ts';
 export { type ShapeFault, shapeFaults } from './compile/shape-check.ts';
 export type { ValidationExpression, ValidationTest } from './compile/validation.ts';
 export { type IdStatus, idStatusOf, isReservedId, type SourceKind, suggestedIdOf } from './compile/workflow-id.ts';
+export type {
+  KnownCapabilities,
+  ObservedCapability,
+} from './interpret/capability-judgement.ts';
+export { type NextIntent, nextIntentOf } from './interpret/confirmation.ts';
+export { type InterpreterEvent, interpret, type Next, type Situation } from './interpret/interpreter.ts';
+export { faultReason, type InterpreterFault } from './interpret/interpreter-fault.ts';
+export type { StepOutput } from './interpret/loop-decision.ts';
+export {
+  type Given,
+  type Judgement,
+  judgeOutput,
+  recommendationWarnings,
+  type Warning,
+} from './interpret/output-judgement.ts';
+export { blockerReportOf, type Gap as DisclosedReason, gapsOf, type Reason } from './interpret/reason.ts';
+export type { ReportedNeed, UserAnswer } from './interpret/user-dependency.ts';
+export { renderPrompt, type ShownStep } from './prompts/prompt.ts';
+export type { Recovery, StepNotes } from './prompts/recovery.ts';
 export {
   type Blocker,
   type BlockerPointer,

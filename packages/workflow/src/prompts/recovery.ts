@@ -1,0 +1,71 @@
+import { truncateUtf8, utf8Length } from '@signalbox/model';
+import { promptBudgets } from './prompt-budgets.ts';
+
+/** Notes of one step instance that is done. */
+export interface StepNotes {
+  /** The key of the step instance. */
+  readonly key: string;
+  readonly title: string;
+  readonly notes: string;
+}
+
+/** What an agent that lost the conversation is told besides its step. */
+export interface Recovery {
+  /** The way to this place, oldest first. */
+  readonly earlier: readonly StepNotes[];
+  /** Only where this place is not the tip: what followed on the preferred branch, oldest first. */
+  readonly downstream?: readonly StepNotes[] | undefined;
+  /** Only where this place is not the tip: the other branches that begin here, each with its newest notes. */
+  readonly branches?: readonly { readonly label: string; readonly notes: string }[] | undefined;
+}
+
+/** The sections of a recovery, each within its budget; undefined where there is nothing to tell. */
+export function recoveryText({ earlier, downstream = [], branches = [] }: Recovery): string | undefined {
+  const sections = [
+    section('RECAP OF EARLIER STEPS:', earlier, promptBudgets.recap, 'earlier'),
+    section('AFTER THIS PLACE, ON THE PREFERRED BRANCH:', downstream, promptBudgets.downstream, 'earlier'),
+    branchSection(branches),
+  ].filter(text => text !== undefined);
+  return sections.length === 0 ? undefined : sections.join('\n\n');
+}
+
+/** The newest notes that fit, in the order they were written. */
+function section(header: string, all: readonly StepNotes[], budget: number, what: string): string | undefined {
+  if (all.length === 0) return undefined;
+  const texts = all.map(({ key, title, notes }) => `### ${oneLine(title)} (${key})\n${notes.trim().toWellFormed()}`);
+  return fitting(header, texts.toReversed(), budget, what);
+}
+
+function branchSection(branches: NonNullable<Recovery['branches']>): string | undefined {
+  if (branches.length === 0) return undefined;
+  const texts = branches.map(({ label, notes }) =>
+    truncateUtf8(`### Branch ${oneLine(label)}\n${notes.trim().toWellFormed()}`, promptBudgets.branch),
+  );
+  return fitting('OTHER BRANCHES FROM HERE:', texts, promptBudgets.branches, 'other', false);
+}
+
+/** Takes texts by weight, the first first, until the budget is full. The one that no longer fits is cut, not dropped. */
+function fitting(header: string, byWeight: readonly string[], budget: number, what: string, reversed = true): string {
+  let room = budget - utf8Length(header) - NOTE_ROOM;
+  const kept: string[] = [];
+  for (const text of byWeight) {
+    const bytes = utf8Length(text) + 2;
+    if (bytes > room) {
+      if (room > LEAST) kept.push(truncateUtf8(text, room - 2));
+      break;
+    }
+    kept.push(text);
+    room -= bytes;
+  }
+  const omitted = byWeight.length - kept.length;
+  const note = omitted === 0 ? [] : [`[${omitted} ${what} left out.]`];
+  return [header, ...(reversed ? [...note, ...kept.toReversed()] : [...kept, ...note])].join('\n\n');
+}
+
+/** Room for the note on what is left out. */
+const NOTE_ROOM = 48;
+
+/** Less than this of a note says nothing. */
+const LEAST = 256;
+
+const oneLine = (text: string) => truncateUtf8(text.replaceAll(/\s+/g, ' ').toWellFormed(), 160);
