@@ -135,6 +135,8 @@ describe('signalbox run', () => {
     ['an input that is not JSON', ['run', 'typed.tsx', '--input', '{'], 2, '--input is not JSON'],
     ['an input that does not fit', ['run', 'typed.tsx', '--input', '{"n": "x"}'], 2, 'does not take this input: n:'],
     ['a data directory without runs', ['show', 'ffff'], 1, 'There are no runs here'],
+    ['a data directory that cannot be', ['run', 'typed.tsx', '--data-dir', '/proc/nowhere/deep'], 1, 'cannot be made'],
+    ['a data directory that is a file', ['run', 'typed.tsx', '--data-dir', 'empty.tsx'], 1, 'data directory'],
     ['a status that is none', ['ls', '--status', 'gone'], 2, 'gone is no status of a run'],
   ])('says what is wrong with %s', (_name, args, status, message) => {
     const cwd = newPlace();
