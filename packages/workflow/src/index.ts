@@ -44,10 +44,59 @@ export {
   recommendationWarnings,
   type Warning,
 } from './interpret/output-judgement.ts';
-export { blockerReportOf, type Gap as DisclosedReason, gapsOf, type Reason } from './interpret/reason.ts';
+export { blockerReportOf, gapsOf, type Reason } from './interpret/reason.ts';
 export type { ReportedNeed, UserAnswer } from './interpret/user-dependency.ts';
+export {
+  type CapabilityHistory,
+  type CapabilityObservation,
+  capabilityAt,
+  enforceableStatus,
+  projectCapabilities,
+} from './projections/capabilities.ts';
+export {
+  type PreferenceBaselines,
+  type PreferenceHistory,
+  preferencesAt,
+  projectPreferences,
+} from './projections/effective-preferences.ts';
+export { type Gap, isUnresolved, projectGaps } from './projections/gaps.ts';
+export { type NodeOutput, type NodeOutputs, projectNodeOutputs, recapNotes } from './projections/node-outputs.ts';
+export { type Observations, projectObservations } from './projections/observations.ts';
+export {
+  type MatchReason,
+  type ResumableSession,
+  type ResumeCandidate,
+  type ResumeQuery,
+  rankResumable,
+} from './projections/resume-ranking.ts';
+export { mergeContext, projectRunContexts, type RunContext } from './projections/run-context.ts';
+export {
+  type DagEdge,
+  type DagNode,
+  type DagTip,
+  lineage,
+  projectRunDags,
+  type RunDag,
+} from './projections/run-dag.ts';
+export { type EngineStateOf, projectRunStatus } from './projections/run-status.ts';
+export { type SessionGate, sessionGate } from './projections/session-gate.ts';
+export {
+  latestRecap,
+  type NodeView,
+  projectSession,
+  type RunView,
+  type SessionView,
+  type ViewOptions,
+} from './projections/session-view.ts';
 export { renderPrompt, type ShownStep } from './prompts/prompt.ts';
 export type { Recovery, StepNotes } from './prompts/recovery.ts';
+export {
+  type AdvancePlan,
+  type Attempt,
+  type DisclosedGap,
+  planAdvance,
+} from './session/advance-plan.ts';
+export { nextAttemptId, nextCheckpointId } from './session/attempts.ts';
 export {
   type Blocker,
   type BlockerPointer,
@@ -56,7 +105,11 @@ export {
   sortBlockers,
 } from './session/blockers.ts';
 export { budgets } from './session/bounded-text.ts';
+export { type Bundle, buildBundle, type Export, encodeBundle } from './session/bundle.ts';
+export { type ImportPlan, planImport } from './session/bundle-import.ts';
+export { type BundleError, readBundle } from './session/bundle-reading.ts';
 export type { CapabilityProvenance, CapabilityStatus } from './session/capability.ts';
+export { type CheckpointPlan, planCheckpoint } from './session/checkpoint-plan.ts';
 export {
   type DedupeKey,
   type DomainEvent,
@@ -77,6 +130,7 @@ export type {
   TraceEntry,
   TraceRef,
 } from './session/event-data.ts';
+export type { Place, SessionPlan } from './session/event-draft.ts';
 export { sessionEventSchema } from './session/event-schema.ts';
 export {
   completedSet,
@@ -88,7 +142,21 @@ export {
   executionSnapshotFileV1,
   type LoopFrame,
 } from './session/execution-snapshot.ts';
+export {
+  type KeyringError,
+  type KeyringFile,
+  type KeyringFileOptions,
+  openKeyringFile,
+} from './session/files/keyring-file.ts';
+export { nodeMac } from './session/files/node-mac.ts';
+export { type AnswerError, type AnswerPlan, planGapAnswer, proposalHash } from './session/gap-answer-plan.ts';
+export { historyFault } from './session/history-fault.ts';
 export type { AttemptId, ContextId, GapId, OutputId } from './session/ids.ts';
+export { checkContext, type InvalidInput } from './session/invalid-input.ts';
+export { type Keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
+export { type Observed, planObservations } from './session/observation-plan.ts';
+export type { ArtifactRef } from './session/output-facts.ts';
+export { planPreferences } from './session/preference-plan.ts';
 export { defaultPreferences, modePresets, type Preferences } from './session/preferences.ts';
 export {
   type BlockerCode,
@@ -100,12 +168,41 @@ export {
   type UserOnlyDependencyReason,
 } from './session/reasons.ts';
 export {
+  type InvariantError,
+  type RecordedAdvance,
+  type RecordedEvents,
+  recordedAdvance,
+  recordedCheckpoint,
+  requireRecordedAdvance,
+} from './session/recorded-facts.ts';
+export {
+  decideRetention,
+  decideSnapshotCollection,
+  type RetentionDecision,
+  retentionDefaults,
+  type SessionPins,
+  type SnapshotCollection,
+  type StoredSession,
+} from './session/retention.ts';
+export { readManifest } from './session/session-manifest.ts';
+export { planStart, type Start, type StartPlan } from './session/start-plan.ts';
+export {
   formatStepInstanceKey,
   type LoopTurn,
   parseStepInstanceKey,
   type StepInstance,
   type StepInstanceKey,
 } from './session/step-instance-key.ts';
+export { nodeOfToken, type PlaceError, samePlace, tokenSessionLocked } from './session/token-place.ts';
+export {
+  type Mac,
+  mintToken,
+  readToken,
+  type TokenError,
+  type TokenKind,
+  type TokenOf,
+  type TokenPayload,
+} from './session/tokens.ts';
 export {
   bundledPlace,
   type Discovery,

@@ -1,13 +1,20 @@
 import type { Digest, EventId, NodeId, RunId } from '@signalbox/model';
 import type { DomainEvent, EventOf } from './domain-event.ts';
-import type { OutputId } from './ids.ts';
+import type { GapId, OutputId } from './ids.ts';
 
 /**
  * Why a list of events is not the history of a session, or undefined. Each event is valid by itself; this is what they
  * must be together: what is referred to was there before, in the same session, run and node.
  */
 export function historyFault(events: readonly DomainEvent[]): string | undefined {
-  const known: Known = { keys: new Set(), runs: new Map(), rooted: new Set(), nodes: new Map(), outputs: new Map() };
+  const known: Known = {
+    keys: new Set(),
+    runs: new Map(),
+    rooted: new Set(),
+    nodes: new Map(),
+    gaps: new Set(),
+    outputs: new Map(),
+  };
   const ids = new Set<EventId>(events.map(event => event.eventId));
   if (ids.size !== events.length) return 'an event id is used twice';
   for (const event of events) {
@@ -15,7 +22,7 @@ export function historyFault(events: readonly DomainEvent[]): string | undefined
     if (fault !== undefined) return `event ${event.eventIndex} (${event.kind}): ${fault}`;
     known.keys.add(event.dedupeKey);
   }
-  return undefined;
+  return events.map(event => outcomeFault(event, known)).find(fault => fault !== undefined);
 }
 
 interface Known {
@@ -23,6 +30,7 @@ interface Known {
   readonly runs: Map<RunId, Digest>;
   readonly rooted: Set<RunId>;
   readonly nodes: Map<NodeId, EventOf<'node_created'>>;
+  readonly gaps: Set<GapId>;
   readonly outputs: Map<OutputId, EventOf<'node_output_appended'>>;
 }
 
@@ -42,6 +50,8 @@ function eventFault(event: DomainEvent, known: Known, ids: ReadonlySet<EventId>)
       return nodeFault(event, known);
     case 'edge_created':
       return edgeFault(event, known, ids);
+    case 'gap_recorded':
+      return gapFault(event, known, ids) ?? placeFault(event.scope, known);
     case 'node_output_appended': {
       const { outputId, supersedesOutputId, outputChannel } = event.data;
       const corrected = supersedesOutputId && known.outputs.get(supersedesOutputId);
@@ -80,6 +90,26 @@ function edgeFault(event: EventOf<'edge_created'>, known: Known, ids: ReadonlySe
   if (to.data.parentNodeId !== fromNodeId) return 'it does not lead from a parent to its child';
   if ((edgeKind === 'checkpoint') !== (to.data.nodeKind === 'checkpoint')) return 'its kind is not that of its node';
   return ids.has(cause.eventId) ? undefined : 'its cause is not in the session';
+}
+
+function gapFault(event: EventOf<'gap_recorded'>, known: Known, ids: ReadonlySet<EventId>): string | undefined {
+  const { gapId, resolution, evidenceRefs = [] } = event.data;
+  if (resolution.kind === 'resolves' && !known.gaps.has(resolution.resolvesGapId)) return 'it resolves no known gap';
+  known.gaps.add(gapId);
+  const isShown = evidenceRefs.every(ref =>
+    ref.kind === 'event' ? ids.has(ref.eventId) : known.outputs.has(ref.outputId),
+  );
+  return isShown ? undefined : 'its evidence is not in the session';
+}
+
+/** An attempt that got through has led somewhere: its node and its edge are recorded too. */
+function outcomeFault(event: DomainEvent, known: Known): string | undefined {
+  if (event.kind !== 'advance_recorded' || event.data.outcome.kind === 'blocked') return undefined;
+  const { sessionId, scope } = event;
+  const { toNodeId } = event.data.outcome;
+  const edge = `edge_created:${sessionId}:${scope.runId}:${scope.nodeId}->${toNodeId}:acked_step`;
+  if (known.nodes.has(toNodeId) && known.keys.has(edge)) return undefined;
+  return `event ${event.eventIndex} (advance_recorded): the node or the edge it led to is not recorded`;
 }
 
 function placeFault(scope: { readonly runId: RunId; readonly nodeId: NodeId }, known: Known): string | undefined {

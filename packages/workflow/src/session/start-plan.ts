@@ -2,7 +2,7 @@ import type { Hasher, JsonObject, NodeId, Result, RunId, SessionId } from '@sign
 import { type Digest, ok } from '@signalbox/model';
 import { mergeContext } from '../projections/run-context.ts';
 import type { DomainEvent, EventFacts } from './domain-event.ts';
-import { runStartedData } from './event-data.ts';
+import { preferencesChangedData, runStartedData } from './event-data.ts';
 import { draftOf, type Place, type SessionPlan } from './event-draft.ts';
 import { type EngineState, encodeSnapshot } from './execution-snapshot.ts';
 import { type AttemptId, type ChangeId, type ContextId, guidedId } from './ids.ts';
@@ -75,17 +75,11 @@ export function planStart(
   });
   if (start.preferences !== undefined) {
     const { baseline = defaultPreferences, delta } = start.preferences;
-    facts.push({
-      sessionId,
-      kind: 'preferences_changed',
-      scope: { runId, nodeId },
-      data: {
-        changeId: guidedId<ChangeId>('change', sessionId, nodeId, attemptId),
-        source: 'user',
-        delta: [...delta],
-        effective: applyChanges(baseline, delta),
-      },
-    });
+    const changeId = guidedId<ChangeId>('change', sessionId, nodeId, attemptId);
+    const change = { changeId, source: 'user', delta, effective: applyChanges(baseline, delta) };
+    const data = checkInput(preferencesChangedData, change, 'preferences');
+    if (!data.ok) return data;
+    facts.push({ sessionId, kind: 'preferences_changed', scope: { runId, nodeId }, data: data.value });
   }
   return ok({
     sessionId,

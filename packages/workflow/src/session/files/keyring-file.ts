@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -125,7 +125,7 @@ function readBounded(path: string): string | undefined {
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) return '';
-    if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o600);
+    if ((stat.mode & 0o077) !== 0) fchmodSync(file, 0o600);
     const bytes = Buffer.alloc(MAX_BYTES + 1);
     const length = readSync(file, bytes, 0, bytes.length, 0);
     return length > MAX_BYTES ? '' : bytes.subarray(0, length).toString('utf8');
