@@ -68,11 +68,11 @@ export function judgeOutput(
     ...recommendationWarnings(compiled, given.preferences),
     ...capabilities.preferredMissing.map(capability => ({
       code: 'preferred_capability_missing' as const,
-      text: `${capability} would help here and is not available; go on without it and say so in your notes.`,
+      message: `${capability} would help here and is not available; go on without it and say so in your notes.`,
     })),
     ...user.assumable.map(({ summary }) => ({
       code: 'choice_is_assumable' as const,
-      text: `This choice is yours: assume what fits best and say so in your notes (${summary}).`,
+      message: `This choice is yours: assume what fits best and say so in your notes (${summary}).`,
     })),
   ];
   const [first, ...rest] = reasons;
@@ -106,7 +106,7 @@ export type Judgement = {
 /** Told, never enforced. */
 export interface Warning {
   readonly code: 'recommendation_exceeded' | 'preferred_capability_missing' | 'choice_is_assumable';
-  readonly text: string;
+  readonly message: string;
 }
 
 /** What the preferences go further in than the workflow recommends. */
@@ -116,7 +116,7 @@ export function recommendationWarnings(
 ): readonly Warning[] {
   return exceedsRecommendation(preferences, recommendations).map(key => ({
     code: 'recommendation_exceeded',
-    text: `${workflowId} recommends ${key} ${recommendations[key]}, and it is ${preferences[key]}. It goes on as you chose.`,
+    message: `${workflowId} recommends ${key} ${recommendations[key]}, and it is ${preferences[key]}. It goes on as you chose.`,
   }));
 }
 

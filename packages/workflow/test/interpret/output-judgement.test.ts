@@ -374,7 +374,7 @@ describe('what only the person can give', () => {
     const needs = [{ reason: 'needs_user_choice', summary: 'tabs or spaces', choice: 'preference_tradeoff' }] as const;
     expect(judge(ofStep({}), { needs, nonAssumable: ['irreversible_action'] })).toMatchObject({
       kind: 'accepted',
-      warnings: [{ code: 'choice_is_assumable', text: expect.stringContaining('tabs or spaces') }],
+      warnings: [{ code: 'choice_is_assumable', message: expect.stringContaining('tabs or spaces') }],
     });
   });
 
