@@ -60,7 +60,7 @@ async function outcome(folder: string) {
   const opened = openStore({ path: path.join(folder, 'data', 'db.sqlite') });
   if (!opened.ok) throw new Bug(opened.error.message);
   const store = opened.value;
-  const records = (await store.runs()).items.toReversed();
+  const records = (await store.runs()).items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const runs = await Promise.all(records.map(async ({ id }) => pictureOf(store, id)));
   store.close();
   return runs;

@@ -6,7 +6,8 @@ import type { UsageTotal } from '../usage/usage.ts';
 import { type KeptRun, valueKey } from './kept-run.ts';
 
 export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
-  const newestFirst = () => [...runs.values()].sort((a, b) => (a.record.id < b.record.id ? 1 : -1));
+  // A map keeps the order in which runs were made.
+  const newestFirst = () => [...runs.values()].reverse();
 
   function treeUsage(run: RunId): UsageTotal {
     const own = [...(runs.get(run)?.usage.values() ?? [])].reduce(addUsage, NO_USAGE);
@@ -19,16 +20,16 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
   return {
     run: async run => runs.get(run)?.record,
     async runs({ status, name, tag, correlationId, idempotencyKey, after, limit = DEFAULT_PAGE } = {}) {
-      const found = newestFirst()
-        .map(({ record }) => record)
+      const all = newestFirst().map(({ record }) => record);
+      const found = all
+        .slice(after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1)
         .filter(
           record =>
             (status === undefined || status.includes(record.status)) &&
             (name === undefined || record.name === name) &&
             (tag === undefined || record.tags.includes(tag)) &&
             (correlationId === undefined || record.correlationId === correlationId) &&
-            (idempotencyKey === undefined || record.idempotencyKey === idempotencyKey) &&
-            (after === undefined || record.id < after),
+            (idempotencyKey === undefined || record.idempotencyKey === idempotencyKey),
         );
       const items = found.slice(0, limit);
       const last = items.at(-1);

@@ -222,6 +222,15 @@ export function describeRows(name: string, open: () => RunStore): void {
   });
 
   describe(`the list of runs and the feed in ${name}`, () => {
+    it('[L25] is in the order in which runs were made, whatever their ids', async () => {
+      const store = open();
+      const ids = ['c', 'a', 'b'].map(digit => `${digit.repeat(8)}-0000-5000-8000-000000000000` as RunId);
+      for (const run of ids) await startRun(store, newRun(), run);
+      const first = await store.runs({ limit: 2 });
+      const rest = await store.runs({ limit: 2, ...(first.next && { after: first.next }) });
+      expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(ids.toReversed());
+    });
+
     it('[L25] is filtered, newest first, page by page', async () => {
       const store = open();
       const ids: RunId[] = [];

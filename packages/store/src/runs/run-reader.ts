@@ -11,7 +11,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const listed = database.prepare(listSql(''));
   const listedByKey = database.prepare(listSql('idempotency_key = :idempotency_key and'));
   const children = database.prepare(
-    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ? order by id`,
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ? order by n`,
   );
   const number = database.prepare('select n from runs where id = ?');
   const tasksOfRun = database.prepare(`
@@ -106,8 +106,8 @@ const listSql = (first: string) => `
     and (:name is null or name = :name)
     and (:correlation_id is null or correlation_id = :correlation_id)
     and (:tag is null or exists (select 1 from run_tags where run_tags.run = runs.n and tag = :tag))
-    and (:after is null or id < :after)
-  order by id desc limit :limit`;
+    and (:after is null or n < (select n from runs where id = :after))
+  order by n desc limit :limit`;
 
 const usageSql = `
   with recursive tree (n, id) as (
