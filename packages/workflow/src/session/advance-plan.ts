@@ -40,7 +40,6 @@ import { type ArtifactRef, artifactFacts, recapFacts } from './output-facts.ts';
 import { type GapReason, reasonCodeOf } from './reasons.ts';
 
 export interface Attempt {
-  readonly place: Place;
   readonly attemptId: AttemptId;
   readonly outcome:
     | { readonly kind: 'advanced'; readonly state: EngineState }
@@ -68,14 +67,16 @@ export interface AdvancePlan extends SessionPlan {
   readonly toNodeId: NodeId | undefined;
 }
 
-/** `from` is the node of the place, `history` everything that its session holds. */
+/** `from` is the node where the attempt is made, `history` everything that its session holds. */
 export function planAdvance(
   hasher: Hasher,
   history: readonly DomainEvent[],
   from: EventOf<'node_created'>,
-  attempt: Attempt,
+  made: Attempt,
 ): Result<AdvancePlan, InvalidInput> {
-  const { place, attemptId, outcome } = attempt;
+  const place: Place = { sessionId: from.sessionId, ...from.scope };
+  const attempt: PlacedAttempt = { ...made, place };
+  const { attemptId, outcome } = attempt;
   const { sessionId, runId, nodeId } = place;
   const scope = { runId, nodeId };
   const idOf = <Id extends GuidedId>(kind: string, ...parts: readonly number[]) =>
@@ -150,13 +151,17 @@ export function resolutionIdOf(place: Pick<Place, 'sessionId'>, gapId: GapId): G
   return guidedId<GapId>('gap-resolution', place.sessionId, gapId);
 }
 
+interface PlacedAttempt extends Attempt {
+  readonly place: Place;
+}
+
 const FORKED: TraceEntry = {
   kind: 'detected_non_tip_advance',
   summary: 'The place had been left before; this advance begins another branch from it.',
 };
 
 function advanceFact(
-  { place, attemptId, outcome }: Attempt,
+  { place, attemptId, outcome }: PlacedAttempt,
   toNodeId: NodeId | undefined,
 ): Result<Extract<EventFacts, { kind: 'advance_recorded' }>, InvalidInput> {
   const { sessionId, runId, nodeId } = place;
@@ -176,7 +181,7 @@ function advanceFact(
 /** What this attempt lacked. A gap that is open at the place already is not disclosed twice. */
 function gapFacts(
   history: readonly DomainEvent[],
-  { place, attemptId, gaps = [] }: Attempt,
+  { place, attemptId, gaps = [] }: PlacedAttempt,
   evidence: EventFacts,
 ): Result<readonly EventFacts[], InvalidInput> {
   const { sessionId, runId, nodeId } = place;
@@ -204,7 +209,7 @@ function gapFacts(
   return ok(facts);
 }
 
-function settledGaps(history: readonly DomainEvent[], { place, gaps = [] }: Attempt): readonly EventFacts[] {
+function settledGaps(history: readonly DomainEvent[], { place, gaps = [] }: PlacedAttempt): readonly EventFacts[] {
   const { sessionId, runId, nodeId } = place;
   const again = new Set(gaps.map(gap => reasonCodeOf(gap.reason)));
   const blocked = new Set<string>(
@@ -232,7 +237,7 @@ function settledGaps(history: readonly DomainEvent[], { place, gaps = [] }: Atte
 
 function contextFact(
   history: readonly DomainEvent[],
-  { place, attemptId, contextDelta }: Attempt,
+  { place, attemptId, contextDelta }: PlacedAttempt,
 ): Result<readonly EventFacts[], InvalidInput> {
   if (contextDelta === undefined) return ok([]);
   const { sessionId, runId, nodeId } = place;

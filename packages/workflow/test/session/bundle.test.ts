@@ -1,5 +1,6 @@
 import { type ManifestRecord, nodeHasher, openContentStore } from '@signalbox/journal';
 import { canonicalJson, type Digest, type EventId, type Json, type Timestamp } from '@signalbox/model';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rankResumable } from '../../src/projections/resume-ranking.ts';
 import { projectRunContexts } from '../../src/projections/run-context.ts';
@@ -228,6 +229,19 @@ describe('reading a bundle', () => {
     expect(read(without('session_created')).message).toContain('begins with session_created');
     expect(read(without('advance_recorded')).message).toContain('its cause is not in the session');
   });
+
+  it('[W95] no single changed character gets a changed session through', async () => {
+    const bundle = bundleOf(await walked());
+    const text = encodeBundle(bundle);
+    fc.assert(
+      fc.property(fc.nat({ max: text.length - 1 }), fc.integer({ min: 32, max: 126 }), (at, character) => {
+        const changed = text.slice(0, at) + String.fromCharCode(character) + text.slice(at + 1);
+        const found = readBundle(nodeHasher, changed);
+        if (found.ok) expect(found.value.session).toEqual(bundle.session);
+      }),
+      { numRuns: 150 },
+    );
+  });
 });
 
 /** Stores an import where there was nothing, as a shell would. */
@@ -287,6 +301,18 @@ describe('an import', () => {
     },
   );
 
+  it('[W97] of a long session is several appends, none of which splits one of before', async () => {
+    const bundle = bundleOf(await walked());
+    const [event] = bundle.session.events;
+    const [closed] = bundle.session.manifest;
+    if (event === undefined || closed?.kind !== 'segment_closed') throw new Error('no events');
+    const events = Array.from({ length: 5_003 }, (_, eventIndex) => ({ ...event, eventIndex }));
+    const ends = [2_999, 4_998, 5_002];
+    const manifest = ends.map((lastEventIndex, manifestIndex) => ({ ...closed, manifestIndex, lastEventIndex }));
+    const plan = value(planImport({ ...bundle, session: { ...bundle.session, events, manifest } }, SESSION));
+    expect(plan.plans.map(part => part.events.length)).toEqual([4_999, 4]);
+  });
+
   it('[W97] can be walked on', async () => {
     const arrived = await imported(bundleOf(await walked()), OTHER_SESSION);
     const tip = projections(arrived).view.runs[0];
@@ -300,13 +326,23 @@ describe('an import', () => {
 
   it('[W98] of a salvaged part is marked, can be read, and is not gone on with', async () => {
     const session = await walked();
-    const prefix = session.events().slice(0, 4);
-    const salvage = { health: 'corrupt_tail', reason: 'a segment is gone' } as const;
-    const manifest = readManifest(session.disk, session.directory, prefix.length);
-    const bundle = value(
-      readBundle(nodeHasher, encodeBundle(bundleOf(session, { events: prefix, manifest, salvage }))),
+    const whole = session.events();
+    const [, second] = session.disk.list(`${session.directory}/events`).toSorted();
+    const segment = session.disk.open(`${session.directory}/events/${second}`, 'append');
+    segment.write(new TextEncoder().encode(' '));
+    segment.close();
+    const damaged = guidedSession(SESSION, session.disk);
+    expect(damaged.journal.read()).toMatchObject({ ok: false, error: { code: 'SESSION_CORRUPT' } });
+    const { health, defect, view } = value(damaged.journal.salvage());
+    expect([health, view.length > 0, view.length < whole.length]).toEqual(['corrupt_tail', true, true]);
+    const salvage = { health: 'corrupt_tail', reason: defect?.code ?? '' } as const;
+    const manifest = readManifest(session.disk, session.directory, view.length);
+    const built = value(
+      buildBundle(nodeHasher, { ...exportOf(session, { events: view.events(), manifest }), salvage }),
     );
-    expect(bundle.salvage).toEqual(salvage);
+    const bundle = value(readBundle(nodeHasher, encodeBundle(built)));
+    expect(bundle.salvage).toEqual({ health: 'corrupt_tail', reason: 'segment_size_mismatch' });
+    expect(bundle.session.events).toEqual(whole.slice(0, view.length));
     const error = errorOf(planImport(bundle, OTHER_SESSION));
     expect(error.code).toBe('BUNDLE_INTEGRITY_FAILED');
     expect(error.message).toContain('salvaged part');

@@ -137,7 +137,6 @@ export function guidedSession(sessionId: SessionId = SESSION, disk: Disk = memor
     plan: (place, made) =>
       value(
         planAdvance(nodeHasher, session.events(), session.node(place), {
-          place,
           attemptId: nextAttemptId(session.events(), place),
           outcome: { kind: 'advanced', state: pendingAt('second', 'first') },
           ...made,

@@ -150,7 +150,7 @@ describe('an attempt', () => {
     const history = session.events();
     const node = session.node(root);
     const outcome = { kind: 'advanced', state: pendingAt('second', 'first') } as const;
-    const plan = () => value(planAdvance(nodeHasher, history, node, { place: root, outcome, ...made }));
+    const plan = () => value(planAdvance(nodeHasher, history, node, { outcome, ...made }));
     const first = plan();
     await session.append(first);
     const files = filesUnder(session.disk, 'home');
@@ -251,7 +251,6 @@ describe('an attempt', () => {
     const session = guidedSession();
     const root = await session.start({ context: { a: 'x'.repeat(200_000) } });
     const planned = planAdvance(nodeHasher, session.events(), session.node(root), {
-      place: root,
       attemptId: attempt(1),
       outcome: { kind: 'advanced', state: { kind: 'complete' } },
       ...made,
