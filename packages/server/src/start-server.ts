@@ -1,12 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { createAccess } from './http/access.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
+import { createAgentMcp } from './mcp/agent-mcp.ts';
+import { mcpRoute } from './mcp/mcp-http.ts';
 
 export interface ServerOptions {
   readonly host: RunHost;
@@ -17,6 +20,8 @@ export interface ServerOptions {
   readonly timers: Machine['timers'];
   /** Where the built console lies; without it there is only the API. */
   readonly consoleDirectory?: string | undefined;
+  /** Guided workflows, for agents at `/mcp/agent`. */
+  readonly guided?: GuidedTools | undefined;
   /** Told of what was thrown while a request was answered. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
@@ -33,10 +38,11 @@ export interface RunningServer {
 const LOOPBACK = '127.0.0.1';
 
 export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
-  const { host, token, timers, consoleDirectory, onFault = () => undefined } = options;
+  const { host, token, timers, consoleDirectory, guided, onFault = () => undefined } = options;
   let port = 0;
   const access = createAccess(token, () => port);
-  const app = createHttpApp({ host, access, consoleDirectory, onFault });
+  const agentMcp = guided && mcpRoute(createAgentMcp(guided, { onFault }), onFault);
+  const app = createHttpApp({ host, access, consoleDirectory, agentMcp, onFault });
   const upgrades = acceptUpgrades({
     host,
     access,

@@ -1,6 +1,7 @@
 import type { RunHost } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
+import type { McpRoute } from '../mcp/mcp-http.ts';
 import { approvalRoutes } from '../routes/approvals.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { historyRoutes } from '../routes/history.ts';
@@ -14,19 +15,21 @@ export interface HttpAppOptions {
   readonly host: RunHost;
   readonly access: Access;
   readonly consoleDirectory?: string | undefined;
+  /** The agent's MCP surface. */
+  readonly agentMcp?: McpRoute | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
 /** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
-export function createHttpApp({ host, access, consoleDirectory, onFault }: HttpAppOptions): Hono {
+export function createHttpApp({ host, access, consoleDirectory, agentMcp, onFault }: HttpAppOptions): Hono {
   const app = new Hono();
   app.use(pageHeaders);
   app.use(async (context, next) => {
     const refused = access.refuseOrigin({ host: context.req.header('host'), origin: context.req.header('origin') });
     return refused === undefined ? next() : refuse(context, refused);
   });
-  app.use('/api/*', async (context, next) => {
+  app.on('ALL', ['/api/*', '/mcp/*'], async (context, next) => {
     const token = bearerOf(context.req.header('authorization'));
     return token !== undefined && access.isToken(token) ? next() : refuse(context, unauthorized());
   });
@@ -39,6 +42,7 @@ export function createHttpApp({ host, access, consoleDirectory, onFault }: HttpA
   app.route('/api/runs', historyRoutes(host.reader));
   app.route('/api/runs', graphRoutes(host.reader));
   app.route('/api/approvals', approvalRoutes(host));
+  if (agentMcp !== undefined) app.all('/mcp/agent', context => agentMcp(context.req.raw));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
 
   app.notFound(context => refuse(context, unknownRoute(context.req.method)));

@@ -1,0 +1,70 @@
+import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import type { GuidedTools } from '@signalbox/app/guided';
+import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
+import manifest from '../../package.json' with { type: 'json' };
+import { answerTexts } from './answer-text.ts';
+import { errorText } from './error-text.ts';
+import { inputFault } from './input-fault.ts';
+import { agentInstructions, agentTools, type ToolDefinition } from './tool-definitions.ts';
+import { answerJsonSchema, inputJsonSchema, shownSchema } from './tool-schema.ts';
+
+export interface AgentMcpOptions {
+  /** Told of what was thrown and answered with `command/unexpected`. */
+  readonly onFault?: ((thrown: unknown) => void) | undefined;
+}
+
+/** Makes the agent's MCP server, a fresh one for each connection or request. It keeps nothing: sessions are the port's. */
+export type AgentMcp = () => McpServer;
+
+/**
+ * The agent's surface: exactly the tools of guided workflows. Every answer is structured content and the same in words;
+ * every failure is the error envelope as structured content, marked as an error, and a text that says how to go on.
+ */
+export function createAgentMcp(tools: GuidedTools, { onFault }: AgentMcpOptions = {}): AgentMcp {
+  return () => {
+    const server = new McpServer(
+      { name: 'signalbox', title: 'Signalbox guided workflows', version: manifest.version },
+      { instructions: agentInstructions, capabilities: { tools: {} } },
+    );
+    for (const [tool, schemas] of shown) {
+      const { name, title, description, annotations } = tool;
+      server.registerTool(name, { title, description, annotations, ...schemas }, async given => {
+        try {
+          return await call(tools, tool, given);
+        } catch (thrown) {
+          onFault?.(thrown);
+          return failed(tool, unexpected(tool));
+        }
+      });
+    }
+    return server;
+  };
+}
+
+const shown = agentTools.map(tool => {
+  const inputSchema = shownSchema(inputJsonSchema(tool.input));
+  return [tool, { inputSchema, outputSchema: shownSchema(answerJsonSchema(tool.answer)) }] as const;
+});
+
+async function call(tools: GuidedTools, tool: ToolDefinition, given: unknown): Promise<CallToolResult> {
+  const parsed = tool.input.safeParse(given ?? {});
+  if (!parsed.success) return failed(tool, inputFault(tool, parsed.error));
+  // The schema of the tool has just checked it; the port's types are inferred from the same schema.
+  const ask = tools[tool.key] as (input: unknown) => Promise<Result<Record<string, unknown>, ErrorEnvelope>>;
+  const answer = await ask.call(tools, parsed.data);
+  if (!answer.ok) return failed(tool, answer.error);
+  const text = answerTexts[tool.key] as (answer: Record<string, unknown>) => string;
+  return { content: [{ type: 'text', text: text(answer.value) }], structuredContent: answer.value };
+}
+
+function failed(tool: ToolDefinition, error: ErrorEnvelope): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: errorText(tool, error) }], structuredContent: { ...error } };
+}
+
+/** What was thrown stays here: it may quote what nobody should read. */
+function unexpected({ name }: ToolDefinition): ErrorEnvelope<'command/unexpected'> {
+  return failure('command/unexpected', {
+    message: `${name} met something that must never happen.`,
+    suggestion: 'Nothing that was acknowledged is lost. Tell the person, and that the log of the server says more.',
+  });
+}

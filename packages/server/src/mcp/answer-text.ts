@@ -1,0 +1,173 @@
+import type {
+  CheckpointAnswer,
+  InspectAnswer,
+  ListAnswer,
+  ResumeAnswer,
+  StepAnswer,
+  Warning,
+} from '@signalbox/app/guided';
+import { callText } from './error-text.ts';
+
+/** Answers in words, for clients that show an agent the text only: everything that is needed to go on is in it. */
+export const answerTexts = {
+  list({ workflows, problems, omittedProblems, nextCall }: ListAnswer): string {
+    const lines = workflows.flatMap(each => [
+      `- ${each.workflowId}${each.isRoutine ? ' (routine)' : ''}: ${each.name} (${each.sourceKind})`,
+      `  ${firstLine(each.description)}`,
+      ...(each.suggestedId === undefined ? [] : [`  The id is a legacy one; it should become ${each.suggestedId}.`]),
+      ...(each.workflowHash === undefined
+        ? [
+            '  CANNOT BE STARTED:',
+            ...each.problems.map(problem => `    at ${problem.path || '/'}: ${problem.message} ${problem.suggestion}`),
+          ]
+        : []),
+    ]);
+    return paragraphs([
+      workflows.length === 0 ? 'There are no workflows here.' : `${workflows.length} workflows:\n${lines.join('\n')}`,
+      problems.length > 0 &&
+        `Files that are no workflow:\n${problems.map(each => `- ${each.sourceRef} (${each.sourceKind}): ${each.message}`).join('\n')}${omittedProblems > 0 ? `\n- and ${omittedProblems} more` : ''}`,
+      `Next call:\n${callText(nextCall.tool, nextCall.arguments)}`,
+    ]);
+  },
+
+  inspect(answer: InspectAnswer): string {
+    const { workflow, recommendations, capabilities, steps, nextCall } = answer;
+    const recommended = [recommendations.autonomy, recommendations.riskPolicy].filter(each => each !== undefined);
+    const needs = [
+      ...capabilities.required.map(each => `${each} (required)`),
+      ...capabilities.preferred.map(each => `${each} (preferred)`),
+    ];
+    return paragraphs([
+      `# ${workflow.name} ${answer.version}\nworkflow ${workflow.workflowId} (${answer.sourceKind}), ${workflow.workflowHash}`,
+      answer.description,
+      answer.canonicalId !== undefined && `Its id is now ${answer.canonicalId}.`,
+      answer.suggestedId !== undefined && `The id is a legacy one; it should become ${answer.suggestedId}.`,
+      listed('Before the start, make sure that:', answer.preconditions),
+      listed('Ask the person:', answer.clarificationPrompts),
+      recommended.length > 0 && `Recommended: ${recommended.join(', ')}.`,
+      needs.length > 0 && `Uses: ${needs.join(', ')}.`,
+      listed(
+        'References:',
+        answer.references.map(each => `${each.title}: ${each.source}. ${each.purpose}`),
+      ),
+      listed(
+        'Steps; the prompt of each comes when it is the current one:',
+        (steps ?? []).map(each => `${each.title} (${[...each.loops, each.stepId].join(' / ')})`),
+      ),
+      warningsText(answer.warnings),
+      `Next call:\n${callText(nextCall.tool, nextCall.arguments)}`,
+    ]);
+  },
+
+  start: stepText,
+  continue: stepText,
+
+  checkpoint(answer: CheckpointAnswer): string {
+    return paragraphs([
+      'Saved. The step is not finished: go on with it.',
+      placeText(answer),
+      pendingText(answer),
+      `New stateToken, in place of the old one:\n${answer.stateToken}`,
+      answer.nextCall !== null && `Next call:\n${callText(answer.nextCall.tool, answer.nextCall.arguments)}`,
+      gapsText(answer),
+      warningsText(answer.warnings),
+    ]);
+  },
+
+  resume({ candidates, warnings }: ResumeAnswer): string {
+    return paragraphs([
+      candidates.length === 0
+        ? 'No session matches. Call resume_session with fewer words, or start anew with start_workflow.'
+        : 'Sessions that match, best first. Ask the person if it is not clear which one is meant, then make the call of that one.',
+      ...candidates.map((each, index) =>
+        [
+          `${index + 1}. ${each.workflow.name} (workflow ${each.workflow.workflowId}, run ${each.runId}), ${each.status}`,
+          `   ${each.pendingStep === null ? 'complete' : `at step: ${each.pendingStep.title} (${each.pendingStep.stepId})`}; ${each.whyMatched.join(', ')}`,
+          ...(each.snippet === '' ? [] : [`   last notes: ${firstLine(each.snippet)}`]),
+          `   ${callText(each.nextCall.tool, each.nextCall.arguments)}`,
+        ].join('\n'),
+      ),
+      warningsText(warnings),
+    ]);
+  },
+} as const;
+
+function stepText(answer: StepAnswer): string {
+  const { nextCall } = answer;
+  const call = nextCall === null ? '' : `\n${callText(nextCall.tool, nextCall.arguments)}`;
+  return paragraphs([
+    answer.kind === 'blocked' &&
+      `BLOCKED. Nothing moved: ${answer.pending?.title ?? 'the step'} is still the current step.`,
+    placeText(answer),
+    answer.kind === 'blocked' ? blockersText(answer.blockers) : pendingText(answer),
+    answer.kind === 'blocked'
+      ? `Mend this first. Then get a fresh ackToken with the call below, which changes nothing, and hand the step in again with it; the old ackToken only repeats this answer.${call}`
+      : `${intentText(answer.nextIntent)}${call}`,
+    answer.kind === 'ok' &&
+      answer.checkpointToken !== undefined &&
+      `To save unfinished work on the way:\n${callText('checkpoint_workflow', { checkpointToken: answer.checkpointToken, notesMarkdown: '<what is to be remembered>' })}`,
+    gapsText(answer),
+    warningsText(answer.warnings),
+  ]);
+}
+
+function placeText({ workflow, runId, pending }: Pick<StepAnswer, 'workflow' | 'runId' | 'pending'>): string {
+  return `workflow ${workflow.workflowId} (${workflow.name}), run ${runId}, ${pending === null ? 'complete' : `step ${pending.stepInstanceKey}`}`;
+}
+
+function pendingText({ pending }: Pick<StepAnswer, 'pending'>): string | false {
+  return pending !== null && `# ${pending.title}\n\n${pending.prompt}`;
+}
+
+function intentText(intent: StepAnswer['nextIntent']): string {
+  switch (intent) {
+    case 'perform_pending_then_continue':
+      return 'Do this step now and nothing beyond it. When it is done, hand it in:';
+    case 'await_user_confirmation':
+      return 'Stop: this step needs the person. Show them what it asks and wait for their answer. Only then:';
+    case 'rehydrate_only':
+      return 'Nothing can be handed in from this answer. Show the place again for fresh tokens:';
+    case 'complete':
+      return 'The workflow is complete. Tell the person what came of it; there is nothing left to call.';
+  }
+}
+
+function blockersText(blockers: StepAnswer['blockers']): string {
+  return blockers
+    .map(({ code, message, suggestedFix, details }) => {
+      const limit =
+        details === undefined
+          ? ''
+          : ` (loop ${details.loopId}, iteration ${details.iteration} of ${details.maxIterations})`;
+      return `- ${code}${limit}: ${message}${suggestedFix === undefined ? '' : `\n  How to mend it: ${suggestedFix}`}`;
+    })
+    .join('\n');
+}
+
+function gapsText({ gaps, omittedGaps }: Pick<StepAnswer, 'gaps' | 'omittedGaps'>): string | false {
+  const more = omittedGaps > 0 ? `\n- and ${omittedGaps} more` : '';
+  return (
+    gaps.length > 0 &&
+    `Open gaps of this run, to be disclosed to the person:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
+  );
+}
+
+function warningsText(warnings: readonly Warning[]): string | false {
+  return listed(
+    'Warnings:',
+    warnings.map(each => each.message),
+  );
+}
+
+function listed(heading: string, items: readonly string[]): string | false {
+  return items.length > 0 && `${heading}\n${items.map(each => `- ${each}`).join('\n')}`;
+}
+
+function paragraphs(parts: readonly (string | false)[]): string {
+  return parts.filter(part => part !== false && part !== '').join('\n\n');
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}

@@ -1,0 +1,27 @@
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+import type * as z from 'zod';
+import type { ToolDefinition } from './tool-definitions.ts';
+
+/** As many problems of one call are told. */
+const TOLD = 10;
+
+/** Arguments that a tool does not take: which, why, and what it takes. Nothing that was sent is quoted. */
+export function inputFault(
+  { name, template }: ToolDefinition,
+  { issues }: z.ZodError,
+): ErrorEnvelope<'VALIDATION_ERROR'> {
+  const problems = issues
+    .slice(0, TOLD)
+    .map(({ path, message }) => ({ argument: pathText(path), problem: message.slice(0, 300) }));
+  const more = issues.length > TOLD ? ` And ${issues.length - TOLD} more.` : '';
+  const told = problems.map(({ argument, problem }) => `${argument}: ${problem}`).join('; ');
+  return failure('VALIDATION_ERROR', {
+    message: `${name} was not called: its arguments do not fit. ${told}.${more}`,
+    suggestion: `Change these arguments and call ${name} again, for example with ${JSON.stringify(template)}. Leave out what you do not need.`,
+    details: { tool: name, problems },
+  });
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? 'the arguments' : path.map(part => String(part).slice(0, 60)).join('.');
+}

@@ -1,0 +1,119 @@
+import { type GuidedTools, guidedSchemas } from '@signalbox/app/guided';
+import type { Json } from '@signalbox/model';
+import type * as z from 'zod';
+
+/** A function of the port, by its name there. */
+export type ToolKey = keyof GuidedTools;
+
+/** A tool as agents see it. What it takes and answers is the port's; the words are here and nowhere else. */
+export interface ToolDefinition {
+  readonly key: ToolKey;
+  /** The name that agents call it by. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+  /** A call as it can be sent; texts in angle brackets are to be replaced. */
+  readonly template: Readonly<Record<string, Json>>;
+  readonly input: z.ZodType;
+  readonly answer: z.ZodType;
+}
+
+/** Said once to whoever connects. */
+export const agentInstructions = `Signalbox walks you through guided workflows, one step at a time. You see the current step only; you do it, hand in what you did, and get the next.
+
+1. list_workflows, then start_workflow with the id of the one that fits. In a new chat, or when tokens are lost: resume_session.
+2. Do what the prompt of the pending step says. Its OUTPUT REQUIREMENTS say what to hand in.
+3. continue_workflow with the stateToken and ackToken of the last answer, unchanged, and your output. Repeat until nextIntent is "complete".
+
+Every answer names its workflow, run and step, and has the next call ready in nextCall. Tokens of two runs are never mixed. A blocked answer says what is missing: mend it, rehydrate for a fresh ackToken, hand in again.`;
+
+const looks = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+const words = {
+  list: {
+    title: 'List workflows',
+    annotations: looks,
+    template: {},
+    description: `Lists the guided workflows that can be started here: id, name, what each is for, and where it comes from.
+Call it first when the person wants work done in a structured way (an investigation, a review, a feature, research) and you do not know the id of a workflow that fits.
+Send nothing; {"includeRoutines": true} also lists the building blocks of other workflows.
+Back come the workflows. One without a workflowHash cannot be started; its problems say why.
+Next: inspect_workflow to see more of one, or start_workflow with its workflowId.`,
+  },
+  inspect: {
+    title: 'Inspect a workflow',
+    annotations: looks,
+    template: { workflowId: '<workflowId from list_workflows>' },
+    description: `Shows one workflow before it is started: what it is for, what must be true first (preconditions), what to ask the person (clarificationPrompts), recommended preferences, and the titles of its steps. Prompts of steps are never shown ahead: each comes when it is the current step.
+Call it when you are not sure that a workflow fits, or to learn what to ask the person before the start.
+Send its workflowId; mode "metadata" leaves the titles of steps out.
+Next: start_workflow with the same workflowId.`,
+  },
+  start: {
+    title: 'Start a workflow',
+    annotations: { ...adds, idempotentHint: false },
+    template: { workflowId: '<workflowId from list_workflows>', context: {} },
+    description: `Starts a run of a workflow, pinned to its present version, and answers with the first step.
+Call it once for each piece of work. To go on with one that was started before, use resume_session instead.
+Send the workflowId. context holds facts that the workflow reads (ticket ids, paths, lists): they are kept, so never send them again. workspacePath lets the run be found again by branch or commit. preferences only where the person asked for them. With a startKey of your own, the same start sent twice is one run.
+Back come pending (the step to do now, with its prompt), stateToken, ackToken and checkpointToken, nextIntent and nextCall.
+Next: do what pending.prompt says, then call continue_workflow as nextCall shows. Do not guess later steps and do not do their work ahead.`,
+  },
+  continue: {
+    title: 'Continue a workflow',
+    annotations: adds,
+    template: {
+      stateToken: '<stateToken of the last answer>',
+      ackToken: '<ackToken of the last answer>',
+      output: { notesMarkdown: '<what you did in this step, in markdown>' },
+    },
+    description: `Hands in the pending step and answers with the next one; or, without an ackToken, shows the present place again.
+Two ways to call it:
+- advance, when the step is done: send stateToken and ackToken of the same answer, unchanged, and output. output.notesMarkdown says what you did in THIS step only; output.artifacts has the structured results that OUTPUT REQUIREMENTS of the prompt ask for. context only for facts that are new or changed.
+- rehydrate, when you lost the prompt, the chat was rewound, or you need a fresh ackToken: send only the stateToken. Nothing is changed or recorded.
+Report inside output what the step cannot settle: needsFromUser for what only the person can give, capabilityObservations for what you learned about delegation or web browsing, divergences where you did something else on purpose.
+Back comes kind "ok" with the next pending step and new tokens, or kind "blocked" with blockers. What nextIntent says: perform_pending_then_continue = do the step, then hand it in; await_user_confirmation = ask the person first, then hand it in; rehydrate_only = nothing can be handed in from this answer; complete = finished, there is nothing left to call.
+When blocked: nothing moved. Mend what blockers say, call this tool with only the stateToken for a fresh ackToken, and hand in again; the old ackToken only repeats the old answer.
+Sending the same call twice is safe: it gives the same answer and does not move twice. Tokens of two runs are never mixed.`,
+  },
+  checkpoint: {
+    title: 'Save a checkpoint',
+    annotations: adds,
+    template: {
+      checkpointToken: '<checkpointToken of the last answer>',
+      notesMarkdown: '<what is to be remembered of the unfinished step>',
+    },
+    description: `Saves what you have so far of the pending step without finishing it, so that work is not lost when the chat ends.
+Call it in the middle of a long step, or before a pause. It does not move on and replaces no continue_workflow.
+Send the checkpointToken of the last answer and, in notesMarkdown, what must be remembered.
+Back come a new stateToken and the same pending step. The same call twice saves once.
+Next: go on with the step; before you hand it in, call continue_workflow with only the new stateToken for a fresh ackToken.`,
+  },
+  resume: {
+    title: 'Find a session to resume',
+    annotations: looks,
+    template: { query: '<words that the person remembers>' },
+    description: `Finds runs that were begun before, best match first, when you have no token: in a new chat, or after the old one was lost.
+Call it when the person wants to go on with something, or before you start a workflow that may already be under way.
+Send what you know: gitBranch or gitHeadSha of the working directory, workspacePath, and query with words that the person remembers (all must occur). Nothing at all gives the latest.
+Back come up to five candidates: workflow, run, pending step, why each matched, a snippet of its last notes, and a stateToken.
+Next: if it is not clear which one is meant, ask the person. Then call continue_workflow with only the stateToken of that candidate: it shows the step with fresh tokens.`,
+  },
+} as const satisfies Readonly<
+  Record<ToolKey, Pick<ToolDefinition, 'title' | 'annotations' | 'template' | 'description'>>
+>;
+
+const order: readonly ToolKey[] = ['list', 'inspect', 'start', 'continue', 'checkpoint', 'resume'];
+
+/** Exactly the tools of the agent's surface, in the order in which an agent meets them. */
+export const agentTools: readonly ToolDefinition[] = order.map(key => {
+  const { tool, input, answer } = guidedSchemas[key];
+  return { key, name: tool, input, answer, ...words[key] };
+});

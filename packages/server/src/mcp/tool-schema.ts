@@ -1,0 +1,37 @@
+import { errorEnvelope, type Json } from '@signalbox/model';
+import * as z from 'zod';
+
+export type JsonSchema = Readonly<Record<string, Json>>;
+
+/** What a tool takes, for a client. */
+export function inputJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' }) as JsonSchema;
+}
+
+/**
+ * What a tool answers, for a client. The error envelope is one of the alternatives, because some clients check the structured
+ * content of a failure too and would throw away what it says.
+ */
+export function answerJsonSchema(schema: z.ZodType): JsonSchema {
+  const either = z.union([schema, failedAnswer]);
+  return { type: 'object', ...(z.toJSONSchema(either, { target: 'draft-2020-12', io: 'output' }) as JsonSchema) };
+}
+
+/** The codes are many and the same everywhere; an agent acts on the rest. */
+const failedAnswer = errorEnvelope.extend({ code: z.string() });
+
+/**
+ * A schema that a client is shown and that lets everything through: what does not fit is told by us, with the error envelope.
+ * The text of the schema is made once, not for every connection.
+ */
+export function shownSchema(schema: JsonSchema) {
+  const shown = () => ({ ...schema });
+  return {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'signalbox',
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: shown, output: shown },
+    },
+  };
+}

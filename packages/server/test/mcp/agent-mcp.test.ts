@@ -1,0 +1,277 @@
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type GuidedTools, guidedSchemas } from '@signalbox/app/guided';
+import { thisMachine } from '@signalbox/app/runs';
+import { errorEnvelope, failure, ok } from '@signalbox/model';
+import { createAgentMcp, mcpRoute, startServer } from '@signalbox/server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { agentTools } from '../../src/mcp/tool-definitions.ts';
+import { TOKEN } from '../http-asker.ts';
+import { scriptedHost } from '../scripted-host.ts';
+import { blocked, RUN, scriptedGuided } from './scripted-guided.ts';
+
+const modern = '2026-07-28';
+const handshake = '2025-11-25';
+
+interface Stage {
+  readonly url: URL;
+  readonly faults: readonly unknown[];
+  connect(version?: string, token?: string): Promise<Client>;
+}
+
+async function stage(changes: Partial<GuidedTools> = {}): Promise<Stage> {
+  const faults: unknown[] = [];
+  const started = await startServer({
+    host: scriptedHost(),
+    guided: scriptedGuided(changes),
+    token: TOKEN,
+    port: 0,
+    timers: thisMachine().timers,
+    onFault: thrown => faults.push(thrown),
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  const server = started.value;
+  onTestFinished(() => server.close());
+  const url = new URL('/mcp/agent', server.url);
+  return {
+    url,
+    faults,
+    async connect(version = modern, token = TOKEN) {
+      const mode = version === handshake ? 'legacy' : { pin: version };
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+      const headers = { authorization: `Bearer ${token}` };
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+      onTestFinished(() => client.close());
+      return client;
+    },
+  };
+}
+
+const textOf = ({ content }: CallToolResult) => content.map(part => (part.type === 'text' ? part.text : '')).join('');
+
+describe('the agent at /mcp/agent', () => {
+  it.each([modern, handshake])('[V37] [V38] speaks %s and has exactly the six tools', async version => {
+    const client = await (await stage()).connect(version);
+    expect(client.getNegotiatedProtocolVersion()).toBe(version);
+    expect(client.getInstructions()).toContain('one step at a time');
+    const { tools } = await client.listTools();
+    expect(tools.map(tool => [tool.name, tool.annotations?.readOnlyHint])).toEqual([
+      ['list_workflows', true],
+      ['inspect_workflow', true],
+      ['start_workflow', false],
+      ['continue_workflow', false],
+      ['checkpoint_workflow', false],
+      ['resume_session', true],
+    ]);
+    for (const tool of tools) {
+      expect(tool).toMatchObject({
+        title: expect.any(String),
+        description: expect.stringContaining('Send'),
+        inputSchema: { type: 'object', additionalProperties: false },
+        outputSchema: { type: 'object' },
+        annotations: { destructiveHint: false, openWorldHint: false },
+      });
+    }
+  });
+
+  it.each([modern, handshake])(
+    '[V39] walks a workflow to its end with %s, by the calls that answers give',
+    async version => {
+      const client = await (await stage()).connect(version);
+      let answer = await client.callTool({ name: 'start_workflow', arguments: { workflowId: 'test.two_steps' } });
+      const titles: (string | undefined)[] = [];
+      for (;;) {
+        const step = guidedSchemas.continue.answer.parse(answer.structuredContent);
+        titles.push(step.pending?.title);
+        const text = textOf(answer);
+        expect(text).toContain(`workflow test.two_steps (Two steps), run ${RUN}, `);
+        if (step.nextCall === null) {
+          expect(text).toContain('The workflow is complete.');
+          break;
+        }
+        expect(text).toContain(step.pending?.prompt);
+        expect(text).toContain(`${step.nextCall.tool} ${JSON.stringify(step.nextCall.arguments)}`);
+        expect(text).toContain(`"checkpointToken":"${step.checkpointToken}"`);
+        answer = await client.callTool({ name: step.nextCall.tool, arguments: step.nextCall.arguments });
+      }
+      expect(titles).toEqual(['Look around', 'Tell what you saw', undefined]);
+    },
+  );
+
+  it('[V39] every tool answers with structured content and a text that says the next call', async () => {
+    const client = await (await stage()).connect();
+    const calls: [string, Record<string, unknown>, string][] = [
+      ['list_workflows', {}, 'inspect_workflow {"workflowId":"test.two_steps"}'],
+      ['inspect_workflow', { workflowId: 'test.two_steps' }, 'start_workflow {"workflowId":"test.two_steps"}'],
+      ['checkpoint_workflow', { checkpointToken: 'chk.0' }, 'continue_workflow {"stateToken":"st.0"'],
+      ['resume_session', { query: 'look' }, 'continue_workflow {"stateToken":"st.1"}'],
+    ];
+    for (const [name, args, next] of calls) {
+      const answer = await client.callTool({ name, arguments: args });
+      expect(answer.isError ?? false).toBe(false);
+      const { answer: schema } = Object.values(guidedSchemas).find(each => each.tool === name) ?? guidedSchemas.list;
+      expect(schema.parse(answer.structuredContent)).toEqual(answer.structuredContent);
+      expect(textOf(answer)).toContain(next);
+    }
+  });
+
+  it('[V39] a blocked answer says what to mend, and that a fresh ackToken is needed', async () => {
+    const client = await (await stage({ continue: async () => ok(blocked) })).connect();
+    const answer = await client.callTool({
+      name: 'continue_workflow',
+      arguments: { stateToken: 'st.0', ackToken: 'ack.0' },
+    });
+    expect(answer.isError ?? false).toBe(false);
+    expect(answer.structuredContent).toEqual(blocked);
+    expect(textOf(answer)).toBe(`BLOCKED. Nothing moved: Look around is still the current step.
+
+workflow test.two_steps (Two steps), run ${RUN}, step look
+
+- MISSING_REQUIRED_OUTPUT: There is no loop control artifact.
+  How to mend it: Hand in one with a decision.
+
+Mend this first. Then get a fresh ackToken with the call below, which changes nothing, and hand the step in again with it; the old ackToken only repeats this answer.
+continue_workflow {"stateToken":"st.0"}`);
+  });
+});
+
+describe('failures', () => {
+  it.each([modern, handshake])(
+    '[V40] with %s, what the port refuses is the envelope, and a text that teaches',
+    async version => {
+      const client = await (await stage()).connect(version);
+      const answer = await client.callTool({ name: 'start_workflow', arguments: { workflowId: 'test.three_steps' } });
+      expect(answer).toMatchObject({ isError: true });
+      expect(errorEnvelope.parse(answer.structuredContent)).toMatchObject({ code: 'workflow/unknown' });
+      expect(textOf(answer)).toBe(`start_workflow failed: workflow/unknown
+
+What is wrong: There is no workflow "test.three_steps".
+How to mend it: List the workflows and use an id from there.
+Again? The same call will fail again: change it first.
+
+Next call:
+list_workflows {}`);
+    },
+  );
+
+  it('[V40] a token that is not of here leads to resume_session, a locked session to the same call', async () => {
+    const { connect } = await stage({
+      checkpoint: async () => ({
+        ok: false,
+        error: failure('TOKEN_SESSION_LOCKED', {
+          message: 'Another process writes the session.',
+          suggestion: 'Wait.',
+          retry: { kind: 'retryable_after_ms', afterMs: 250 },
+        }),
+      }),
+    });
+    const client = await connect();
+    const foreign = await client.callTool({ name: 'continue_workflow', arguments: { stateToken: 'st.v1.of.another' } });
+    expect(foreign.structuredContent).toMatchObject({ code: 'TOKEN_UNKNOWN_NODE' });
+    expect(textOf(foreign)).toContain('Next call:\nresume_session {}');
+    const locked = await client.callTool({ name: 'checkpoint_workflow', arguments: { checkpointToken: 'chk.0' } });
+    expect(locked.structuredContent).toMatchObject({ retry: { kind: 'retryable_after_ms', afterMs: 250 } });
+    expect(textOf(locked)).toContain(
+      'in 250 ms; it is safe.\n\nNext call:\ncheckpoint_workflow with the same arguments',
+    );
+  });
+
+  it.each<[string, string, Record<string, unknown>, string]>([
+    ['nothing', 'start_workflow', {}, 'workflowId'],
+    ['a number for a text', 'start_workflow', { workflowId: 7 }, 'workflowId'],
+    ['a field that there is not', 'list_workflows', { filter: 'x' }, 'filter'],
+    ['a token of a megabyte', 'continue_workflow', { stateToken: 'x'.repeat(900_000) }, 'stateToken'],
+    ['a list for an object', 'start_workflow', { workflowId: 'a.b', context: [] }, 'context'],
+    ['a field of a field', 'continue_workflow', { stateToken: 'st.0', output: { notes: 'x' } }, 'output'],
+  ])('[V40] %s is told by its name, and the port is not called', async (_name, tool, args, told) => {
+    const never = async () => {
+      throw new Error('the port was called');
+    };
+    const { connect, faults } = await stage({ list: never, start: never, continue: never });
+    const answer = await (await connect()).callTool({ name: tool, arguments: args });
+    expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'VALIDATION_ERROR' } });
+    const text = textOf(answer);
+    expect(text).toContain(told);
+    expect(text).toContain(`Next call:\n${tool} {`);
+    expect(text.length).toBeLessThan(3_000);
+    expect(faults).toEqual([]);
+  });
+
+  it('[V40] a hundred thousand lists in each other are told so', async () => {
+    const { url, faults } = await stage();
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_workflow","arguments":{"workflowId":"a.b","context":{"x":${deep}}}}}`,
+    });
+    expect(await answer.text()).toContain('context: nested deeper than 500 levels');
+    expect(faults).toEqual([]);
+  });
+
+  it('[V40] a call that fails for a reason that nobody foresaw says nothing of it', async () => {
+    const bang = new Error('the secret is 1234');
+    const { connect, faults } = await stage({
+      resume: async () => {
+        throw bang;
+      },
+    });
+    const answer = await (await connect()).callTool({ name: 'resume_session', arguments: {} });
+    expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'command/unexpected' } });
+    expect(JSON.stringify(answer)).not.toContain('1234');
+    expect(faults).toEqual([bang]);
+  });
+
+  it('[V37] there is no other tool', async () => {
+    const client = await (await stage()).connect();
+    await expect(client.callTool({ name: 'export_session', arguments: {} })).rejects.toThrow('export_session');
+  });
+});
+
+describe('who may ask', () => {
+  it.each(['', 'another-token'])('[V36] the token %j is refused', async token => {
+    const { connect, url } = await stage();
+    await expect(connect(modern, token)).rejects.toThrow();
+    const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    expect([answer.status, errorEnvelope.parse(await answer.json()).code]).toEqual([401, 'request/unauthorized']);
+  });
+
+  it('[V36] a page of another origin is refused, also with the token', async () => {
+    const { url } = await stage();
+    const headers = { authorization: `Bearer ${TOKEN}`, origin: 'http://evil.example' };
+    expect((await fetch(url, { method: 'POST', headers })).status).toBe(403);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half an object', '{'],
+    ['an empty batch', '[]'],
+    ['no method', '{"jsonrpc":"2.0"}'],
+  ])('[V36] garbage ends nothing: %s', async (_name, body) => {
+    const { url, connect } = await stage();
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const { status } = await fetch(url, { method: 'POST', headers, body });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+    expect((await (await connect()).listTools()).tools).toHaveLength(6);
+  });
+});
+
+it('[V36] a body of more than a megabyte is not read', async () => {
+  const route = mcpRoute(createAgentMcp(scriptedGuided()));
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const request = new Request('http://127.0.0.1/mcp/agent', { method: 'POST', headers, body: ' '.repeat(1_100_000) });
+  expect((await route(request)).status).toBe(413);
+});
+
+it('[V40] the template of every tool is a call that it takes', () => {
+  for (const { name, input, template } of agentTools)
+    expect([name, input.safeParse(template).success]).toEqual([name, true]);
+});
