@@ -70,7 +70,8 @@ export type CompileMode = 'load' | 'strict';
 const STRICT_ERRORS: ReadonlySet<ProblemCode> = new Set(['unknown_field', 'legacy_id']);
 
 export interface ProblemList {
-  add(code: ProblemCode, path: string, message: string, suggestion: string): void;
+  /** A suggestion that takes work to find is given as a function: it is asked only for problems that are listed. */
+  add(code: ProblemCode, path: string, message: string, suggestion: string | (() => string)): void;
   readonly hasErrors: boolean;
   /** Sorted by path, then code. */
   all(): readonly WorkflowProblem[];
@@ -86,8 +87,12 @@ export function problemList(mode: CompileMode): ProblemList {
       if (found.has(key)) return;
       const severity = mode === 'strict' && STRICT_ERRORS.has(code) ? 'error' : problemCodes[code];
       if (severity === 'error') errors++;
-      if (found.size >= limits.problems) overflow = true;
-      else found.set(key, { code, severity, path, message, suggestion });
+      if (found.size >= limits.problems) {
+        overflow = true;
+        return;
+      }
+      const advice = typeof suggestion === 'string' ? suggestion : suggestion();
+      found.set(key, { code, severity, path, message, suggestion: advice });
     },
     get hasErrors() {
       return errors > 0;
@@ -119,6 +124,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

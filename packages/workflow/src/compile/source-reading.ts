@@ -41,24 +41,26 @@ export function readSource(source: unknown, problems: ProblemList): ReadSource |
     return undefined;
   }
   const removed = mend(copy, problems);
-  if (!sourceWorkflow.safeParse(copy.root).success) return undefined;
-  return { workflow: copy.root as SourceWorkflow, copy, removed };
+  return removed && { workflow: copy.root as SourceWorkflow, copy, removed };
 }
 
-/** Every round takes out at least one value, so this ends; most files take two rounds. */
-function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> {
+/**
+ * Takes out what is wrong until the shape is right, and answers what was taken; undefined where that cannot be. Most files
+ * take one round or two.
+ */
+function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> | undefined {
   const removed = new Set<string>();
   for (let round = 0; round < limits.depth; round++) {
     const result = sourceWorkflow.safeParse(copy.root);
     if (result.success) return removed;
     const taken = new Map<unknown[], Set<number>>();
-    for (const issue of result.error.issues.flatMap(leaves)) {
-      reportIssue(copy, issue, problems, removed);
-      takeOut(copy, issue, removed, taken);
-    }
+    // All are found first: what is taken out for one may be around what another is about.
+    const located = result.error.issues.flatMap(leaves).map(issue => locate(copy, issue));
+    for (const each of located) reportIssue(copy, each, problems, removed);
+    for (const each of located) takeOut(copy, each, removed, taken);
     for (const [list, indices] of taken) copy.removeItems(list, indices);
   }
-  return removed;
+  return undefined;
 }
 
 type Issue = z.core.$ZodIssue;
@@ -100,17 +102,32 @@ function placeOf(copy: SourceCopy, path: readonly PropertyKey[]): Place {
   return { container, key: undefined, exists: true };
 }
 
-function reportIssue(copy: SourceCopy, issue: Issue, problems: ProblemList, removed: ReadonlySet<string>): void {
-  const { container, key, exists } = placeOf(copy, issue.path);
+/** An issue and what it is about, found before anything was taken out. */
+interface Located extends Place {
+  readonly issue: Issue;
+  /** The object that lacks a field or has one too many, and where it stands. */
+  readonly object: object;
+  readonly owner: Place;
+}
+
+function locate(copy: SourceCopy, issue: Issue): Located {
+  const owner = placeOf(copy, isUnknownKey(issue) ? issue.path : issue.path.slice(0, -1));
+  const object = owner.key === undefined ? owner.container : (Reflect.get(owner.container, owner.key) as object);
+  return { issue, ...placeOf(copy, issue.path), owner, object };
+}
+
+function reportIssue(copy: SourceCopy, located: Located, problems: ProblemList, removed: ReadonlySet<string>): void {
+  const { issue, container, key, exists, object } = located;
   if (issue.code === 'unrecognized_keys') {
-    const owner = issue.path.length === 0 ? container : (Reflect.get(container, key ?? '') as object);
     for (const unknown of issue.keys) {
-      const meant = nearest(unknown, knownFields);
       problems.add(
         'unknown_field',
-        copy.memberPointer(owner, unknown),
+        copy.memberPointer(object, unknown),
         `There is no field ${quoted(unknown)} here; it is ignored.`,
-        meant === undefined ? 'Remove it.' : `Remove it, or write ${quoted(meant)} if that is meant.`,
+        () => {
+          const meant = nearest(unknown, knownFields);
+          return meant === undefined ? 'Remove it.' : `Remove it, or write ${quoted(meant)} if that is meant.`;
+        },
       );
     }
     return;
@@ -128,21 +145,24 @@ function reportIssue(copy: SourceCopy, issue: Issue, problems: ProblemList, remo
 }
 
 /** Takes out what an issue is about: the value itself, or what lacks a value that it must have. */
-function takeOut(copy: SourceCopy, issue: Issue, removed: Set<string>, taken: Map<unknown[], Set<number>>): void {
-  const { container, key, exists } = placeOf(copy, issue.path);
+function takeOut(copy: SourceCopy, located: Located, removed: Set<string>, taken: Map<unknown[], Set<number>>): void {
+  const { issue, container, key, exists, owner, object } = located;
   if (issue.code === 'unrecognized_keys') {
-    const owner = issue.path.length === 0 ? container : (Reflect.get(container, key ?? '') as object);
-    for (const unknown of issue.keys) copy.remove(owner, unknown);
+    for (const unknown of issue.keys) copy.remove(object, unknown);
     return;
   }
-  if (!exists) {
-    supply(copy, issue.path.slice(0, -1), String(key), removed, taken);
+  if (exists) {
+    remove(copy, { container, key, exists }, removed, taken);
     return;
   }
-  if (key === undefined) return;
-  removed.add(copy.memberPointer(container, String(key)));
-  if (Array.isArray(container)) take(taken, container, Number(key));
-  else copy.remove(container, String(key));
+  const name = String(key);
+  const standIn = name === 'id' ? `unnamed-${removed.size}` : standIns[name];
+  if (standIn === undefined) {
+    remove(copy, owner, removed, taken);
+    return;
+  }
+  removed.add(copy.memberPointer(container, name));
+  Reflect.set(container, name, standIn);
 }
 
 /** What stands in for a missing field, so that the rest of what lacks it can be looked at. */
@@ -154,26 +174,16 @@ const standIns: Readonly<Record<string, Json>> = {
   maxIterations: 1,
 };
 
-function supply(
+function remove(
   copy: SourceCopy,
-  path: readonly PropertyKey[],
-  key: string,
+  { container, key }: Place,
   removed: Set<string>,
   taken: Map<unknown[], Set<number>>,
 ): void {
-  const owner = placeOf(copy, path);
-  if (!owner.exists) return;
-  const lacking = owner.key === undefined ? owner.container : (Reflect.get(owner.container, owner.key) as object);
-  const standIn = key === 'id' ? `unnamed-${removed.size}` : standIns[key];
-  if (standIn !== undefined) {
-    removed.add(copy.memberPointer(lacking, key));
-    Reflect.set(lacking, key, standIn);
-    return;
-  }
-  if (owner.key === undefined) return;
-  removed.add(copy.memberPointer(owner.container, String(owner.key)));
-  if (Array.isArray(owner.container)) take(taken, owner.container, Number(owner.key));
-  else copy.remove(owner.container, String(owner.key));
+  if (key === undefined) return;
+  removed.add(copy.memberPointer(container, String(key)));
+  if (Array.isArray(container)) take(taken, container, Number(key));
+  else copy.remove(container, String(key));
 }
 
 function take(taken: Map<unknown[], Set<number>>, list: unknown[], index: number): void {

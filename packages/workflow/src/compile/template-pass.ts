@@ -192,13 +192,13 @@ export function expandTemplates(
     const name = templateId.startsWith(TEMPLATE_PREFIX) ? templateId.slice(TEMPLATE_PREFIX.length) : undefined;
     const routine = name === undefined ? undefined : routines.get(name);
     if (routine === undefined) {
-      const meant = nearest(
-        templateId,
-        [...routines.keys()].map(known => `${TEMPLATE_PREFIX}${known}`),
-      );
-      const hint = `Use ${TEMPLATE_PREFIX}<routine> of a routine that exists.`;
-      const message = `There is no template "${templateId}".`;
-      problems.add('template_unknown', at, message, meant === undefined ? hint : `Did you mean "${meant}"?`);
+      problems.add('template_unknown', at, `There is no template "${templateId}".`, () => {
+        const known = [...routines.keys()].map(each => `${TEMPLATE_PREFIX}${each}`);
+        const meant = nearest(templateId, known);
+        return meant === undefined
+          ? `Use ${TEMPLATE_PREFIX}<routine> of a routine that exists.`
+          : `Did you mean "${meant}"?`;
+      });
       return [];
     }
     if (level.templates.includes(templateId) || level.templates.length >= limits.templateDepth) {

@@ -14,7 +14,12 @@ export interface Walk {
   readonly problems: readonly WalkProblem[];
 }
 
-export const walkLimits = { depth: 8, entries: 20_000 } as const;
+export interface WalkLimits {
+  readonly depth: number;
+  readonly entries: number;
+}
+
+export const walkLimits: WalkLimits = { depth: 8, entries: 20_000 };
 
 /** Directories that hold other people's files, or none that a person wrote. */
 const SKIPPED = new Set([
@@ -33,7 +38,7 @@ const SKIPPED = new Set([
  * The JSON files under a directory. Symbolic links are not followed, so nothing outside the tree is read and no circle
  * is walked; the root itself may be one. A directory that is not there has no files.
  */
-export async function walkDirectory(root: string): Promise<Walk> {
+export async function walkDirectory(root: string, bounds: WalkLimits = walkLimits): Promise<Walk> {
   const files: string[] = [];
   const problems: WalkProblem[] = [];
   let entries = 0;
@@ -55,8 +60,8 @@ export async function walkDirectory(root: string): Promise<Walk> {
     }
     for (const entry of found) {
       const ref = directory === '' ? entry.name : `${directory}/${entry.name}`;
-      if (++entries > walkLimits.entries) {
-        const message = `There are more than ${walkLimits.entries} files and directories; the rest is not looked at.`;
+      if (++entries > bounds.entries) {
+        const message = `There are more than ${bounds.entries} files and directories; the rest is not looked at.`;
         problems.push({ code: 'too_many_entries', ref: directory, message });
         return { files: files.sort(), problems };
       }
@@ -66,8 +71,8 @@ export async function walkDirectory(root: string): Promise<Walk> {
           problems.push({ code: 'symbolic_link', ref, message: 'A symbolic link is not followed.' });
         }
       } else if (entry.isDirectory()) {
-        if (depth < walkLimits.depth) pending.push({ ref, depth: depth + 1 });
-        else problems.push({ code: 'too_deep', ref, message: `Deeper than ${walkLimits.depth} directories.` });
+        if (depth < bounds.depth) pending.push({ ref, depth: depth + 1 });
+        else problems.push({ code: 'too_deep', ref, message: `Deeper than ${bounds.depth} directories.` });
       } else if (entry.isFile() && entry.name.endsWith('.json')) files.push(ref);
     }
   }
