@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '@signalbox/model';
 import type { CompiledStep, ProgramEntry } from '../compile/compiled-workflow.ts';
 import type { EngineState, LoopFrame } from '../session/execution-snapshot.ts';
-import { formatStepInstanceKey, parseStepInstanceKey, type StepInstance } from '../session/step-instance-key.ts';
+import { formatStepInstanceKey, type StepInstance } from '../session/step-instance-key.ts';
 import type { InterpreterFault } from './interpreter-fault.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
@@ -22,8 +22,8 @@ export interface Located {
 /** Where the pending step of a snapshot stands, once everything in the snapshot was found in the workflow. */
 export function locatePending(index: WorkflowIndex, state: Running): Result<Located, InterpreterFault> {
   for (const key of state.completed.values) {
-    const instance = parseStepInstanceKey(key);
-    if (!instance.ok || !index.steps.has(instance.value.stepId)) {
+    // The schema has read the key; what follows the loops, if there are any, is the step.
+    if (!index.steps.has(key.slice(key.lastIndexOf(':') + 1))) {
       return err({ code: 'unknown_step', id: key, reason: `${key} is completed, and the workflow has no such step` });
     }
   }
