@@ -13,12 +13,16 @@ export function inputJsonSchema(schema: z.ZodType): JsonSchema {
  * content of a failure too and would throw away what it says.
  */
 export function answerJsonSchema(schema: z.ZodType): JsonSchema {
-  const either = z.union([schema, failedAnswer]);
-  return { type: 'object', ...(z.toJSONSchema(either, { target: 'draft-2020-12', io: 'output' }) as JsonSchema) };
+  return { type: 'object', ...plainJsonSchema(z.union([schema, failedAnswer])) };
+}
+
+/** What is answered when nothing is said of failures. */
+export function plainJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output' }) as JsonSchema;
 }
 
 /** The codes are many and the same everywhere; an agent acts on the rest. */
-const failedAnswer = errorEnvelope.extend({ code: z.string() });
+export const failedAnswer = errorEnvelope.extend({ code: z.string() });
 
 /**
  * A schema that a client is shown and that lets everything through: what does not fit is told by us, with the error envelope.
