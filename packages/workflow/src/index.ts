@@ -81,13 +81,13 @@ export {
 export { type EngineStateOf, projectRunStatus } from './projections/run-status.ts';
 export { type SessionGate, sessionGate } from './projections/session-gate.ts';
 export {
-  latestRecap,
   type NodeView,
   projectSession,
   type RunView,
   type SessionView,
   type ViewOptions,
 } from './projections/session-view.ts';
+export { answersAt, latestRecap, type WalkedStep, wayBeyond, wayTo } from './projections/walked-way.ts';
 export { renderPrompt, type ShownStep } from './prompts/prompt.ts';
 export type { Recovery, StepNotes } from './prompts/recovery.ts';
 export {

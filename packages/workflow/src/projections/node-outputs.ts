@@ -9,6 +9,8 @@ export interface NodeOutput {
   readonly outputChannel: OutputChannel;
   readonly payload: OutputPayload;
   readonly appendedAt: number;
+  /** The earlier output that this one corrects. */
+  readonly supersedes?: OutputId;
   /** A later output of the same node and channel that corrects it. */
   readonly isSuperseded: boolean;
 }
@@ -35,7 +37,15 @@ export function projectNodeOutputs(events: readonly DomainEvent[]): ReadonlyMap<
     );
     const output = history[corrected];
     if (output !== undefined) history[corrected] = { ...output, isSuperseded: true };
-    history.push({ outputId, runId, outputChannel, payload, appendedAt: event.eventIndex, isSuperseded: false });
+    history.push({
+      outputId,
+      runId,
+      outputChannel,
+      payload,
+      appendedAt: event.eventIndex,
+      ...(output && { supersedes: output.outputId }),
+      isSuperseded: false,
+    });
   }
   return new Map([...histories].map(([nodeId, history]) => [nodeId, { history, current: currentOf(history) }]));
 }

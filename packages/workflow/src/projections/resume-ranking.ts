@@ -4,7 +4,7 @@ import { projectNodeOutputs } from './node-outputs.ts';
 import { projectObservations } from './observations.ts';
 import { projectRunDags } from './run-dag.ts';
 import { type SessionHealth, sessionGate } from './session-gate.ts';
-import { latestRecap } from './session-view.ts';
+import { latestRecap } from './walked-way.ts';
 
 export const resumeBudgets = { candidates: 5, snippetBytes: 2048 } as const;
 

@@ -21,6 +21,8 @@ export interface DagNode {
   readonly workflowHash: Digest;
   readonly snapshotRef: Digest;
   readonly createdAt: number;
+  /** The index of the attempt that led here; undefined for a root or a checkpoint. */
+  readonly advancedAt: number | undefined;
   readonly children: readonly NodeId[];
 }
 
@@ -43,7 +45,13 @@ export function projectRunDags(events: readonly DomainEvent[]): ReadonlyMap<RunI
   const draftOf = (runId: RunId): DagDraft => {
     const known = drafts.get(runId);
     if (known !== undefined) return known;
-    const fresh: DagDraft = { workflow: undefined, nodes: new Map(), edges: [], activity: new Map() };
+    const fresh: DagDraft = {
+      workflow: undefined,
+      nodes: new Map(),
+      edges: [],
+      activity: new Map(),
+      attempts: new Map(),
+    };
     drafts.set(runId, fresh);
     return fresh;
   };
@@ -70,6 +78,8 @@ interface DagDraft {
   readonly edges: DagEdge[];
   /** The last event that touches a node. */
   readonly activity: Map<NodeId, number>;
+  /** The attempt that led to a node. It is recorded before the node. */
+  readonly attempts: Map<NodeId, number>;
 }
 
 function record(event: DomainEvent, draftOf: (runId: RunId) => DagDraft): void {
@@ -85,9 +95,15 @@ function record(event: DomainEvent, draftOf: (runId: RunId) => DagDraft): void {
       const draft = draftOf(event.scope.runId);
       const { nodeId } = event.scope;
       if (!draft.nodes.has(nodeId)) {
-        draft.nodes.set(nodeId, { nodeId, ...event.data, createdAt: event.eventIndex, children: [] });
+        const advancedAt = draft.attempts.get(nodeId);
+        draft.nodes.set(nodeId, { nodeId, ...event.data, createdAt: event.eventIndex, advancedAt, children: [] });
       }
       touch(draft, nodeId);
+      return;
+    }
+    case 'advance_recorded': {
+      const { outcome } = event.data;
+      if (outcome.kind === 'advanced') draftOf(event.scope.runId).attempts.set(outcome.toNodeId, event.eventIndex);
       return;
     }
     case 'edge_created': {

@@ -4,10 +4,11 @@ import type { NodeKind } from '../session/event-data.ts';
 import { defaultPreferences, type Preferences } from '../session/preferences.ts';
 import { type PreferenceBaselines, preferencesAt, projectPreferences } from './effective-preferences.ts';
 import { type Gap, isUnresolved, projectGaps } from './gaps.ts';
-import { type NodeOutputs, projectNodeOutputs, recapNotes } from './node-outputs.ts';
+import { type NodeOutputs, projectNodeOutputs } from './node-outputs.ts';
 import { lineage, projectRunDags, type RunDag } from './run-dag.ts';
 import { type EngineStateOf, projectRunStatus } from './run-status.ts';
 import { type SessionHealth, sessionGate } from './session-gate.ts';
+import { latestRecap } from './walked-way.ts';
 
 /** What a view holds at most. What is left out is counted. */
 export const viewBudgets = { runs: 50, nodes: 500, gaps: 100, recapBytes: 2048 } as const;
@@ -65,16 +66,6 @@ export function projectSession(events: readonly DomainEvent[], options: ViewOpti
     runs: dags.slice(0, viewBudgets.runs).map(dag => runView(dag, facts, options)),
     omittedRuns: Math.max(0, dags.length - viewBudgets.runs),
   };
-}
-
-/** The notes that stand at the preferred tip, or nearest above it: what was last said on the way there. */
-export function latestRecap(dag: RunDag, outputs: ReadonlyMap<NodeId, NodeOutputs>): string | undefined {
-  if (dag.preferredTip === undefined) return undefined;
-  for (const node of lineage(dag, dag.preferredTip.nodeId)) {
-    const notes = recapNotes(outputs.get(node.nodeId));
-    if (notes !== undefined) return notes;
-  }
-  return undefined;
 }
 
 function runView(
