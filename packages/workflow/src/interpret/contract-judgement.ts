@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@signalbox/model';
-import type { CompiledContract, CompiledStep } from '../compile/compiled-workflow.ts';
+import type { CompiledContract, CompiledLoop, CompiledStep } from '../compile/compiled-workflow.ts';
 import { shapeFaults } from '../compile/shape-check.ts';
 import type { LoopTurn } from '../session/step-instance-key.ts';
 import { isObject } from './condition-value.ts';
@@ -41,10 +41,15 @@ export function artifactFaults(
   if (faults.length > 0 || contract.artifactKind !== LOOP_CONTROL_KIND || rest.loopId === undefined) return faults;
   const innermost = loopPath.at(-1)?.loopId;
   const loop = innermost === undefined ? undefined : index.loops.get(innermost);
-  if (loop !== undefined && (rest.loopId === loop.loopId || rest.loopId === loop.sourceId)) return [];
-  return [
-    `/loopId must name the innermost active loop${loop === undefined ? ', and there is none' : `, ${loop.loopId}`}`,
-  ];
+  // Outside of loops there is none to take for another.
+  if (loop === undefined || namesOf(index, loop).includes(rest.loopId)) return [];
+  return [`/loopId must name the innermost active loop, ${loop.loopId}`];
+}
+
+/** What an agent may call a loop: its id, as authors write it too, and the name in its condition. */
+function namesOf(index: WorkflowIndex, loop: CompiledLoop): readonly Json[] {
+  const condition = loop.control.kind === 'condition_ref' ? index.conditions.get(loop.control.conditionId) : undefined;
+  return [loop.loopId, loop.sourceId, ...(condition?.kind === 'loop_control' ? [condition.loopId] : [])];
 }
 
 export const LOOP_CONTROL_KIND = 'wr.loop_control';

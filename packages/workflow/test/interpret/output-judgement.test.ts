@@ -116,6 +116,8 @@ describe('a contract', () => {
     ]);
     expect(judge(compiled, { artifacts: [decision('stop')] }).kind).toBe('accepted');
     expect(judge(compiled, { artifacts: [decision('stop', 'in')] }).kind).toBe('accepted');
+    const before = withPacks([step('init', { output: { contractRef: LOOP_CONTROL, required: true } })]);
+    expect(judge(before, { artifacts: [decision('continue', 'in')] }).kind).toBe('accepted');
     expect(told(judge(compiled, { artifacts: [decision('stop', 'out')] }))).toEqual([
       'INVALID_REQUIRED_OUTPUT: The artifact wr.loop_control of step b does not fit: /loopId must name the innermost active loop, in.',
     ]);
