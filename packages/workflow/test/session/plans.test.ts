@@ -190,6 +190,9 @@ describe('an attempt', () => {
     const after = nextAttemptId(session.events(), root);
     expect(after).not.toBe(offered);
     const next = await session.advance(root, { attemptId: after });
+    const again = nextAttemptId(session.events(), root);
+    await session.advance(next);
+    expect(nextAttemptId(session.events(), root)).toBe(again);
     expect(
       new Set([offered, after, nextAttemptId(session.events(), root), nextAttemptId(session.events(), next)]).size,
     ).toBe(4);
