@@ -31,8 +31,8 @@ type Answer<T> = Promise<Result<T, ErrorEnvelope>>;
 
 /**
  * The use-cases of guided workflows, as an agent calls them. An expected failure is an error envelope and never a throw;
- * what concerns tokens, or a session that is being written, is a `TOKEN_*` code. Input is checked by the schemas below
- * before a call; each function takes what its schema gives.
+ * what concerns tokens, or a session that is being written, is a `TOKEN_*` code. Each function checks what it is given by
+ * its schema below, and answers with `VALIDATION_ERROR` where that does not fit.
  */
 export interface GuidedTools {
   list(input: ListInput): Answer<ListAnswer>;

@@ -1,4 +1,5 @@
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
+export { type GuidedToolsOptions, openGuidedTools } from './open-guided-tools.ts';
 export type {
   CheckpointAnswer,
   InspectAnswer,

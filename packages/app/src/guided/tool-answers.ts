@@ -123,12 +123,16 @@ const gap = z.strictObject({
 
 export const preferences = z.strictObject({ autonomy, riskPolicy });
 
+/** A place in a run. */
 const place = {
   workflow: workflowName,
   sessionId,
   runId,
   nodeId,
   stateToken: z.string(),
+  /** Hands in the pending step. Absent when the workflow is complete, and where the answer is blocked. */
+  ackToken: z.string().optional(),
+  checkpointToken: z.string().optional(),
   isComplete: z.boolean(),
   /** The step to do now; null when the workflow is complete. */
   pending: pending.nullable(),
@@ -148,13 +152,11 @@ const place = {
 export const stepAnswer = z.strictObject({
   kind: z.enum(['ok', 'blocked']),
   ...place,
-  /** Absent when the workflow is complete, and where the answer is blocked. */
-  ackToken: z.string().optional(),
-  checkpointToken: z.string().optional(),
   /** Empty unless blocked. */
   blockers: z.array(blocker),
 });
 
+/** The walk goes on from the checkpoint: its tokens are those of the new place, where the same step is pending. */
 export const checkpointAnswer = z.strictObject({ checkpointNodeId: nodeId, ...place });
 
 export const resumeAnswer = z.strictObject({

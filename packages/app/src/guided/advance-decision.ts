@@ -1,0 +1,238 @@
+import { nodeHasher } from '@signalbox/journal';
+import {
+  canonicalJson,
+  type ErrorEnvelope,
+  type Json,
+  ok,
+  type Result,
+  truncateUtf8,
+  utf8Length,
+} from '@signalbox/model';
+import {
+  type Attempt,
+  type AttemptId,
+  blockerReportOf,
+  budgets,
+  type Capability,
+  checkContext,
+  derivePendingStep,
+  enforceableStatus,
+  faultReason,
+  formatStepInstanceKey,
+  gapsOf,
+  type InterpreterFault,
+  interpret,
+  judgeOutput,
+  type KnownCapabilities,
+  mergeContext,
+  type PreferenceBaselines,
+  type Preferences,
+  planAdvance,
+  planPreferences,
+  projectCapabilities,
+  projectGaps,
+  type UserAnswer,
+  type Warning,
+} from '@signalbox/workflow';
+import { invalidCall } from './guided-failures.ts';
+import { checkpointedFrom, type Situation } from './place-answer.ts';
+import { ASSUMED } from './recorded-attempt.ts';
+import type { SessionReader, SessionWrite } from './session-files.ts';
+import type { ContinueInput, StepOutputInput } from './tool-inputs.ts';
+import { outputsOfTurn } from './walked-steps.ts';
+
+/** What the artifacts of one attempt may take together, as canonical JSON. */
+const MAX_ARTIFACT_BYTES = 1024 * 1024;
+
+const CAPABILITIES: readonly Capability[] = ['delegation', 'web_browsing'];
+
+type Observation = NonNullable<Attempt['capabilities']>[number];
+type Outcome = Pick<Attempt, 'outcome' | 'gaps' | 'trace'>;
+
+/** What an attempt comes to at a place: advanced or blocked, with everything that is recorded of it. Writes nothing. */
+export function decideAdvance(
+  reader: SessionReader,
+  situation: Situation,
+  attemptId: AttemptId,
+  input: ContinueInput,
+  baselines: PreferenceBaselines,
+): Result<SessionWrite, ErrorEnvelope> {
+  const { place, events, node, dag, state } = situation;
+  const output: StepOutputInput = input.output ?? {};
+  const artifacts = (output.artifacts ?? []).map(value => ({ value, text: canonicalJson(value) }));
+  const bytes = artifacts.reduce((sum, { text }) => sum + utf8Length(text), 0);
+  if (bytes > MAX_ARTIFACT_BYTES) return tooLargeArtifacts(bytes);
+  const delta = checkContext(input.context ?? {});
+  if (!delta.ok) return delta;
+  const context = mergeContext(situation.context, delta.value);
+
+  const changes = changesOf(input.preferences);
+  const changed =
+    changes.length === 0
+      ? undefined
+      : planPreferences(events, place, { attemptId, source: 'user', delta: changes, baselines });
+  if (changed?.ok === false) return changed;
+  const preferences: Preferences = {
+    autonomy: input.preferences?.autonomy ?? situation.preferences.autonomy,
+    riskPolicy: input.preferences?.riskPolicy ?? situation.preferences.riskPolicy,
+  };
+
+  const observed = observationsOf(output);
+  const known = projectCapabilities(events);
+  const capabilities: KnownCapabilities = Object.fromEntries(
+    CAPABILITIES.map(capability => [
+      capability,
+      observed.findLast(each => each.capability === capability && each.provenance.enforcementGrade === 'strong')
+        ?.status ?? enforceableStatus(known, dag, place.nodeId, capability),
+    ]),
+  );
+
+  const pending = derivePendingStep(state);
+  const blockedBy = (fault: InterpreterFault): Outcome => {
+    const reasons = [faultReason(fault)] as const;
+    return {
+      outcome: { kind: 'blocked', blockers: blockerReportOf(reasons).blockers },
+      gaps: gapsOf(reasons),
+    };
+  };
+  const record = (made: Outcome, extra: Partial<Attempt> = {}): Result<SessionWrite, ErrorEnvelope> => {
+    const planned = planAdvance(nodeHasher, events, node, {
+      attemptId,
+      ...made,
+      notesMarkdown: output.notesMarkdown,
+      artifacts: artifacts.map(({ text }) => ({
+        sha256: nodeHasher(text),
+        contentType: 'application/json',
+        byteLength: utf8Length(text),
+      })),
+      ...(input.context !== undefined && { contextDelta: delta.value }),
+      capabilities: [...observed, ...(extra.capabilities ?? [])],
+      divergences: [...(output.divergences ?? []), ...(extra.divergences ?? [])],
+    });
+    if (!planned.ok) return planned;
+    const { snapshots, plan } = planned.value;
+    const before = changed?.ok === true ? changed.value.plan.events : [];
+    return ok({
+      planned: { snapshots, plan: { events: [...before, ...plan.events] } },
+      artifacts: artifacts.map(({ text }) => text),
+    });
+  };
+  if (state.kind !== 'running' || pending === undefined) {
+    return record(
+      blockedBy({ code: 'no_pending_step', id: situation.compiled.workflowId, reason: 'no step is pending' }),
+    );
+  }
+
+  const judged = judgeOutput(situation.compiled, state, {
+    output: {
+      notes: output.notesMarkdown,
+      artifacts: artifacts.map(({ value }) => value),
+      needs: output.needsFromUser,
+    },
+    context,
+    preferences,
+    capabilities,
+    answers: answersAt(situation),
+  });
+  if (!judged.ok) return record(blockedBy(judged.error));
+  const judgement = judged.value;
+  const extra = {
+    capabilities: judgement.observed === undefined ? [] : [judgement.observed],
+    divergences: assumedChoices(output, judgement.warnings, pending.stepId),
+  };
+  if (judgement.kind === 'blocked') {
+    return record({ outcome: { kind: 'blocked', blockers: judgement.report.blockers }, gaps: judgement.gaps }, extra);
+  }
+  const outputs = outputsOfTurn(reader, events, dag, place.nodeId, pending);
+  if (!outputs.ok) return outputs;
+  const next = interpret(
+    situation.compiled,
+    state,
+    { kind: 'step_completed', key: formatStepInstanceKey(pending), artifacts: artifacts.map(({ value }) => value) },
+    { context, outputs: outputs.value, autonomy: preferences.autonomy },
+  );
+  if (!next.ok) return record(blockedBy(next.error), extra);
+  const { trace } = next.value;
+  const gaps = [...judgement.gaps, ...next.value.gaps];
+  if (next.value.kind === 'blocked') {
+    return record({ outcome: { kind: 'blocked', blockers: next.value.report.blockers }, gaps, trace }, extra);
+  }
+  return record({ outcome: { kind: 'advanced', state: next.value.state }, gaps, trace }, extra);
+}
+
+type PreferenceChanges = Parameters<typeof planPreferences>[2]['delta'];
+
+export function changesOf(preferences: ContinueInput['preferences']): PreferenceChanges {
+  const { autonomy, riskPolicy } = preferences ?? {};
+  return [
+    ...(autonomy === undefined ? [] : [{ key: 'autonomy', value: autonomy } as const]),
+    ...(riskPolicy === undefined ? [] : [{ key: 'riskPolicy', value: riskPolicy } as const]),
+  ];
+}
+
+/** What the agent says it observed. A use that was tried is strong, what somebody says is weak. */
+function observationsOf({ capabilityObservations = [] }: StepOutputInput): readonly Observation[] {
+  return capabilityObservations.map((seen): Observation => {
+    if (seen.kind === 'manual_claim') {
+      const { capability, claimedBy, claim } = seen;
+      const detail = { claimedBy, claim };
+      return { capability, status: claim, provenance: { kind: seen.kind, enforcementGrade: 'weak', detail } };
+    }
+    const { capability, result, failureCode = 'unknown' } = seen;
+    const detail =
+      result === 'success'
+        ? ({ attemptContext: 'workflow_step', result } as const)
+        : ({ attemptContext: 'workflow_step', result, failureCode } as const);
+    return {
+      capability,
+      status: result === 'success' ? 'available' : 'unavailable',
+      provenance: { kind: seen.kind, enforcementGrade: 'strong', detail },
+    };
+  });
+}
+
+/** What the person answered here, or where this checkpoint was made. */
+function answersAt({ place, events, dag }: Situation): readonly UserAnswer[] {
+  const places = new Set([place.nodeId, ...checkpointedFrom(dag, place)]);
+  return projectGaps(events).flatMap(({ nodeId, reason, answer }) =>
+    answer !== undefined && places.has(nodeId) && reason.category === 'user_only_dependency'
+      ? [{ reason: reason.detail, answer: answer.kind }]
+      : [],
+  );
+}
+
+/** A choice that the agent was not sure of and may make: that it was made unasked is recorded. */
+function assumedChoices(
+  { needsFromUser = [] }: StepOutputInput,
+  warnings: readonly Warning[],
+  relatedStepId: string,
+): NonNullable<Attempt['divergences']> {
+  if (warnings.every(({ code }) => code !== 'choice_is_assumable')) return [];
+  return needsFromUser
+    .filter(
+      ({ reason, summary }) =>
+        reason === 'needs_user_choice' && warnings.some(({ message }) => message.includes(summary)),
+    )
+    .map(({ summary }) => ({
+      reason: 'missing_user_context',
+      summary: truncateUtf8(`${ASSUMED}${summary}`, budgets.summary),
+      relatedStepId,
+    }));
+}
+
+function tooLargeArtifacts(measuredBytes: number) {
+  const details: Json = {
+    field: 'output.artifacts',
+    measuredBytes,
+    maxBytes: MAX_ARTIFACT_BYTES,
+    method: 'RFC 8785 (JCS) UTF-8 bytes',
+  };
+  return {
+    ok: false,
+    error: invalidCall(
+      `output.artifacts take ${measuredBytes} bytes, the most is ${MAX_ARTIFACT_BYTES} (UTF-8 bytes of RFC 8785 canonical JSON).`,
+      'Write large results to files and name them by path and digest in the artifact.',
+      details,
+    ),
+  } as const;
+}

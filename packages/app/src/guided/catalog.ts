@@ -1,0 +1,138 @@
+import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+import {
+  type CompiledWorkflowSnapshotV1,
+  type FoundWorkflow,
+  idStatusOf,
+  type WorkflowLibrary,
+} from '@signalbox/workflow';
+import type { InspectAnswer, ListAnswer, Warning } from './tool-answers.ts';
+import type { InspectInput, ListInput } from './tool-inputs.ts';
+
+/** Problems that a list names: of files, and of one workflow. */
+const MAX_PROBLEMS = { files: 20, workflow: 5 } as const;
+
+export async function listWorkflows(library: WorkflowLibrary, input: ListInput): Promise<ListAnswer> {
+  const { workflows, problems } = await library.discover();
+  const listed = workflows.filter(({ isRoutine }) => input.includeRoutines === true || !isRoutine);
+  const runnable = listed.find(({ compiled, isRoutine }) => compiled.ok && !isRoutine)?.workflowId;
+  return {
+    workflows: listed.map(({ compiled, workflowId, name, description, version, idStatus, ...listing }) => ({
+      workflowId,
+      name,
+      description,
+      version,
+      idStatus,
+      ...(listing.suggestedId !== undefined && { suggestedId: listing.suggestedId }),
+      sourceKind: listing.sourceKind,
+      isRoutine: listing.isRoutine,
+      ...(compiled.ok && { workflowHash: compiled.value.workflowHash }),
+      problems: (compiled.ok ? compiled.value.warnings : compiled.error.problems)
+        .slice(0, MAX_PROBLEMS.workflow)
+        .map(({ code, path, message, suggestion }) => ({ code, path, message, suggestion })),
+    })),
+    problems: problems.slice(0, MAX_PROBLEMS.files).map(problem => ({ ...problem })),
+    omittedProblems: Math.max(0, problems.length - MAX_PROBLEMS.files),
+    nextCall: { tool: 'inspect_workflow', arguments: { workflowId: runnable ?? '<one of the workflowIds>' } },
+  };
+}
+
+export async function inspectWorkflow(
+  library: WorkflowLibrary,
+  { workflowId, mode = 'preview' }: InspectInput,
+): Promise<Result<InspectAnswer, ErrorEnvelope>> {
+  const found = await library.find(workflowId);
+  if (!found.ok) return found;
+  const { listing, compiled, canonicalId } = found.value;
+  const { snapshot, workflowHash } = compiled;
+  return ok({
+    workflow: { workflowId: snapshot.workflowId, name: snapshot.name, workflowHash },
+    description: snapshot.description,
+    version: snapshot.version,
+    idStatus: listing.idStatus,
+    ...(canonicalId !== undefined && { canonicalId }),
+    ...(listing.suggestedId !== undefined && { suggestedId: listing.suggestedId }),
+    sourceKind: listing.sourceKind,
+    preconditions: [...snapshot.preconditions],
+    clarificationPrompts: [...snapshot.clarificationPrompts],
+    recommendations: { ...snapshot.recommendations },
+    capabilities: {
+      required: [...snapshot.capabilities.required],
+      preferred: [...snapshot.capabilities.preferred],
+      disabled: [...snapshot.capabilities.disabled],
+    },
+    references: snapshot.references.map(({ id, title, source, purpose }) => ({ id, title, source, purpose })),
+    ...(mode === 'preview' && { steps: outline(snapshot) }),
+    warnings: [...findingWarnings(found.value)],
+    nextCall: { tool: 'start_workflow', arguments: { workflowId: snapshot.workflowId } },
+  });
+}
+
+/** What is to be said of a workflow by how it was found: an older id, a legacy one, and what its author should mend. */
+function findingWarnings({ listing, compiled, canonicalId }: FoundWorkflow): readonly Warning[] {
+  return [
+    ...(canonicalId === undefined
+      ? []
+      : [{ code: 'workflow_id_alias', message: `This workflow is ${canonicalId} now; use that id.` }]),
+    ...(listing.idStatus === 'legacy'
+      ? [
+          {
+            code: 'workflow_id_legacy',
+            message: `${listing.workflowId} is an id of the old form. It runs; its author should call it ${listing.suggestedId ?? 'namespace.name'}.`,
+          },
+        ]
+      : []),
+    ...compiled.warnings
+      .slice(0, MAX_PROBLEMS.workflow)
+      .map(({ code, path, message }) => ({ code, message: `${path}: ${message}` })),
+  ];
+}
+
+/** The same for a run that was started, from its pin: the same whenever it is asked. */
+export function pinWarnings(
+  asked: string,
+  { workflowId, compiledWarnings }: CompiledWorkflowSnapshotV1,
+): readonly Warning[] {
+  return [
+    ...(asked === workflowId
+      ? []
+      : [{ code: 'workflow_id_alias', message: `This workflow is ${workflowId} now; use that id.` }]),
+    ...(idStatusOf(workflowId) === 'legacy'
+      ? [
+          {
+            code: 'workflow_id_legacy',
+            message: `${workflowId} is an id of the old form; it runs. See inspect_workflow.`,
+          },
+        ]
+      : []),
+    ...compiledWarnings
+      .slice(0, MAX_PROBLEMS.workflow)
+      .map(({ code, path }) => ({ code, message: `The workflow itself could be better at ${path}: ${code}.` })),
+  ];
+}
+
+/** Whether a workflow may be asked for by an id: its own, or the one it had before it got its namespace. */
+export function isIdOf(asked: string, { workflowId }: CompiledWorkflowSnapshotV1): boolean {
+  const plain = (id: string) => id.replaceAll('-', '_');
+  return asked === workflowId || plain(`wr.${asked}`) === plain(workflowId);
+}
+
+/** Whether the source of a run's workflow is still what the run is pinned to. Told, never acted upon. */
+export async function driftWarnings(
+  library: WorkflowLibrary,
+  { workflowId }: CompiledWorkflowSnapshotV1,
+  pinned: string,
+): Promise<readonly Warning[]> {
+  const found = await library.find(workflowId);
+  if (found.ok && found.value.compiled.workflowHash === pinned) return [];
+  const why = found.ok ? 'has changed since' : 'is no longer there, or no longer valid';
+  return [
+    {
+      code: 'pinned_drift',
+      message: `The source of ${workflowId} ${why}; this run goes on with the version that it began with.`,
+    },
+  ];
+}
+
+function outline({ steps }: CompiledWorkflowSnapshotV1): NonNullable<InspectAnswer['steps']> {
+  return steps.map(({ stepId, title, kind, loops }) => ({ stepId, title, kind, loops: [...loops] }));
+}

@@ -1,0 +1,44 @@
+import { type Digest, type ErrorEnvelope, failure, type Json, type SessionId } from '@signalbox/model';
+import { type InterpreterFault, tokenSessionLocked } from '@signalbox/workflow';
+import type * as z from 'zod';
+
+export function invalidCall(message: string, suggestion: string, details?: Json): ErrorEnvelope<'VALIDATION_ERROR'> {
+  return failure('VALIDATION_ERROR', { message, suggestion, ...(details !== undefined && { details }) });
+}
+
+/** What does not fit the schema of a tool: the first problem by its path, and how many more. */
+export function unfitInput(tool: string, error: z.ZodError): ErrorEnvelope<'VALIDATION_ERROR'> {
+  const [first, ...rest] = error.issues;
+  const where = first === undefined || first.path.length === 0 ? 'the input' : first.path.join('.');
+  const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+  return invalidCall(
+    `${tool}: ${where}: ${first?.message ?? 'is not valid'}${more}.`,
+    `Mend ${where} and send the call again; nothing was changed.`,
+    { tool, field: where },
+  );
+}
+
+export function notWhatItsNameSays(ref: Digest): ErrorEnvelope<'STORE_SNAPSHOT_CORRUPT'> {
+  return failure('STORE_SNAPSHOT_CORRUPT', {
+    message: `What is stored as ${ref} is not what is kept there.`,
+    suggestion: 'Restore it from a backup or an export of a session that refers to it.',
+    details: { ref },
+  });
+}
+
+export function contradiction(sessionId: SessionId, why: string): ErrorEnvelope<'SESSION_INVARIANT_VIOLATION'> {
+  return failure('SESSION_INVARIANT_VIOLATION', {
+    message: `Session ${sessionId} contradicts itself: ${why}. Nothing was computed again and nothing was changed.`,
+    suggestion: 'Check the session with `signalbox verify`; go on from an earlier place, or start a new run.',
+    details: { sessionId },
+  });
+}
+
+export function faultOf(sessionId: SessionId, fault: InterpreterFault): ErrorEnvelope<'SESSION_INVARIANT_VIOLATION'> {
+  return contradiction(sessionId, `${fault.reason} (${fault.code})`);
+}
+
+/** Tools with tokens speak of a session that is being written as `TOKEN_SESSION_LOCKED`. */
+export function asTokenError(error: ErrorEnvelope): ErrorEnvelope {
+  return error.code === 'SESSION_LOCKED' ? tokenSessionLocked({ ...error, code: error.code }) : error;
+}

@@ -1,0 +1,59 @@
+import type { DomainEvent, EventOf, Place } from '@signalbox/workflow';
+
+/** How the record of a choice begins that the agent may make by itself. */
+export const ASSUMED = 'Assumed, not asked: ';
+
+/** What an attempt appends after its outcome; every append begins with another kind, or with a person's answer. */
+const FOLLOWING: ReadonlySet<DomainEvent['kind']> = new Set([
+  'node_output_appended',
+  'gap_recorded',
+  'capability_observed',
+  'divergence_recorded',
+  'context_set',
+  'decision_trace_appended',
+]);
+
+/**
+ * The history as it was when an attempt had been recorded: what was answered then follows from it, whatever was appended
+ * since.
+ */
+export function historyAt(
+  events: readonly DomainEvent[],
+  outcome: EventOf<'advance_recorded'> | EventOf<'edge_created'>,
+): readonly DomainEvent[] {
+  if (outcome.kind === 'edge_created') return events.slice(0, outcome.eventIndex + 1);
+  let end = outcome.eventIndex + 1;
+  for (let event = events[end]; event !== undefined && isFollowing(event); event = events[end]) end++;
+  return events.slice(0, end);
+}
+
+/** The history as it was when a run had been started: the trace of the first choice is the last of that append. */
+export function historyAtStart(events: readonly DomainEvent[], root: EventOf<'node_created'>): readonly DomainEvent[] {
+  const trace = events.findIndex(
+    event => event.kind === 'decision_trace_appended' && event.scope.nodeId === root.scope.nodeId,
+  );
+  return events.slice(0, Math.max(trace, root.eventIndex) + 1);
+}
+
+/** What was appended with the attempt that led to a place; for the root of a run, with its start. */
+export function attemptEvents(events: readonly DomainEvent[], { runId, nodeId }: Place): readonly DomainEvent[] {
+  const created = events.findIndex(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
+  const node = events[created];
+  if (node?.kind !== 'node_created') return [];
+  if (node.data.parentNodeId === null) {
+    return historyAtStart(events, node).slice(
+      events.findIndex(event => event.kind === 'run_started' && event.scope.runId === runId),
+    );
+  }
+  const from = events.findLastIndex((event, index) => index < created && event.kind === 'advance_recorded');
+  const advance = events[from];
+  const isItsOwn =
+    advance?.kind === 'advance_recorded' &&
+    advance.data.outcome.kind === 'advanced' &&
+    advance.data.outcome.toNodeId === nodeId;
+  return isItsOwn ? events.slice(from, created) : [];
+}
+
+function isFollowing(event: DomainEvent): boolean {
+  return FOLLOWING.has(event.kind) && !(event.kind === 'gap_recorded' && event.data.answer !== undefined);
+}

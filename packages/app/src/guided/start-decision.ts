@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
+import { nodeHasher } from '@signalbox/journal';
+import {
+  canonicalJson,
+  deriveId,
+  type ErrorEnvelope,
+  type EventId,
+  err,
+  ok,
+  type Result,
+  type SessionId,
+} from '@signalbox/model';
+import {
+  type AttemptId,
+  checkContext,
+  type DomainEvent,
+  dedupeKeyOf,
+  defaultPreferences,
+  type EventFacts,
+  type FoundWorkflow,
+  type GapId,
+  interpret,
+  type Next,
+  type Observed,
+  type Place,
+  type Preferences,
+  planStart,
+  type SessionPlan,
+} from '@signalbox/workflow';
+import { changesOf } from './advance-decision.ts';
+import { faultOf, invalidCall } from './guided-failures.ts';
+import type { SessionWrite } from './session-files.ts';
+import type { StartInput } from './tool-inputs.ts';
+
+/** Which session a start makes, and which attempt it is: with a key of the caller's, the same ones every time. */
+export interface StartName {
+  readonly sessionId: SessionId;
+  readonly attemptId: AttemptId;
+}
+
+export function startNameOf(startKey: string | undefined, mint: () => SessionId): StartName {
+  const sessionId = startKey === undefined ? mint() : deriveId<SessionId>('guided.session', startKey);
+  return { sessionId, attemptId: deriveId<EventId>('guided.start', sessionId) as string as AttemptId };
+}
+
+/** A new run of a workflow that was found, pinned as it is now, at its first step. Writes nothing. */
+export function decideStart(
+  { sessionId, attemptId }: StartName,
+  found: FoundWorkflow,
+  history: readonly DomainEvent[],
+  input: StartInput,
+  observations: readonly Observed[],
+  baseline: Preferences,
+): Result<SessionWrite & { readonly place: Place }, ErrorEnvelope> {
+  const { snapshot, workflowHash } = found.compiled;
+  const context = checkContext(input.context ?? {});
+  if (!context.ok) return context;
+  const autonomy = input.preferences?.autonomy ?? baseline.autonomy;
+  const first = interpret(
+    snapshot,
+    { kind: 'init' },
+    { kind: 'started' },
+    { context: context.value, outputs: [], autonomy },
+  );
+  if (!first.ok) return err(faultOf(sessionId, first.error));
+  if (first.value.kind === 'blocked') return err(cannotBegin(snapshot.workflowId, first.value));
+
+  // What holds is recorded unless it is what always holds: another process may have other defaults.
+  const isDefault = isDeepStrictEqual(baseline, defaultPreferences) && changesOf(input.preferences).length === 0;
+  const delta = isDefault ? [] : changesOf({ riskPolicy: baseline.riskPolicy, ...input.preferences, autonomy });
+  const planned = planStart(nodeHasher, history, {
+    sessionId,
+    attemptId,
+    workflow: {
+      workflowId: snapshot.workflowId,
+      workflowHash,
+      workflowSourceKind: found.listing.sourceKind,
+      workflowSourceRef: found.listing.sourceRef,
+    },
+    state: first.value.state,
+    ...(input.context !== undefined && { context: context.value }),
+    observations,
+    ...(delta.length > 0 && { preferences: { baseline, delta } }),
+  });
+  if (!planned.ok) return planned;
+  const { runId, nodeId, snapshots, plan } = planned.value;
+  const place = { sessionId, runId, nodeId };
+  const events = [...plan.events, ...beside(place, attemptId, first.value)];
+  return ok({ place, planned: { snapshots, plan: { events } }, workflows: [canonicalJson(snapshot)] });
+}
+
+/** Entries of the first trace: as many as surely fit into one record. */
+const MAX_ENTRIES = 10;
+
+/** What is disclosed at the first choice, and last why it was made. */
+function beside(
+  { sessionId, runId, nodeId }: Place,
+  attemptId: AttemptId,
+  { gaps, trace }: Exclude<Next, { kind: 'blocked' }>,
+): SessionPlan['plan']['events'] {
+  const scope = { runId, nodeId };
+  const disclosed = gaps.map(
+    ({ severity, reason, summary, details }, ordinal): EventFacts => ({
+      sessionId,
+      kind: 'gap_recorded',
+      scope,
+      data: {
+        gapId: deriveId<EventId>('guided.gap', sessionId, nodeId, attemptId, ordinal) as string as GapId,
+        severity,
+        reason,
+        summary,
+        resolution: { kind: 'unresolved' },
+        ...(details && { details }),
+      },
+    }),
+  );
+  const traced: EventFacts = {
+    sessionId,
+    kind: 'decision_trace_appended',
+    scope,
+    data: {
+      traceId: deriveId<EventId>('guided.trace', sessionId, nodeId, attemptId) as string as TraceId,
+      entries: trace.slice(-MAX_ENTRIES).map(entry => ({ ...entry })),
+    },
+  };
+  return [...disclosed, traced].map(draft);
+}
+
+type TraceId = Extract<EventFacts, { kind: 'decision_trace_appended' }>['data']['traceId'];
+
+function draft(facts: EventFacts): SessionPlan['plan']['events'][number] {
+  const { sessionId, ...rest } = facts;
+  const dedupeKey = dedupeKeyOf(facts);
+  const eventId = deriveId<EventId>('guided.event', sessionId, dedupeKey);
+  return { ...rest, dedupeKey, eventId } as SessionPlan['plan']['events'][number];
+}
+
+function cannotBegin(workflowId: string, { report }: Extract<Next, { kind: 'blocked' }>) {
+  const [first] = report.blockers;
+  return invalidCall(
+    `${workflowId} cannot begin: ${report.blockers.map(({ message }) => message).join(' ')}`,
+    first?.suggestedFix ?? 'Start it with the context that it needs.',
+    { workflowId, blockers: report.blockers.map(({ code, pointer }) => ({ code, pointer: { ...pointer } })) },
+  );
+}
