@@ -157,7 +157,7 @@ export { type Keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
 export { type Observed, planObservations } from './session/observation-plan.ts';
 export type { ArtifactRef } from './session/output-facts.ts';
 export { planPreferences } from './session/preference-plan.ts';
-export { defaultPreferences, modePresets, type Preferences } from './session/preferences.ts';
+export { defaultPreferences, exceedsRecommendation, modePresets, type Preferences } from './session/preferences.ts';
 export {
   type BlockerCode,
   blockerCodeOf,

@@ -22,8 +22,6 @@ export interface NodeOutputs {
   readonly current: Readonly<Partial<Record<OutputChannel, NodeOutput>>>;
 }
 
-export const NO_OUTPUTS: NodeOutputs = { history: [], current: {} };
-
 export function projectNodeOutputs(events: readonly DomainEvent[]): ReadonlyMap<NodeId, NodeOutputs> {
   const histories = new Map<NodeId, NodeOutput[]>();
   for (const event of events) {
