@@ -1,4 +1,4 @@
-import type { Hasher } from '@signalbox/model';
+import { canonicalJson, type Hasher } from '@signalbox/model';
 import { contractPack, contractPacks } from './builtins/contract-packs.ts';
 import type { Feature } from './builtins/features.ts';
 import type {
@@ -11,6 +11,7 @@ import type {
 } from './compiled-workflow.ts';
 import type { ConditionExpression } from './condition.ts';
 import { compileCondition, type Place } from './condition-pass.ts';
+import { limits } from './limits.ts';
 import { nearest, type ProblemList } from './problem.ts';
 import type { SourceCondition, SourceFunction } from './source-format.ts';
 
@@ -27,6 +28,17 @@ export interface Compilation {
   readonly functions: Map<string, CompiledFunction>;
   /** Ids of steps and loops, and where each was given. */
   readonly ids: Map<string, string>;
+  /** Characters that the snapshot may still take. What is shared by many steps is in each of them. */
+  readonly budget: { left: number };
+}
+
+/** Takes from the budget; when it is gone that is a problem, and nothing more is compiled. */
+export function spend({ budget, problems }: Compilation, characters: number, at: string): void {
+  if (budget.left < 0) return;
+  budget.left -= characters;
+  if (budget.left >= 0) return;
+  const message = `Compiled, the workflow takes more than ${limits.compiledBytes} characters.`;
+  problems.add('too_large', at, message, 'Split it, or share less guidance and fewer conditions among its steps.');
 }
 
 /** Keeps a condition under an id; several must all hold. */
@@ -41,6 +53,8 @@ export function addCondition(
   const expression: ConditionExpression =
     parts.length === 1 && first !== undefined ? first : { kind: 'and', of: parts };
   compilation.conditions.set(conditionId, { conditionId, kind: 'expression', expression });
+  const [source] = sources;
+  spend(compilation, canonicalJson(expression).length, source === undefined ? '' : place(source));
   return conditionId;
 }
 

@@ -87,6 +87,7 @@ function compileSource(
     contracts: new Map(),
     functions: new Map(),
     ids: new Map(),
+    budget: { left: limits.compiledBytes },
   };
   addFunctions(compilation, workflow.functionDefinitions, { scope: 'workflow' }, place, finish);
   const featuresAt = workflow.features === undefined ? '' : place(workflow.features);

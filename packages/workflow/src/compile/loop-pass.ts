@@ -17,11 +17,12 @@ export function compileProgram(
   loops: readonly string[],
   removed: ReadonlySet<string>,
 ): readonly ProgramEntry[] {
-  return nodes.flatMap(node =>
-    node.kind === 'step'
+  return nodes.flatMap(node => {
+    if (compilation.budget.left < 0) return [];
+    return node.kind === 'step'
       ? compileStep(compilation, node, loops, removed)
-      : [compileLoop(compilation, node, loops, removed)],
-  );
+      : [compileLoop(compilation, node, loops, removed)];
+  });
 }
 
 function compileLoop(

@@ -118,13 +118,19 @@ export function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** How long a name and how many known ones are compared, so that a report of slips takes bounded time. */
+const NEAREST_LENGTH = 60;
+const NEAREST_CANDIDATES = 500;
+
 /** What was probably meant: the known name that is nearest, if one is near. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
-  if (name.length > 100) return undefined;
+  if (name.length > NEAREST_LENGTH) return undefined;
+  let compared = 0;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
+    if (++compared > NEAREST_CANDIDATES) break;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

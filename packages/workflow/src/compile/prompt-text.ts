@@ -26,13 +26,10 @@ export function finishedText(text: string, slots: Slots, at: string, problems: P
   const finished = text.replaceAll(BINDING, (whole, slot: string) => {
     const bound = slots.get(slot);
     if (bound !== undefined) return bound;
-    const meant = nearest(slot, slots.keys());
-    problems.add(
-      'binding_unknown',
-      at,
-      `The slot "${slot}" is bound to nothing and has no default.`,
-      meant === undefined ? `Declare "${slot}" in extensionPoints with a default.` : `Did you mean "${meant}"?`,
-    );
+    problems.add('binding_unknown', at, `The slot "${slot}" is bound to nothing and has no default.`, () => {
+      const meant = nearest(slot, slots.keys());
+      return meant === undefined ? `Declare "${slot}" in extensionPoints with a default.` : `Did you mean "${meant}"?`;
+    });
     return whole;
   });
   if (utf8Length(finished) > limits.textBytes) {

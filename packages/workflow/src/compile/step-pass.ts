@@ -6,6 +6,7 @@ import {
   type FunctionKey,
   functionKeyText,
   functionName,
+  spend,
   takeId,
 } from './compilation.ts';
 import type { CompiledStep, ProgramEntry } from './compiled-workflow.ts';
@@ -97,6 +98,12 @@ export function compileStep(
         : { source: 'template_injected', originId: around.templateId },
     injections: prompt.injections,
   };
+  const texts = [compiled.prompt, ...compiled.guidance, ...compiled.fragments.map(fragment => fragment.text)];
+  spend(
+    compilation,
+    texts.reduce((sum, text) => sum + text.length + 8, 0),
+    place(step),
+  );
   const derived = derivedSteps(compilation, compiled, step, around);
   compilation.steps.push(compiled, ...derived);
   return [compiled, ...derived].map(each => ({ kind: 'step', stepId: each.stepId }));
@@ -125,15 +132,20 @@ export function compileStep(
     return list?.map((text, index) => finish(text, place(list, index))) ?? [];
   }
 
-  /** The step's own, and of its template those it does not define anew. */
+  /** The step's own, and of its template those it refers to and does not define anew. */
   function stepFunctions() {
     const own = step.functionDefinitions ?? [];
-    const names = new Set(own.map(each => functionName(each.name)));
-    const inherited = around.functions.filter(each => {
-      const name = functionName(each.name);
-      return names.has(name) ? false : names.add(name) !== undefined;
-    });
-    return [...own, ...inherited];
+    const wanted = new Set(references().map(({ name }) => name));
+    for (const each of own) wanted.delete(functionName(each.name));
+    return [...own, ...around.functions.filter(each => wanted.delete(functionName(each.name)))];
+  }
+
+  function references() {
+    const named = step.functionReferences ?? [];
+    return [
+      ...named.map((name, index) => ({ name: functionName(name), at: place(named, index) })),
+      ...(step.functionCalls ?? []).map(call => ({ name: functionName(call.name), at: place(call, 'name') })),
+    ];
   }
 
   function compileConfirmation(source: SourceConfirmation | undefined): CompiledStep['confirmation'] {
@@ -150,38 +162,27 @@ export function compileStep(
   }
 
   function compileReferences(): readonly FunctionKey[] {
-    const references = [
-      ...(step.functionReferences ?? []).map((name, index) => ({
-        name,
-        at: place(step.functionReferences ?? [], index),
-      })),
-      ...(step.functionCalls ?? []).map(call => ({ name: call.name, at: place(call, 'name') })),
-    ];
     const scopes: readonly Omit<FunctionKey, 'name'>[] = [
       { scope: 'step', owner: stepId },
       ...loops.toReversed().map(owner => ({ scope: 'loop' as const, owner })),
       { scope: 'workflow' },
     ];
     const found = new Map<string, FunctionKey & { readonly rank: number }>();
-    for (const { name: reference, at } of references) {
-      const name = functionName(reference);
+    for (const { name, at } of references()) {
       const rank = scopes.findIndex(scope => compilation.functions.has(functionKeyText({ ...scope, name })));
       const scope = scopes[rank];
       if (scope !== undefined) {
         found.set(name, { ...scope, name, rank });
         continue;
       }
-      const meant = nearest(
-        name,
-        [...compilation.functions.values()].map(each => each.name),
-      );
       const message = `The function "${name}" is not defined where the step can see it.`;
-      problems.add(
-        'function_unknown',
-        at,
-        message,
-        meant === undefined ? 'Define it in functionDefinitions.' : `Did you mean "${meant}"?`,
-      );
+      problems.add('function_unknown', at, message, () => {
+        const meant = nearest(
+          name,
+          compilation.functions.values().map(each => each.name),
+        );
+        return meant === undefined ? 'Define it in functionDefinitions.' : `Did you mean "${meant}"?`;
+      });
     }
     return [...found.values()]
       .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
@@ -223,10 +224,10 @@ function compileAssessments(
   const refs = step.assessmentRefs ?? [];
   for (const [index, ref] of refs.entries()) {
     if (assessments.has(ref)) continue;
-    const meant = nearest(ref, assessments.keys());
-    const message = `There is no assessment "${ref}".`;
-    const suggestion = meant === undefined ? 'Define it in assessments.' : `Did you mean "${meant}"?`;
-    problems.add('assessment_unknown', place(refs, index), message, suggestion);
+    problems.add('assessment_unknown', place(refs, index), `There is no assessment "${ref}".`, () => {
+      const meant = nearest(ref, assessments.keys());
+      return meant === undefined ? 'Define it in assessments.' : `Did you mean "${meant}"?`;
+    });
   }
   if (refs.length > 0) addContract(compilation, 'wr.contracts.assessment', place(refs));
   const consequences = (step.assessmentConsequences ?? []).map(({ when, effect }) => {

@@ -161,14 +161,11 @@ export function expandTemplates(
     }
     const target = level.referable.get(step.body);
     if (target === undefined) {
-      const meant = nearest(step.body, level.referable.keys());
-      const message = `There is no top-level step "${step.body}" to be the body.`;
-      problems.add(
-        'loop_body',
-        at,
-        message,
-        meant === undefined ? 'Write the steps of the body here.' : `Did you mean "${meant}"?`,
-      );
+      const body = step.body;
+      problems.add('loop_body', at, `There is no top-level step "${body}" to be the body.`, () => {
+        const meant = nearest(body, level.referable.keys());
+        return meant === undefined ? 'Write the steps of the body here.' : `Did you mean "${meant}"?`;
+      });
       return [];
     }
     if (level.used.has(step.body)) {

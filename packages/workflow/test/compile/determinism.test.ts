@@ -89,7 +89,7 @@ describe('any workflow', () => {
           if (compiled.ok) expect(compiledWorkflowSnapshotV1.safeParse(compiled.value.snapshot).success).toBe(true);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -160,4 +160,31 @@ describe('[W7] what is too much', () => {
     }));
     expect(problemsOf(workflowOf(calls)).length).toBe(limits.problems + 1);
   });
+
+  it('is known although it is written once and shared by many steps', () => {
+    const steps = Array.from({ length: 900 }, (_, n) => stepOf(`s${n}`));
+    const loop = { id: 'l', type: 'loop', title: 'L', loop: { type: 'for', count: 1, maxIterations: 1 }, body: steps };
+    const guidance = Array.from({ length: 80_000 }, () => '');
+    expect(problemsOf(workflowOf([{ ...loop, guidance }])).map(([code]) => code)).toEqual(['too_large']);
+    const and = Array.from({ length: 30_000 }, () => ({ var: 'x' }));
+    const routine = workflowOf(steps, { id: 'wr.routine-many' });
+    const call = {
+      id: 'c',
+      title: 'C',
+      templateCall: { templateId: 'wr.templates.routine.many' },
+      runCondition: { and },
+    };
+    expect(problemsOf(workflowOf([call]), { routines: [routine] }).map(([code]) => code)).toEqual(['too_large']);
+  });
+
+  it('is known although every name is a slip of another', () => {
+    const functionDefinitions = Array.from({ length: 20_000 }, (_, n) => ({
+      name: `function_with_a_name_${n}`,
+      definition: '',
+    }));
+    const functionReferences = Array.from({ length: 20_000 }, (_, n) => `function_with_a_nmae_${n}()`);
+    expect(problemsOf(workflowOf([stepOf('a', { functionReferences })], { functionDefinitions })).length).toBe(
+      limits.problems + 1,
+    );
+  });
 });

@@ -13,10 +13,14 @@ const routineOf = (name: string, steps: readonly unknown[], more = {}) =>
 
 describe('[W8] a template', () => {
   const routines = [
-    routineOf('pair', [stepOf('one', { prompt: 'Look at {what}, {{a.b}} and {n}.' }), stepOf('two')], {
-      metaGuidance: ['Stay on {what}.'],
-      functionDefinitions: [{ name: 'look', definition: 'Look closely at {what}.' }],
-    }),
+    routineOf(
+      'pair',
+      [stepOf('one', { prompt: 'Look at {what}, {{a.b}} and {n}.', functionReferences: ['look()'] }), stepOf('two')],
+      {
+        metaGuidance: ['Stay on {what}.'],
+        functionDefinitions: [{ name: 'look', definition: 'Look closely at {what}.' }],
+      },
+    ),
     routineOf('nested', [call('inner', 'pair', { what: '{topic}', n: 1 })]),
     routineOf('round', [loopOf('again', { type: 'for', count: 2, maxIterations: 2 }, 'turn'), stepOf('turn')]),
   ];
@@ -40,17 +44,14 @@ describe('[W8] a template', () => {
     expect(one?.prompt).toBe('Look at it, {{a.b}} and {"deep":true}.');
   });
 
-  it('gives its guidance and its functions to each of its steps', () => {
+  it('gives its guidance to each of its steps, and its functions to those that refer to them', () => {
     const source = workflowOf([call('go', 'pair', { what: 'it', n: 1 }, { guidance: ['Be brief.'] })]);
     const { steps, functions } = snapshotOf(source, { routines });
     expect(steps.map(step => step.guidance)).toEqual([
       ['Be brief.', 'Stay on it.'],
       ['Be brief.', 'Stay on it.'],
     ]);
-    expect(functions.map(({ owner, definition }) => [owner, definition])).toEqual([
-      ['go_one', 'Look closely at it.'],
-      ['go_two', 'Look closely at it.'],
-    ]);
+    expect(functions.map(({ owner, definition }) => [owner, definition])).toEqual([['go_one', 'Look closely at it.']]);
   });
 
   it('runs when its caller would, and is confirmed at its end', () => {
