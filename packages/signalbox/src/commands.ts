@@ -4,6 +4,7 @@ const RUN = 'Run plans:';
 const ACT = 'Act on runs:';
 const DECIDE = 'Decide:';
 const LOOK = 'Look at runs:';
+const GUIDE = 'Guide agents:';
 
 /** Every command of the program, in the order of its help. */
 export const commands: readonly CommandEntry[] = [
@@ -144,6 +145,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'watch a log survive a crash and be lied to, and a tool call be undone',
     group: 'See it work:',
     load: async () => (await import('./demo-command.ts')).defineDemo,
+  },
+  {
+    syntax: 'mcp',
+    summary: 'give an agent guided workflows over MCP, on standard input and output',
+    group: GUIDE,
+    load: async () => (await import('./mcp-command.ts')).defineMcp,
   },
   {
     syntax: `${CHILD_COMMAND} <role> [args...]`,

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { accessToken, dataDirectory, usageError } from '@signalbox/app';
+import { openGuidedTools } from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, thisMachine } from '@signalbox/app/runs';
 import { startServer } from '@signalbox/server';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { reportError, type Terminal } from './terminal.ts';
+import { workflowPlaces } from './workflow/workflow-places.ts';
 
 interface ServeFlags extends DataFlags {
   readonly port: string;
@@ -56,6 +58,7 @@ async function serve(
         token: token.value,
         port: Number(port),
         timers: machine.timers,
+        guided: openGuidedTools({ dataDirectory: directory, directories: workflowPlaces(), machine }),
         consoleDirectory: consoleDirectory(),
         onFault: thrown =>
           terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)),

@@ -28,7 +28,7 @@ function retryText(retry: Retry): string {
 /** Undefined where no call of an agent can mend it. */
 function nextCallText({ name, template }: ToolDefinition, { code, retry }: ErrorEnvelope): string | undefined {
   if (retry.kind !== 'not_retryable') return `${name} with the same arguments`;
-  if (code === 'VALIDATION_ERROR') return callText(name, template);
+  if (code === 'VALIDATION_ERROR' || code === 'TOKEN_INVALID_FORMAT') return callText(name, template);
   if (code.startsWith('workflow/')) return callText('list_workflows', {});
   if (code === 'TOKEN_SCOPE_MISMATCH')
     return callText('continue_workflow', { stateToken: '<stateToken of the run you mean>' });

@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { dataDirectory, type ErrorEnvelope, usageError } from '@signalbox/app';
+import type { GuidedToolsOptions } from '@signalbox/app/guided';
+
+export const WORKFLOWS_OPTION = [
+  '--workflows <dir...>',
+  'directories to look for workflows in, before .signalbox/workflows here and in the home directory',
+] as const;
+
+export interface WorkflowFlags {
+  readonly workflows?: readonly string[];
+  readonly json?: boolean;
+}
+
+type Places = GuidedToolsOptions['directories'];
+
+/** Where workflows are looked for, after those that come with the program: the first that has an id counts. */
+export function workflowPlaces(asked: readonly string[] = []): Places {
+  const own = (root: string) => path.join(root, '.signalbox', 'workflows');
+  const here = [...asked.map(directory => path.resolve(directory)), own(process.cwd())];
+  const home = own(homedir());
+  return [
+    ...[...new Set(here)]
+      .filter(directory => directory !== home)
+      .map(directory => ({ kind: 'project', directory }) as const),
+    { kind: 'user', directory: home },
+  ];
+}
+
+/** A directory that was asked for by name and is not there is a mistake, one of ours that is not there is none. */
+export function missingPlace(asked: readonly string[] = []): ErrorEnvelope | undefined {
+  const missing = asked.find(directory => !existsSync(directory));
+  return missing === undefined
+    ? undefined
+    : usageError(`There is no directory ${missing}.`, 'Give --workflows a directory that exists.');
+}
+
+export function askedDataDirectory(asked: string | undefined): string {
+  const { env, platform } = process;
+  return dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
+}
+
+/** Makes the data directory, for its owner alone. Folder by folder: a recursive mkdir never ends below /proc. */
+export function cannotMake(directory: string): ErrorEnvelope | undefined {
+  const missing: string[] = [];
+  for (let place = directory; !existsSync(place); place = path.dirname(place)) missing.unshift(place);
+  try {
+    for (const place of missing) mkdirSync(place, { mode: 0o700 });
+    return undefined;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return usageError(`The data directory ${directory} cannot be made: ${why}.`, 'Choose another with --data-dir.');
+  }
+}

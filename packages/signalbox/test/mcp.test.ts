@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { entry, signalbox, temporaryFolder } from './program.ts';
+
+const folder = temporaryFolder();
+let count = 0;
+
+const workflow = (id: string) => ({
+  id,
+  name: 'Find and tell',
+  description: 'Finds something and tells it.',
+  version: '1.0.0',
+  steps: [
+    { id: 'find', title: 'Find it', prompt: 'Find {{thing}}.' },
+    {
+      id: 'check',
+      title: 'Check it',
+      prompt: 'Check what you found.',
+      validationCriteria: [{ type: 'contains', value: 'EVIDENCE', message: 'Notes must have EVIDENCE' }],
+    },
+    { id: 'tell', title: 'Tell it', prompt: 'Tell what you found.' },
+  ],
+});
+
+/** A directory with a workflow in it, and a data directory of its own. */
+function newPlace(): string {
+  const place = path.join(folder, `place-${count++}`);
+  mkdirSync(path.join(place, '.signalbox/workflows'), { recursive: true });
+  for (const id of ['project.find', 'project.other']) {
+    writeFileSync(path.join(place, `.signalbox/workflows/${id}.json`), JSON.stringify(workflow(id)));
+  }
+  return place;
+}
+
+const environment = (cwd: string) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: path.join(cwd, 'home'),
+  SIGNALBOX_DATA_DIR: path.join(cwd, 'data'),
+});
+
+type Connect = (cwd: string, version: Version) => Promise<Client>;
+type Version = '2026-07-28' | '2025-11-25';
+const versions: readonly Version[] = ['2026-07-28', '2025-11-25'];
+
+const newClient = (version: Version) =>
+  new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: version === '2025-11-25' ? 'legacy' : { pin: version } } },
+  );
+
+const onStdio: Connect = async (cwd, version) => {
+  const client = newClient(version);
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [entry, 'mcp'],
+    cwd,
+    env: environment(cwd),
+    stderr: 'inherit',
+  });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return client;
+};
+
+const onHttp: Connect = async (cwd, version) => {
+  const server = spawn(process.execPath, [entry, 'serve', '--port', '0', '--json'], {
+    cwd,
+    env: environment(cwd),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(async () => {
+    const closed = new Promise(resolve => server.once('close', resolve));
+    server.kill('SIGTERM');
+    await closed;
+  });
+  const line = await new Promise<string>(resolve => server.stdout.setEncoding('utf8').once('data', resolve));
+  const { url, page } = JSON.parse(line);
+  const headers = { authorization: `Bearer ${new URL(page).hash.slice('#token='.length)}` };
+  const client = newClient(version);
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp/agent', url), { requestInit: { headers } }));
+  onTestFinished(() => client.close());
+  return client;
+};
+
+const textOf = ({ content }: CallToolResult) => content.map(part => (part.type === 'text' ? part.text : '')).join('');
+
+/** An answer that must be a step. */
+async function step(client: Client, name: string, args: Record<string, unknown>): Promise<StepAnswer> {
+  const answer = await client.callTool({ name, arguments: args });
+  if (answer.isError) throw new Error(textOf(answer));
+  return guidedSchemas.continue.answer.parse(answer.structuredContent);
+}
+
+const handIn = (client: Client, { stateToken, ackToken }: StepAnswer, notesMarkdown: string) =>
+  step(client, 'continue_workflow', { stateToken, ackToken, output: { notesMarkdown } });
+
+describe.each([
+  ['signalbox mcp', onStdio],
+  ['signalbox serve at /mcp/agent', onHttp],
+])('%s', (_name, connect) => {
+  it.each(versions)('an agent walks a workflow to its end with %s', async version => {
+    const client = await connect(newPlace(), version);
+    expect(client.getNegotiatedProtocolVersion()).toBe(version);
+    const { tools } = await client.listTools();
+    expect(tools.map(tool => tool.name)).toEqual(Object.values(guidedSchemas).map(each => each.tool));
+
+    const listed = await client.callTool({ name: 'list_workflows', arguments: {} });
+    expect(textOf(listed)).toContain('- project.find: Find and tell (project)');
+
+    const first = await step(client, 'start_workflow', { workflowId: 'project.find', context: { thing: 'the key' } });
+    expect(first).toMatchObject({
+      kind: 'ok',
+      pending: { stepId: 'find' },
+      nextIntent: 'perform_pending_then_continue',
+    });
+    expect(first.pending?.prompt).toContain('Find the key.');
+
+    const second = await handIn(
+      client,
+      first,
+      'I found the key under the mat, where the person said that it would be.',
+    );
+    expect(second).toMatchObject({ kind: 'ok', pending: { stepId: 'check' } });
+
+    const refused = await handIn(client, second, 'I looked at it and it seems to be the right one.');
+    expect(refused).toMatchObject({ kind: 'blocked', pending: { stepId: 'check' }, runId: first.runId });
+    const fresh = await step(client, 'continue_workflow', { stateToken: refused.stateToken });
+    const third = await handIn(client, fresh, 'EVIDENCE: it opens the door. I tried it twice.');
+    expect(third).toMatchObject({ kind: 'ok', pending: { stepId: 'tell' } });
+
+    const saved = await client.callTool({
+      name: 'checkpoint_workflow',
+      arguments: { checkpointToken: third.checkpointToken, notesMarkdown: 'Half of it is told.' },
+    });
+    const { stateToken } = guidedSchemas.checkpoint.answer.parse(saved.structuredContent);
+    const again = await step(client, 'continue_workflow', { stateToken });
+    const last = await handIn(client, again, 'I told the person that the key is under the mat.');
+    expect(last).toMatchObject({ kind: 'ok', isComplete: true, pending: null, nextIntent: 'complete', nextCall: null });
+  });
+
+  it('refuses tokens that are not of here, of another run, or broken', async () => {
+    const client = await connect(newPlace(), '2026-07-28');
+    const start = (workflowId: string) => step(client, 'start_workflow', { workflowId, context: { thing: 'x' } });
+    const [one, other] = [await start('project.find'), await start('project.other')];
+    const refusal = async (args: Record<string, unknown>) => {
+      const answer = await client.callTool({ name: 'continue_workflow', arguments: args });
+      expect(answer.isError).toBe(true);
+      return [(answer.structuredContent as { code: string }).code, textOf(answer)];
+    };
+    expect(await refusal({ stateToken: one.stateToken, ackToken: other.ackToken })).toEqual([
+      'TOKEN_SCOPE_MISMATCH',
+      expect.stringContaining('Next call:\ncontinue_workflow'),
+    ]);
+    expect(await refusal({ stateToken: one.ackToken ?? '' })).toEqual(['TOKEN_INVALID_FORMAT', expect.anything()]);
+    expect(await refusal({ stateToken: `${one.stateToken.slice(0, -2)}AA` })).toEqual([
+      'TOKEN_BAD_SIGNATURE',
+      expect.stringContaining('Next call:\nresume_session'),
+    ]);
+    expect(await refusal({ stateToken: 'rubbish' })).toEqual(['TOKEN_INVALID_FORMAT', expect.anything()]);
+    expect(await refusal({ stateToken: 7 })).toEqual(['VALIDATION_ERROR', expect.stringContaining('stateToken')]);
+    expect(await step(client, 'continue_workflow', { stateToken: one.stateToken })).toMatchObject({
+      pending: { stepId: 'find' },
+    });
+  });
+});
+
+describe('signalbox mcp', () => {
+  it('goes on in another process, with the token of the first and by resume_session', async () => {
+    const cwd = newPlace();
+    const before = await onStdio(cwd, '2025-11-25');
+    const first = await step(before, 'start_workflow', { workflowId: 'project.find', context: { thing: 'x' } });
+    await before.close();
+    const after = await onStdio(cwd, '2026-07-28');
+    const found = await after.callTool({ name: 'resume_session', arguments: {} });
+    const { candidates } = guidedSchemas.resume.answer.parse(found.structuredContent);
+    expect(candidates).toMatchObject([{ runId: first.runId, pendingStep: { stepId: 'find' } }]);
+    expect(await handIn(after, first, 'I found it where it was said to be, at last.')).toMatchObject({
+      pending: { stepId: 'check' },
+    });
+  });
+
+  it('says nothing but MCP, ends when its input does, and survives lines of garbage', async () => {
+    const cwd = newPlace();
+    const child = spawn(process.execPath, [entry, 'mcp'], { cwd, env: environment(cwd), stdio: 'pipe' });
+    let told = '';
+    child.stdout.setEncoding('utf8').on('data', text => {
+      told += text;
+    });
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+    child.stdin.write('garbage\n{"jsonrpc":"2.0"}\n');
+    child.stdin.write(
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n',
+    );
+    await new Promise(resolve => child.stdout.once('data', resolve));
+    child.stdin.end();
+    expect(await ended).toBe(0);
+    const lines = told
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ id: 1, result: { serverInfo: { name: 'signalbox' } } });
+  });
+
+  it('refuses a directory that is not there', () => {
+    const cwd = newPlace();
+    expect(signalbox(['mcp', '--workflows', 'nowhere'], { cwd })).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('There is no directory nowhere.'),
+    });
+  });
+});
