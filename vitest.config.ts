@@ -10,7 +10,15 @@ export default defineConfig({
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
       // Modules keep no state between tests, so files share them: loading them anew for each takes four times as long.
-      { test: { name: 'unit', include: ['packages/*/src/**/*.test.{ts,tsx}', ...rules], isolate: false } },
+      {
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.{ts,tsx}', ...rules],
+          isolate: false,
+          // Nothing here takes long; a machine that is busy with something else may.
+          testTimeout: 60_000,
+        },
+      },
       {
         test: {
           name: 'system',

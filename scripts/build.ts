@@ -31,6 +31,7 @@ const undeclared = await bundle({
 writeDeclarations({ entries: api, outDir, root: repositoryRoot });
 buildConsole();
 cpSync(path.join(packages, 'console/dist'), path.join(outDir, 'console'), { recursive: true });
+cpSync(path.join(packages, 'workflow/bundled'), path.join(outDir, 'bundled'), { recursive: true });
 copyFileSync(path.join(repositoryRoot, 'LICENSE'), path.join(published, 'LICENSE'));
 
 for (const name of undeclared) {

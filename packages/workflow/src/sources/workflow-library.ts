@@ -81,10 +81,10 @@ export interface LibraryOptions {
   readonly mode?: CompileOptions['mode'];
 }
 
-/** The workflows that come with the program. */
+/** The workflows that come with the program: beside the built one, or in a checkout. */
 export const bundledPlace: WorkflowPlace = {
   kind: 'bundled',
-  directory: fileURLToPath(new URL('../../bundled', import.meta.url)),
+  directory: fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../bundled' : './bundled', import.meta.url)),
 };
 
 interface Found {
