@@ -6,6 +6,7 @@ import { type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } 
 import {
   type Blocker,
   type Capability,
+  type CompiledAssessment,
   type CompiledStep,
   type CompiledWorkflowSnapshotV1,
   capabilityAt,
@@ -154,7 +155,7 @@ function shownStep(
 
 /** The next call as it can be sent, with what is to be filled in between angle brackets. */
 function nextCallAt(
-  { workflowId, contracts }: CompiledWorkflowSnapshotV1,
+  { workflowId, contracts, assessments }: CompiledWorkflowSnapshotV1,
   stateToken: string,
   ackToken: string | undefined,
   step: CompiledStep | undefined,
@@ -165,15 +166,20 @@ function nextCallAt(
   if (ackToken === undefined || step === undefined) {
     return { tool: 'continue_workflow', arguments: { intent: 'rehydrate', ...named } };
   }
-  const wanted = [step.output?.contractRef, ...(step.assessmentRefs.length > 0 ? ['wr.contracts.assessment'] : [])];
-  const examples: Json[] = contracts
-    .filter(({ contractRef }) => wanted.includes(contractRef))
-    .map(({ example }) => example);
+  const examples: Json[] = [
+    ...contracts.filter(({ contractRef }) => contractRef === step.output?.contractRef).map(({ example }) => example),
+    ...assessments.filter(({ assessmentId }) => step.assessmentRefs.includes(assessmentId)).map(assessmentTemplate),
+  ];
   const output = {
     notesMarkdown: '<what you did in this step, and only in it>',
     ...(examples.length > 0 && { artifacts: examples }),
   };
   return { tool: 'continue_workflow', arguments: { intent: 'advance', ...named, ackToken, output } };
+}
+
+function assessmentTemplate({ assessmentId, dimensions }: CompiledAssessment): Json {
+  const levels = dimensions.map(({ dimensionId, levels }) => [dimensionId, `<${levels.join(' | ')}>`]);
+  return { kind: 'wr.assessment', assessmentId, dimensions: Object.fromEntries(levels) };
 }
 
 /** What is told at a place, from what is recorded. */
