@@ -88,7 +88,7 @@ describe('a sub-plan', () => {
       origin: { kind: 'sub-plan', run: world.run, node: 'sub', iteration: 1 },
       output: { twice: 4 },
     });
-    expect((await world.runs.children(world.run)).map(({ id }) => id)).toEqual([...ids].sort());
+    expect((await world.runs.children(world.run)).map(({ id }) => id)).toEqual(ids);
   });
 
   it('[P62] takes source, tags and the bound on retries from the run above it', async () => {
