@@ -1,3 +1,4 @@
+export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './guided-desk.ts';
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './open-guided-tools.ts';
 export type {

@@ -1,8 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ErrorEnvelope, Json, JsonObject, Result } from '@signalbox/model';
+import { hostDisk, nodeHasher, openContentStore, openJournal, sqliteLocks } from '@signalbox/journal';
+import type { ErrorEnvelope, Json, JsonObject, Result, SessionId } from '@signalbox/model';
 import { seededRng } from '@signalbox/testkit';
+import { type DomainEvent, sessionEventSchema } from '@signalbox/workflow';
 import { onTestFinished } from 'vitest';
 import {
   type GuidedTools,
@@ -20,8 +22,7 @@ export function dataDirectory(): string {
 }
 
 export function openTools(directory: string, options: Partial<GuidedToolsOptions> = {}): GuidedTools {
-  const machine = { ids: thisMachine().ids, rng: seededRng(1) };
-  return openGuidedTools({ dataDirectory: directory, directories: [], machine, ...options });
+  return openGuidedTools({ dataDirectory: directory, directories: [], machine: machineOf(1), ...options });
 }
 
 export function value<T>(result: Result<T, ErrorEnvelope>): T {
@@ -100,6 +101,35 @@ function fillArtifact(artifact: JsonObject, turn: number, answer: StepAnswer): J
 
 export function keysOf(answers: readonly StepAnswer[]): readonly string[] {
   return answers.map(answer => answer.pending?.stepInstanceKey ?? 'complete');
+}
+
+/** The events of a session as its journal has them. */
+export function eventsOf(directory: string, sessionId: SessionId): readonly DomainEvent[] {
+  const home = directory;
+  const snapshots = openContentStore({ disk: hostDisk, hasher: nodeHasher, home, name: 'snapshots', writer: 'test' });
+  const journal = openJournal({
+    disk: hostDisk,
+    locks: sqliteLocks,
+    hasher: nodeHasher,
+    schema: sessionEventSchema,
+    snapshots,
+    home,
+    collection: 'sessions',
+    sessionId,
+  });
+  return value(journal.read()).events();
+}
+
+/** Goes on to the first answer that is blocked. */
+export async function walkUntilBlocked(tools: GuidedTools, from: StepAnswer): Promise<StepAnswer> {
+  let last = from;
+  for (let step = 0; step < 60 && last.kind === 'ok'; step++) last = value(await tools.continue(filledIn(last)));
+  return last;
+}
+
+/** Ids of this machine, and keys by a seed. */
+export function machineOf(seed: number): GuidedToolsOptions['machine'] {
+  return { ids: thisMachine().ids, rng: seededRng(seed) };
 }
 
 /** Everything below a directory, as text by path. */
