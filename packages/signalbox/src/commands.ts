@@ -153,6 +153,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./mcp-command.ts')).defineMcp,
   },
   {
+    syntax: 'workflow',
+    summary: 'look at the workflows that agents are guided by',
+    group: GUIDE,
+    load: async () => (await import('./workflow/workflow-command.ts')).defineWorkflow,
+  },
+  {
     syntax: `${CHILD_COMMAND} <role> [args...]`,
     summary: 'play a part for another process of this program',
     load: async () => (await import('./child-command.ts')).defineChild,

@@ -137,9 +137,9 @@ describe.each([
       name: 'checkpoint_workflow',
       arguments: { checkpointToken: third.checkpointToken, notesMarkdown: 'Half of it is told.' },
     });
-    const { stateToken } = guidedSchemas.checkpoint.answer.parse(saved.structuredContent);
-    const again = await step(client, 'continue_workflow', { stateToken });
-    const last = await handIn(client, again, 'I told the person that the key is under the mat.');
+    const { stateToken, ackToken } = guidedSchemas.checkpoint.answer.parse(saved.structuredContent);
+    const output = { notesMarkdown: 'I told the person that the key is under the mat.' };
+    const last = await step(client, 'continue_workflow', { stateToken, ackToken, output });
     expect(last).toMatchObject({ kind: 'ok', isComplete: true, pending: null, nextIntent: 'complete', nextCall: null });
   });
 
@@ -213,5 +213,54 @@ describe('signalbox mcp', () => {
       stdout: '',
       stderr: expect.stringContaining('There is no directory nowhere.'),
     });
+  });
+});
+
+describe('signalbox workflow', () => {
+  const cwd = newPlace();
+  const run = (...args: readonly string[]) => signalbox(['workflow', ...args], { cwd, env: environment(cwd) });
+
+  it('lists those of the program and of the project, and says which cannot be run', () => {
+    writeFileSync(
+      path.join(cwd, '.signalbox/workflows/broken.json'),
+      '{"id":"project.broken","name":"B\\u001b[2J","steps":[]}',
+    );
+    writeFileSync(path.join(cwd, '.signalbox/workflows/notes.json'), '{"a":1}');
+    const listed = run('list');
+    expect(listed.status).toBe(0);
+    expect(listed.stdout).toMatch(/^✗ project\.broken {2,}B\\u\{1b\}\[2J {2,}project {2}cannot be run/m);
+    expect(listed.stdout).toMatch(/^✓ project\.find {2,}Find and tell {2,}project$/m);
+    expect(listed.stdout).toMatch(/^✓ wr\.code-review {2,}Code review {2,}bundled$/m);
+    expect(listed.stderr).toContain('notes.json: ');
+    const found = run('list', '--json')
+      .stdout.trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(found.map(({ workflowId, status }) => [workflowId, status])).toEqual(
+      expect.arrayContaining([
+        ['project.broken', 'invalid'],
+        ['project.find', 'ok'],
+      ]),
+    );
+  });
+
+  it('inspects one, for people and for programs', () => {
+    const inspected = run('inspect', 'project.find');
+    expect(inspected).toMatchObject({ status: 0, stderr: '' });
+    for (const part of ['Find and tell', 'find: Find it', 'tell: Tell it']) expect(inspected.stdout).toContain(part);
+    expect(JSON.parse(run('inspect', 'project.find', '--json').stdout)).toMatchObject({
+      workflow: { workflowId: 'project.find', workflowHash: expect.stringMatching(/^sha256:/) },
+      steps: [{ stepId: 'find' }, { stepId: 'check' }, { stepId: 'tell' }],
+    });
+  });
+
+  it.each([
+    [1, 'workflow/unknown', ['inspect', 'project.fond']],
+    [2, 'command/usage', ['inspect']],
+    [2, 'command/usage', ['list', '--workflows', 'nowhere']],
+    [2, 'command/usage', ['fly']],
+  ])('ends with %i and %s for %j', (status, code, args) => {
+    const ended = run(...args, '--json');
+    expect([ended.status, JSON.parse(ended.stdout).code]).toEqual([status, code]);
   });
 });

@@ -67,8 +67,8 @@ export const answerTexts = {
       'Saved. The step is not finished: go on with it.',
       placeText(answer),
       pendingText(answer),
-      `New stateToken, in place of the old one:\n${answer.stateToken}`,
-      answer.nextCall !== null && `Next call:\n${callText(answer.nextCall.tool, answer.nextCall.arguments)}`,
+      answer.nextCall !== null &&
+        `When it is done, hand it in with the new tokens:\n${callText(answer.nextCall.tool, answer.nextCall.arguments)}`,
       gapsText(answer),
       warningsText(answer.warnings),
     ]);

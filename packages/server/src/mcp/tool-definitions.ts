@@ -93,8 +93,8 @@ Sending the same call twice is safe: it gives the same answer and does not move 
     description: `Saves what you have so far of the pending step without finishing it, so that work is not lost when the chat ends.
 Call it in the middle of a long step, or before a pause. It does not move on and replaces no continue_workflow.
 Send the checkpointToken of the last answer and, in notesMarkdown, what must be remembered.
-Back come a new stateToken and the same pending step. The same call twice saves once.
-Next: go on with the step; before you hand it in, call continue_workflow with only the new stateToken for a fresh ackToken.`,
+Back come the same pending step and new tokens, which take the place of the old ones. The same call twice saves once.
+Next: go on with the step, then hand it in with continue_workflow and the new tokens, as nextCall shows.`,
   },
   resume: {
     title: 'Find a session to resume',

@@ -1,0 +1,40 @@
+import { type ListAnswer, openGuidedTools } from '@signalbox/app/guided';
+import { thisMachine } from '@signalbox/app/runs';
+import { type Paint, shown } from '../terminal.ts';
+import { askedDataDirectory, workflowPlaces } from './workflow-places.ts';
+
+/** The tools as a person asks them. Nothing is written: what is asked here is about workflows, not about sessions. */
+export function workflowTools(asked: readonly string[] | undefined) {
+  return openGuidedTools({
+    dataDirectory: askedDataDirectory(undefined),
+    directories: workflowPlaces(asked),
+    machine: thisMachine(),
+  });
+}
+
+type Listed = ListAnswer['workflows'][number];
+
+/** A workflow with what can be said of it in a word. */
+export function withStatus(listed: Listed) {
+  const status = listed.workflowHash === undefined ? 'invalid' : listed.idStatus === 'legacy' ? 'legacy' : 'ok';
+  return { ...listed, status } as const;
+}
+
+export function describeList(workflows: readonly Listed[], paint: Paint): string {
+  const width = (pick: (each: Listed) => string) => Math.max(0, ...workflows.map(each => shown(pick(each)).length));
+  const ids = width(each => each.workflowId);
+  const names = width(each => each.name);
+  const marks = { ok: paint.good('✓'), legacy: paint.doubtful('!'), invalid: paint.bad('✗') };
+  return workflows
+    .map(withStatus)
+    .map(({ status, workflowId, name, sourceKind, isRoutine, suggestedId }) => {
+      const said = {
+        ok: '',
+        legacy: `  legacy id, should be ${shown(suggestedId ?? '')}`,
+        invalid: '  cannot be run: signalbox workflow validate says why',
+      }[status];
+      const kind = `${sourceKind}${isRoutine ? ' routine' : ''}`;
+      return `${marks[status]} ${shown(workflowId).padEnd(ids)}  ${shown(name).padEnd(names)}  ${kind}${said}`;
+    })
+    .join('\n');
+}
