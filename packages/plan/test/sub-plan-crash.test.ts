@@ -133,7 +133,9 @@ async function play(at: number, when: 'before' | 'after' | 'never', often: 'once
     const end = await world.end(run);
     await world.calm();
     if (end.status === 'lost' || end.status === 'waiting') continue;
-    const records = (await world.runs.runs({ limit: 100 })).items;
+    // Children are begun in any order; what each of them came to is the same.
+    const { items } = await world.runs.runs({ limit: 100 });
+    const records = items.toSorted((a, b) => (a.id < b.id ? 1 : -1));
     return {
       end,
       runs: records.map(({ name, status, origin, output }) => [name, status, origin ?? null, output ?? null]),
