@@ -11,6 +11,7 @@ import {
 import {
   type Attempt,
   type AttemptId,
+  answersAt,
   blockerReportOf,
   budgets,
   type Capability,
@@ -132,7 +133,7 @@ export function decideAdvance(
     context,
     preferences,
     capabilities,
-    answers: answersAt(situation),
+    answers: answersOf(situation),
   });
   if (!judged.ok) return record(blockedBy(judged.error));
   const judgement = judged.value;
@@ -192,13 +193,9 @@ function observationsOf({ capabilityObservations = [] }: StepOutputInput): reado
 }
 
 /** What the person answered here, or where this checkpoint was made. */
-function answersAt({ place, events, dag }: Situation): readonly UserAnswer[] {
-  const places = new Set([place.nodeId, ...checkpointedFrom(dag, place)]);
-  return projectGaps(events).flatMap(({ nodeId, reason, answer }) =>
-    answer !== undefined && places.has(nodeId) && reason.category === 'user_only_dependency'
-      ? [{ reason: reason.detail, answer: answer.kind }]
-      : [],
-  );
+function answersOf({ place, events, dag }: Situation): readonly UserAnswer[] {
+  const gaps = projectGaps(events);
+  return [...checkpointedFrom(dag, place), place.nodeId].flatMap(nodeId => answersAt(gaps, nodeId));
 }
 
 /** A choice that the agent was not sure of and may make: that it was made unasked is recorded. */

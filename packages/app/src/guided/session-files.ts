@@ -9,10 +9,12 @@ import {
   type AppendError,
   type ContentStore,
   type Disk,
+  DiskError,
   type FileLocks,
   type HealthError,
   hostDisk,
   type IoError,
+  ioFailure,
   type Journal,
   type JournalView,
   type LockError,
@@ -115,7 +117,8 @@ export function openSessionFiles({ dataDirectory, rng, disk = hostDisk, locks = 
   const store = (home: string, name: string) => openContentStore({ disk, hasher: nodeHasher, home, name, writer });
   const snapshots = store(dataDirectory, 'snapshots');
   const artifacts = store(dataDirectory, 'artifacts');
-  const pinned = store(`${dataDirectory}/workflows`, 'pinned');
+  const pinnedHome = `${dataDirectory}/workflows`;
+  const pinned = store(pinnedHome, 'pinned');
   const keyring = openKeyringFile({ home: dataDirectory, locks, rng });
   const journals = remembering<SessionId, Journal<DomainEvent>>(REMEMBERED.journals);
   const states = remembering<Digest, EngineState>(REMEMBERED.states);
@@ -145,20 +148,21 @@ export function openSessionFiles({ dataDirectory, rng, disk = hostDisk, locks = 
     if (known !== undefined) return ok(known);
     const text = from.get(ref);
     if (!text.ok) return text;
-    const value = parse(JSON.parse(text.value));
+    const value = parse(parsedJson(text.value));
     return value === undefined ? err(notWhatItsNameSays(ref)) : ok(memory.get(ref, () => value));
   }
 
   return {
     reader: {
-      sessions() {
-        if (disk.kind(`${dataDirectory}/${COLLECTION}`) !== 'directory') return ok([]);
-        const ids = disk.list(`${dataDirectory}/${COLLECTION}`).flatMap(name => {
-          const id = sessionIdSchema.safeParse(name);
-          return id.success ? [id.data] : [];
-        });
-        return ok(ids.sort());
-      },
+      sessions: () =>
+        guardIo('listing the sessions', () => {
+          if (disk.kind(`${dataDirectory}/${COLLECTION}`) !== 'directory') return [];
+          const ids = disk.list(`${dataDirectory}/${COLLECTION}`).flatMap(name => {
+            const id = sessionIdSchema.safeParse(name);
+            return id.success ? [id.data] : [];
+          });
+          return ids.sort();
+        }),
       view: sessionId => journalOf(sessionId).read(),
       salvage: sessionId => (journals.peek(sessionId) ?? open(sessionId)).salvage(),
       state: ref =>
@@ -188,7 +192,8 @@ export function openSessionFiles({ dataDirectory, rng, disk = hostDisk, locks = 
           const decided = decide(view);
           if (!decided.ok || decided.value === undefined) return decided.ok ? ok(view) : decided;
           const { planned, artifacts: texts = [], workflows: compiled = [] } = decided.value;
-          if (compiled.length > 0) disk.makeDirectory(`${dataDirectory}/workflows`);
+          const made = guardIo('pinning a workflow', () => compiled.length > 0 && disk.makeDirectory(pinnedHome));
+          if (!made.ok) return made;
           const stores = [
             [pinned, compiled],
             [artifacts, texts],
@@ -204,6 +209,24 @@ export function openSessionFiles({ dataDirectory, rng, disk = hostDisk, locks = 
       },
     },
   };
+}
+
+function guardIo<T>(doing: string, work: () => T): Result<T, IoError> {
+  try {
+    return ok(work());
+  } catch (cause) {
+    if (cause instanceof DiskError) return err(ioFailure(cause, doing));
+    throw cause;
+  }
+}
+
+/** Undefined for what is no JSON: the schema of what is kept there refuses it. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 interface Memory<K, V> {

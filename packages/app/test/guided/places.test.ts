@@ -4,21 +4,18 @@ import { seededRng } from '@signalbox/testkit';
 import { projectCapabilities, projectRunDags } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { guidedSchemas, openGuidedDesk } from '../../src/guided/index.ts';
+import { filledIn, keysOf, NOTES } from './support/agent-calls.ts';
 import {
   dataDirectory,
   errorOf,
   eventsOf,
   filesUnder,
-  filledIn,
-  keysOf,
-  machineOf,
-  NOTES,
-  openTools,
   value,
   walk,
   walkUntilBlocked,
   writeWorkflow,
 } from './support/guided-walk.ts';
+import { machineOf, openTools } from './support/open-tools.ts';
 
 const bugs = { workflowId: 'wr.bug-investigation' } as const;
 

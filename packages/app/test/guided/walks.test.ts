@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { guidedSchemas } from '../../src/guided/index.ts';
-import { dataDirectory, errorOf, filesUnder, filledIn, keysOf, openTools, value, walk } from './support/guided-walk.ts';
+import { filledIn, keysOf } from './support/agent-calls.ts';
+import { dataDirectory, errorOf, filesUnder, value, walk } from './support/guided-walk.ts';
+import { openTools } from './support/open-tools.ts';
 
 const BUNDLED = ['wr.bug-investigation', 'wr.code-review', 'wr.feature-development', 'wr.research'] as const;
 const neverStop = { autonomy: 'full_auto_never_stop' } as const;
@@ -66,6 +68,7 @@ describe('a guided workflow', () => {
     const blocked = value(await tools.continue(bad));
     expect(blocked).toMatchObject({ kind: 'blocked', nodeId: start.nodeId, pending: { stepId: 'reproduce' } });
     expect(blocked.blockers.map(({ code }) => code)).toEqual(['INVALID_REQUIRED_OUTPUT', 'INVALID_REQUIRED_OUTPUT']);
+    expect(guidedSchemas.continue.answer.parse(blocked)).toEqual(blocked);
     expect(blocked.ackToken).toBeUndefined();
     expect(blocked.gaps.length).toBe(2);
 
