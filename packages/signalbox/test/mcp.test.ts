@@ -206,6 +206,21 @@ describe('signalbox mcp', () => {
     expect(lines.at(-1)).toMatchObject({ id: 1, result: { serverInfo: { name: 'signalbox' } } });
   });
 
+  it.each([
+    ['300 KB', { big: 'x'.repeat(300_000) }, 'context takes 300010 bytes, the most is 262144'],
+    ['a prototype', JSON.parse('{"__proto__":{"admin":true}}'), 'the key __proto__ is reserved'],
+  ])('refuses a context of %s, and says so', async (_name, context, told) => {
+    const client = await onStdio(newPlace(), '2026-07-28');
+    const answer = await client.callTool({
+      name: 'start_workflow',
+      arguments: { workflowId: 'project.find', context },
+    });
+    expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'VALIDATION_ERROR' } });
+    expect(textOf(answer)).toContain(told);
+    const found = await client.callTool({ name: 'resume_session', arguments: {} });
+    expect(found.structuredContent).toMatchObject({ candidates: [] });
+  });
+
   it('refuses a directory that is not there', () => {
     const cwd = newPlace();
     expect(signalbox(['mcp', '--workflows', 'nowhere'], { cwd })).toMatchObject({
