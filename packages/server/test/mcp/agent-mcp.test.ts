@@ -179,7 +179,7 @@ list_workflows {}`);
     ['nothing', 'start_workflow', {}, 'workflowId'],
     ['a number for a text', 'start_workflow', { workflowId: 7 }, 'workflowId'],
     ['a field that there is not', 'list_workflows', { filter: 'x' }, 'filter'],
-    ['a token of a megabyte', 'continue_workflow', { stateToken: 'x'.repeat(900_000) }, 'stateToken'],
+    ['an id of 900 KB', 'start_workflow', { workflowId: 'x'.repeat(900_000) }, 'workflowId'],
     ['a list for an object', 'start_workflow', { workflowId: 'a.b', context: [] }, 'context'],
     ['a field of a field', 'continue_workflow', { stateToken: 'st.0', output: { notes: 'x' } }, 'output'],
   ])('[V40] %s is told by its name, and the port is not called', async (_name, tool, args, told) => {
