@@ -68,9 +68,10 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath);
     if (input.workspacePath !== undefined && workspace === undefined) return err(noWorkspace());
     const observed = workspace === undefined ? [] : observationsOf(workspace);
-    const written = await writer.write(name.sessionId, view =>
-      view.length > 0 ? ok(undefined) : decideStart(name, found.value, view.events(), input, observed, preferences),
-    );
+    // Decided first, so that a start that is refused leaves no session behind.
+    const decided = decideStart(name, found.value, input, observed, preferences);
+    if (!decided.ok) return decided;
+    const written = await writer.write<never>(name.sessionId, view => (view.length > 0 ? ok(undefined) : decided));
     if (!written.ok) return err(asTokenError(written.error));
     const answer = startedAnswer(tokens.value, written.value, name, input);
     return answer ?? err(contradiction(name.sessionId, 'the run that was started is not recorded'));

@@ -13,7 +13,6 @@ import {
 import {
   type AttemptId,
   checkContext,
-  type DomainEvent,
   dedupeKeyOf,
   defaultPreferences,
   type EventFacts,
@@ -43,11 +42,10 @@ export function startNameOf(startKey: string | undefined, mint: () => SessionId)
   return { sessionId, attemptId: deriveId<EventId>('guided.start', sessionId) as string as AttemptId };
 }
 
-/** A new run of a workflow that was found, pinned as it is now, at its first step. Writes nothing. */
+/** A new session with a run of a workflow that was found, pinned as it is now, at its first step. Writes nothing. */
 export function decideStart(
   { sessionId, attemptId }: StartName,
   found: FoundWorkflow,
-  history: readonly DomainEvent[],
   input: StartInput,
   observations: readonly Observed[],
   baseline: Preferences,
@@ -68,7 +66,7 @@ export function decideStart(
   // What holds is recorded unless it is what always holds: another process may have other defaults.
   const isDefault = isDeepStrictEqual(baseline, defaultPreferences) && changesOf(input.preferences).length === 0;
   const delta = isDefault ? [] : changesOf({ riskPolicy: baseline.riskPolicy, ...input.preferences, autonomy });
-  const planned = planStart(nodeHasher, history, {
+  const planned = planStart(nodeHasher, [], {
     sessionId,
     attemptId,
     workflow: {
