@@ -25,6 +25,7 @@ export default defineConfig({
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...rules],
           testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],
