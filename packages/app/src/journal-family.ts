@@ -1,5 +1,6 @@
 import { type Disk, type EventSchema, type JournalEvent, manifestRecord } from '@signalbox/journal';
 import { err } from '@signalbox/model';
+import { sessionEventSchema } from '@signalbox/workflow';
 import { isRunEventKind, runJournalSchema } from './run-journal/run-journal-event.ts';
 
 /** Journals whose events have one schema. */
@@ -10,7 +11,10 @@ export interface JournalFamily {
   readonly schema: EventSchema<JournalEvent>;
 }
 
-const families: readonly JournalFamily[] = [{ name: 'run', owns: isRunEventKind, schema: runJournalSchema }];
+const families: readonly JournalFamily[] = [
+  { name: 'run', owns: isRunEventKind, schema: runJournalSchema },
+  { name: 'session', owns: kind => kind === 'session_created', schema: sessionEventSchema },
+];
 
 /** The family of the journal in a directory, told by its first event; where there is none, any family will do. */
 export function familyOf(disk: Pick<Disk, 'read' | 'kind'>, directory: string): JournalFamily {

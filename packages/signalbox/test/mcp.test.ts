@@ -269,7 +269,48 @@ describe('signalbox workflow', () => {
     });
   });
 
+  const file = (name: string, content: object) => {
+    writeFileSync(path.join(cwd, name), JSON.stringify(content));
+    return name;
+  };
+
+  it('validates a file: every problem, where it is and how to mend it', () => {
+    const twice = [
+      { id: 'a', title: 'A', prompt: 'Do it.' },
+      { id: 'a', title: 'B' },
+    ];
+    const bad = file('bad.json', { ...workflow('project.bad'), steps: twice });
+    const told = run('validate', bad);
+    expect(told.status).toBe(1);
+    expect(told.stdout).toMatch(/^✗ \/steps\/1\/id {2}duplicate_id\n {2}.+\n {2}.+$/m);
+    const report = JSON.parse(run('validate', bad, '--json').stdout);
+    expect(report).toMatchObject({
+      ok: false,
+      problems: expect.arrayContaining([expect.objectContaining({ code: 'prompt_source' })]),
+    });
+  });
+
+  it('validates strictly for authors: what only warns of an old file is an error', () => {
+    const old = file('old.json', { ...workflow('find-it'), surplus: 1 });
+    const lenient = run('validate', old);
+    expect([lenient.status, lenient.stdout]).toEqual([0, expect.stringContaining('0 errors, 3 warnings')]);
+    const strict = run('validate', old, '--strict');
+    expect([strict.status, strict.stdout]).toEqual([1, expect.stringContaining('2 errors, 1 warnings')]);
+    expect(run('validate', 'wr.research', '--strict')).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('compiles to what a run is pinned to, with the hash that a start has', () => {
+    const good = file('good.json', workflow('project.find'));
+    const { workflowHash, snapshot } = JSON.parse(run('compile', good, '--json').stdout);
+    expect(JSON.parse(run('inspect', 'project.find', '--json').stdout).workflow.workflowHash).toBe(workflowHash);
+    const plain = run('compile', good);
+    expect([JSON.parse(plain.stdout), plain.stderr.trim()]).toEqual([snapshot, workflowHash]);
+    expect(snapshot).toMatchObject({ schemaVersion: 1, workflowId: 'project.find' });
+  });
+
   it.each([
+    [1, 'workflow/invalid', ['validate', 'gone.json']],
+    [1, 'workflow/unknown', ['compile', 'project.fond']],
     [1, 'workflow/unknown', ['inspect', 'project.fond']],
     [2, 'command/usage', ['inspect']],
     [2, 'command/usage', ['list', '--workflows', 'nowhere']],

@@ -203,6 +203,7 @@ export {
   type TokenOf,
   type TokenPayload,
 } from './session/tokens.ts';
+export { type FileProblem, readWorkflowFile, type WorkflowFile } from './sources/workflow-file.ts';
 export {
   bundledPlace,
   type Discovery,

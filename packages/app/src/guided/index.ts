@@ -19,3 +19,4 @@ export {
   type ResumeInput,
   type StartInput,
 } from './tool-inputs.ts';
+export { type CheckedWorkflow, checkWorkflow, type WorkflowCheckOptions } from './workflow-check.ts';

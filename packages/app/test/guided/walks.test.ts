@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { verifyDirectory } from '@signalbox/app';
 import { describe, expect, it } from 'vitest';
 import { guidedSchemas } from '../../src/guided/index.ts';
 import { filledIn, keysOf } from './support/agent-calls.ts';
@@ -38,6 +40,17 @@ describe('a guided workflow', () => {
     expect(answers.length).toBeGreaterThan(4);
     const waits = workflowId === 'wr.feature-development' ? ['user_only_dependency:needs_user_approval'] : [];
     expect(last.gaps.map(({ reason }) => reason)).toEqual(waits);
+  });
+
+  it('[A3] leaves a journal that anyone can verify', async () => {
+    const directory = dataDirectory();
+    const tools = openTools(directory);
+    const start = value(await tools.start({ workflowId: 'wr.research', context, preferences: neverStop }));
+    await walk(tools, start);
+    expect(verifyDirectory(path.join(directory, 'sessions', start.sessionId))).toMatchObject({
+      ok: true,
+      value: { ok: true, health: 'healthy', sessionId: start.sessionId },
+    });
   });
 
   it('[G3] answers the same call with the same bytes, every time and in every process, and appends nothing', async () => {

@@ -1,10 +1,12 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
+import { checkWorkflow } from '@signalbox/app/guided';
 import type { DefineCommand } from '../command.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
+import { describeCheck, reportOf } from './workflow-check-report.ts';
 import { describeInspection } from './workflow-inspection.ts';
 import { describeList, withStatus, workflowTools } from './workflow-list.ts';
-import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags } from './workflow-places.ts';
+import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
 
 export const defineWorkflow: DefineCommand = (command, { terminal, end }) => {
   const answer = async (flags: WorkflowFlags, act: () => Promise<ExitCode | ErrorEnvelope>) => {
@@ -25,8 +27,10 @@ Examples:
   $ signalbox workflow list
   $ signalbox workflow inspect wr.code-review
   $ signalbox workflow list --workflows ./flows --json
+  $ signalbox workflow validate ./flows/triage.json --strict
+  $ signalbox workflow compile ./flows/triage.json > triage.compiled.json
 
-Exit codes: 0 done, 1 failed, 2 usage.`,
+Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
     )
     .action(() => {
       reportError(terminal, usageError('Which of them?', 'See "signalbox workflow --help".'), false);
@@ -67,6 +71,49 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
         if (!inspected.ok) return inspected.error;
         const { nextCall: _, ...rest } = inspected.value;
         terminal.print(flags.json ? JSON.stringify(rest) : describeInspection(inspected.value, paintOf(terminal)));
+        return exitCodes.done;
+      }),
+    );
+
+  command
+    .command('validate <file|id>')
+    .summary('say everything that is wrong with a workflow, where, and how to mend it')
+    .description('Says everything that is wrong with a workflow, where in the file, and how to mend it.')
+    .option('--strict', 'as for authors: fields that nobody knows and ids without a namespace are errors')
+    .option(...WORKFLOWS_OPTION)
+    .option('--json', 'print the report as JSON')
+    .action((target: string, flags: WorkflowFlags & { readonly strict?: boolean }) =>
+      answer(flags, async () => {
+        const mode = flags.strict ? 'strict' : 'load';
+        const checked = await checkWorkflow(target, { directories: workflowPlaces(flags.workflows), mode });
+        if (!checked.ok) return checked.error;
+        const report = reportOf(checked.value);
+        terminal.print(flags.json ? JSON.stringify(report) : describeCheck(target, report, paintOf(terminal)));
+        return report.ok ? exitCodes.done : exitCodes.failed;
+      }),
+    );
+
+  command
+    .command('compile <file|id>')
+    .summary('print the snapshot that a run would be pinned to')
+    .description(
+      'Prints the snapshot that a run would be pinned to, as JSON. Its hash goes to standard error, or with --json beside it.',
+    )
+    .option(...WORKFLOWS_OPTION)
+    .option('--json', 'print one object with workflowHash and snapshot')
+    .action((target: string, flags: WorkflowFlags) =>
+      answer(flags, async () => {
+        const checked = await checkWorkflow(target, { directories: workflowPlaces(flags.workflows), mode: 'load' });
+        if (!checked.ok) return checked.error;
+        if (!checked.value.ok) {
+          const report = reportOf(checked.value);
+          if (flags.json) terminal.print(JSON.stringify(report));
+          else terminal.complain(describeCheck(target, report, paintOf(terminal)));
+          return exitCodes.failed;
+        }
+        const { snapshot, workflowHash } = checked.value.value;
+        terminal.print(JSON.stringify(flags.json ? { workflowHash, snapshot } : snapshot));
+        if (!flags.json) terminal.complain(workflowHash);
         return exitCodes.done;
       }),
     );
