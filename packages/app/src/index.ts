@@ -9,5 +9,6 @@ export { type DemoOptions, type DemoOutcome, playDemo } from './demo/demo.ts';
 export type { DemoLine, DemoStep } from './demo/scene.ts';
 export type { Check } from './doctor/check.ts';
 export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';
+export { makePrivateDirectory } from './private-directory.ts';
 export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
 export { type VerifyDirectoryError, type VerifyDirectoryOptions, verifyDirectory } from './verify-directory.ts';

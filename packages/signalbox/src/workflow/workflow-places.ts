@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { dataDirectory, type ErrorEnvelope, usageError } from '@signalbox/app';
+import { dataDirectory, type ErrorEnvelope, makePrivateDirectory, usageError } from '@signalbox/app';
 import type { GuidedToolsOptions } from '@signalbox/app/guided';
 
 export const WORKFLOWS_OPTION = [
@@ -42,12 +42,10 @@ export function askedDataDirectory(asked: string | undefined): string {
   return dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
 }
 
-/** Makes the data directory, for its owner alone. Folder by folder: a recursive mkdir never ends below /proc. */
+/** Makes the data directory, for its owner alone. */
 export function cannotMake(directory: string): ErrorEnvelope | undefined {
-  const missing: string[] = [];
-  for (let place = directory; !existsSync(place); place = path.dirname(place)) missing.unshift(place);
   try {
-    for (const place of missing) mkdirSync(place, { mode: 0o700 });
+    makePrivateDirectory(directory);
     return undefined;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
