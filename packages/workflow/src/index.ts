@@ -87,7 +87,8 @@ export {
   type SessionView,
   type ViewOptions,
 } from './projections/session-view.ts';
-export { answersAt, latestRecap, type WalkedStep, wayBeyond, wayTo } from './projections/walked-way.ts';
+export { projectRecovery } from './projections/walk-recovery.ts';
+export { answersAt, latestRecap, type WalkedStep, wayBack, wayBeyond, wayTo } from './projections/walked-way.ts';
 export { renderPrompt, type ShownStep } from './prompts/prompt.ts';
 export type { Recovery, StepNotes } from './prompts/recovery.ts';
 export {
@@ -110,6 +111,7 @@ export { type ImportPlan, planImport } from './session/bundle-import.ts';
 export { type BundleError, readBundle } from './session/bundle-reading.ts';
 export type { CapabilityProvenance, CapabilityStatus } from './session/capability.ts';
 export { type CheckpointPlan, planCheckpoint } from './session/checkpoint-plan.ts';
+export { boundTrace } from './session/decision-trace.ts';
 export {
   type DedupeKey,
   type DomainEvent,
@@ -130,7 +132,7 @@ export type {
   TraceEntry,
   TraceRef,
 } from './session/event-data.ts';
-export type { Place, SessionPlan } from './session/event-draft.ts';
+export { draftOf, type Place, type SessionPlan } from './session/event-draft.ts';
 export { sessionEventSchema } from './session/event-schema.ts';
 export {
   completedSet,
@@ -151,7 +153,7 @@ export {
 export { nodeMac } from './session/files/node-mac.ts';
 export { type AnswerError, type AnswerPlan, planGapAnswer, proposalHash } from './session/gap-answer-plan.ts';
 export { historyFault } from './session/history-fault.ts';
-export type { AttemptId, ContextId, GapId, OutputId } from './session/ids.ts';
+export { type AttemptId, type ContextId, type GapId, guidedId, type OutputId, type TraceId } from './session/ids.ts';
 export { checkContext, type InvalidInput } from './session/invalid-input.ts';
 export { type Keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
 export { type Observed, planObservations } from './session/observation-plan.ts';

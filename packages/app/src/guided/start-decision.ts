@@ -1,23 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { nodeHasher } from '@signalbox/journal';
-import {
-  canonicalJson,
-  deriveId,
-  type ErrorEnvelope,
-  type EventId,
-  err,
-  ok,
-  type Result,
-  type SessionId,
-} from '@signalbox/model';
+import { canonicalJson, type ErrorEnvelope, err, ok, type Result, type SessionId } from '@signalbox/model';
 import {
   type AttemptId,
+  boundTrace,
+  budgets,
   checkContext,
-  dedupeKeyOf,
   defaultPreferences,
+  draftOf,
   type EventFacts,
   type FoundWorkflow,
   type GapId,
+  guidedId,
   interpret,
   type Next,
   type Observed,
@@ -25,6 +19,7 @@ import {
   type Preferences,
   planStart,
   type SessionPlan,
+  type TraceId,
 } from '@signalbox/workflow';
 import { changesOf } from './advance-decision.ts';
 import { faultOf, invalidCall } from './guided-failures.ts';
@@ -38,8 +33,8 @@ export interface StartName {
 }
 
 export function startNameOf(startKey: string | undefined, mint: () => SessionId): StartName {
-  const sessionId = startKey === undefined ? mint() : deriveId<SessionId>('guided.session', startKey);
-  return { sessionId, attemptId: deriveId<EventId>('guided.start', sessionId) as string as AttemptId };
+  const sessionId = startKey === undefined ? mint() : guidedId<SessionId>('session', startKey);
+  return { sessionId, attemptId: guidedId<AttemptId>('start', sessionId) };
 }
 
 /** A new session with a run of a workflow that was found, pinned as it is now, at its first step. Writes nothing. */
@@ -87,9 +82,6 @@ export function decideStart(
   return ok({ place, planned: { snapshots, plan: { events } }, workflows: [canonicalJson(snapshot)] });
 }
 
-/** Entries of the first trace: as many as surely fit into one record. */
-const MAX_ENTRIES = 10;
-
 /** What is disclosed at the first choice, and last why it was made. */
 function beside(
   { sessionId, runId, nodeId }: Place,
@@ -103,7 +95,7 @@ function beside(
       kind: 'gap_recorded',
       scope,
       data: {
-        gapId: deriveId<EventId>('guided.gap', sessionId, nodeId, attemptId, ordinal) as string as GapId,
+        gapId: guidedId<GapId>('gap', sessionId, nodeId, attemptId, ordinal),
         severity,
         reason,
         summary,
@@ -112,25 +104,10 @@ function beside(
       },
     }),
   );
-  const traced: EventFacts = {
-    sessionId,
-    kind: 'decision_trace_appended',
-    scope,
-    data: {
-      traceId: deriveId<EventId>('guided.trace', sessionId, nodeId, attemptId) as string as TraceId,
-      entries: trace.slice(-MAX_ENTRIES).map(entry => ({ ...entry })),
-    },
-  };
-  return [...disclosed, traced].map(draft);
-}
-
-type TraceId = Extract<EventFacts, { kind: 'decision_trace_appended' }>['data']['traceId'];
-
-function draft(facts: EventFacts): SessionPlan['plan']['events'][number] {
-  const { sessionId, ...rest } = facts;
-  const dedupeKey = dedupeKeyOf(facts);
-  const eventId = deriveId<EventId>('guided.event', sessionId, dedupeKey);
-  return { ...rest, dedupeKey, eventId } as SessionPlan['plan']['events'][number];
+  // The last entries say where the choice led.
+  const data = boundTrace(guidedId<TraceId>('trace', sessionId, nodeId, attemptId), trace.slice(-budgets.traceEntries));
+  const traced: EventFacts = { sessionId, kind: 'decision_trace_appended', scope, data };
+  return [...disclosed, traced].map(draftOf);
 }
 
 function cannotBegin(workflowId: string, { report }: Extract<Next, { kind: 'blocked' }>) {

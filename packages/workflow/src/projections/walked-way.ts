@@ -13,6 +13,8 @@ export interface WalkedStep {
   readonly step: StepInstance;
   readonly key: StepInstanceKey;
   readonly notes: string | undefined;
+  /** All of it as it stands, corrections in the place of what they correct. */
+  readonly given: readonly NodeOutput[];
   /** Names of artifacts, as they were ordered. */
   readonly artifacts: readonly NodeOutput[];
 }
@@ -26,7 +28,22 @@ export function wayTo(
   nodeId: NodeId,
   engineStateOf: EngineStateOf,
 ): readonly WalkedStep[] {
-  return stepsAlong(lineage(dag, nodeId).toReversed(), outputs, engineStateOf);
+  return [...wayBack(dag, outputs, nodeId, engineStateOf)].toReversed();
+}
+
+/** The same, newest first, as far as it is asked for. */
+export function* wayBack(
+  dag: RunDag,
+  outputs: OutputsByNode,
+  nodeId: NodeId,
+  engineStateOf: EngineStateOf,
+): Generator<WalkedStep> {
+  const path = lineage(dag, nodeId);
+  for (const [index, node] of path.entries()) {
+    const child = path[index - 1];
+    const step = child && stepBetween(outputs, node, child, engineStateOf);
+    if (step !== undefined) yield step;
+  }
 }
 
 /** The steps from a node on to the preferred tip, oldest first; none where the tip does not lie behind the node. */
@@ -36,9 +53,19 @@ export function wayBeyond(
   nodeId: NodeId,
   engineStateOf: EngineStateOf,
 ): readonly WalkedStep[] {
+  const path = pathBeyond(dag, nodeId);
+  return path.flatMap((node, index) => {
+    const child = path[index + 1];
+    const step = child && stepBetween(outputs, node, child, engineStateOf);
+    return step === undefined ? [] : [step];
+  });
+}
+
+/** The nodes from one to the preferred tip, both included; none where the tip does not lie behind it. */
+export function pathBeyond(dag: RunDag, nodeId: NodeId): readonly DagNode[] {
   const path = dag.preferredTip === undefined ? [] : lineage(dag, dag.preferredTip.nodeId).toReversed();
   const start = path.findIndex(node => node.nodeId === nodeId);
-  return start < 0 ? [] : stepsAlong(path.slice(start), outputs, engineStateOf);
+  return start < 0 ? [] : path.slice(start);
 }
 
 /** The notes that stand at the preferred tip, or that were last put out on the way there. */
@@ -53,6 +80,13 @@ export function latestRecap(dag: RunDag, outputs: OutputsByNode): string | undef
   return undefined;
 }
 
+/** The notes that were put out when a node was made: those of the step that was taken to it, or its own as a checkpoint. */
+export function notesInto(outputs: OutputsByNode, node: DagNode, from: DagNode): string | undefined {
+  if (node.nodeKind !== 'checkpoint') return notesOf(towards(outputs, from, node));
+  // A checkpoint is one append: the node, its notes, its edge.
+  return notesOf(standing(outputs, node, ({ appendedAt }) => appendedAt === node.createdAt + 1));
+}
+
 /** What the person answered at a node, oldest first. */
 export function answersAt(
   gaps: readonly Gap[],
@@ -65,35 +99,46 @@ export function answersAt(
   );
 }
 
-function stepsAlong(
-  path: readonly DagNode[],
+/** Undefined for a checkpoint, which stands where its parent does: no step was taken to it. */
+function stepBetween(
   outputs: OutputsByNode,
+  node: DagNode,
+  child: DagNode,
   engineStateOf: EngineStateOf,
-): readonly WalkedStep[] {
-  return path.flatMap((node, index) => {
-    const child = path[index + 1];
-    const state = engineStateOf(node.snapshotRef);
-    const step = state && derivePendingStep(state);
-    // A checkpoint stands where its parent does: no step was taken to it.
-    if (child?.advancedAt === undefined || step === undefined) return [];
-    const given = towards(outputs, node, child);
-    const artifacts = given.filter(output => output.outputChannel === 'artifact');
-    return [{ nodeId: node.nodeId, step, key: formatStepInstanceKey(step), notes: notesOf(given), artifacts }];
-  });
+): WalkedStep | undefined {
+  if (child.advancedAt === undefined) return undefined;
+  const state = engineStateOf(node.snapshotRef);
+  const step = state && derivePendingStep(state);
+  if (step === undefined) return undefined;
+  const given = towards(outputs, node, child);
+  const artifacts = given.filter(output => output.outputChannel === 'artifact');
+  return { nodeId: node.nodeId, step, key: formatStepInstanceKey(step), notes: notesOf(given), given, artifacts };
 }
 
 /**
  * What was put out at a node by the attempt that led to one of its children: it lies between that attempt and the child,
- * because an attempt is one append. Corrections of it count in its place.
+ * because an attempt is one append.
  */
 function towards(outputs: OutputsByNode, node: DagNode, child: DagNode): readonly NodeOutput[] {
   const { advancedAt, createdAt } = child;
   if (advancedAt === undefined) return [];
+  return standing(
+    outputs,
+    node,
+    ({ appendedAt, supersedes }) => supersedes === undefined && appendedAt > advancedAt && appendedAt < createdAt,
+  );
+}
+
+/** Some outputs of a node as they stand: a correction counts in the place of what it corrects. */
+function standing(
+  outputs: OutputsByNode,
+  node: DagNode,
+  isOwn: (output: NodeOutput) => boolean,
+): readonly NodeOutput[] {
   const history = outputs.get(node.nodeId)?.history ?? [];
   const own = new Set<string>();
-  for (const { outputId, appendedAt, supersedes } of history) {
-    const isOwn = appendedAt > advancedAt && appendedAt < createdAt;
-    if (isOwn || (supersedes !== undefined && own.has(supersedes))) own.add(outputId);
+  for (const output of history) {
+    if (isOwn(output) || (output.supersedes !== undefined && own.has(output.supersedes))) own.add(output.outputId);
   }
   return history.filter(output => own.has(output.outputId) && !output.isSuperseded);
 }
