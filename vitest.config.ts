@@ -2,6 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { skipGate } from './test/skip-gate.ts';
 
+// Programs that tests start from their sources load them compiled: twice as fast.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
+
 /** Tests of the repository itself that take no longer than a unit test, and run with them. */
 const rules = ['test/layers.test.ts', 'test/spec-coverage.test.ts'];
 

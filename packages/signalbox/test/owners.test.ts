@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { entry, signalbox, temporaryFolder } from './program.ts';
+import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
 const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}/plan.tsx`, import.meta.url));
@@ -19,7 +19,7 @@ function newPlace(): string {
 function start(cwd: string, ...args: readonly string[]): ChildProcess & { readonly told: () => string } {
   const child = spawn(process.execPath, [entry, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: cwd },
+    env: ownEnvironment(cwd),
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });

@@ -50,6 +50,8 @@ export async function signalboxForNobody(args: readonly string[], cwd: string): 
   return { status: await promise, stderr };
 }
 
-function ownEnvironment(cwd: string): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, HOME: cwd, TMPDIR: cwd };
+/** Nothing of this machine but where programs are, and what makes them start fast. */
+export function ownEnvironment(cwd: string): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  return { PATH, NODE_COMPILE_CACHE, HOME: cwd, TMPDIR: cwd };
 }

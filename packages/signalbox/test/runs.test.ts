@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { entry, signalbox, temporaryFolder } from './program.ts';
+import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
 let count = 0;
@@ -102,7 +102,7 @@ describe('signalbox run', () => {
     writePlan(cwd, 'counting.tsx', COUNTING);
     const child = spawn(process.execPath, [entry, 'run', 'counting.tsx'], {
       cwd,
-      env: { PATH: process.env.PATH, HOME: cwd },
+      env: ownEnvironment(cwd),
       stdio: ['ignore', 'pipe', 'inherit'],
       detached: true,
     });

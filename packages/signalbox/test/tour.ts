@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { entry } from './program.ts';
+import { entry, ownEnvironment } from './program.ts';
 
 export interface Exchange {
   readonly command: string;
@@ -22,11 +22,12 @@ export function exchangesOf(document: string): readonly Exchange[] {
 /** Runs commands one after the other in one shell, in which `signalbox` is the program from its sources. */
 export function answersTo(commands: readonly string[], cwd: string): readonly Exchange[] {
   const END = '-- end of answer --';
+  const own = ownEnvironment(cwd);
   const steps = commands.map(command => `${command}\necho '${END}'`);
   const script = [`signalbox() { '${process.execPath}' '${entry}' "$@"; }`, ...steps].join('\n');
   const { stdout } = spawnSync('sh', ['-c', `exec 2>&1\n${script}`], {
     cwd,
-    env: { PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`, HOME: cwd, LC_ALL: 'C' },
+    env: { ...own, PATH: `${path.dirname(process.execPath)}${path.delimiter}${own.PATH}`, LC_ALL: 'C' },
     encoding: 'utf8',
     timeout: 120_000,
     killSignal: 'SIGKILL',
