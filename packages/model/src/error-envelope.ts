@@ -8,7 +8,13 @@ import { utf8Length } from './utf8.ts';
  * specification fixes keep its spelling; ours are `domain/what`.
  */
 export const errorCodes = {
-  session: ['SESSION_LOCKED', 'SESSION_CORRUPT', 'SESSION_UNKNOWN_VERSION', 'SESSION_INVARIANT_VIOLATION'],
+  session: [
+    'SESSION_LOCKED',
+    'SESSION_CORRUPT',
+    'SESSION_UNKNOWN_VERSION',
+    'SESSION_INVARIANT_VIOLATION',
+    'session/unknown',
+  ],
   store: [
     'STORE_IO_FAILED',
     'STORE_LOCK_UNUSABLE',
@@ -114,12 +120,17 @@ export const errorCodes = {
     'plan/storm',
     'plan/load-failed',
     'plan/not-a-plan',
+    'plan/file-refused',
+    'plan/artifact-refused',
   ],
+  artifact: ['artifact/invalid', 'artifact/too-large', 'artifact/unknown'],
+  workspace: ['workspace/failed', 'workspace/none'],
   workflow: ['workflow/unknown', 'workflow/invalid'],
   request: [
     'request/unauthorized',
     'request/forbidden',
     'request/unknown-route',
+    'request/unknown-session',
     'request/too-large',
     'request/too-many',
     'request/not-json',
