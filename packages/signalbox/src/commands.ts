@@ -21,6 +21,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./run-command.ts')).defineRun,
   },
   {
+    syntax: 'lint <plan...>',
+    summary: 'look at plans without running them; say what to mend',
+    group: RUN,
+    load: async () => (await import('./lint/lint-command.ts')).defineLint,
+  },
+  {
     syntax: 'resume <run>',
     summary: 'go on with a run that was paused, stopped, failed or cut off',
     group: RUN,

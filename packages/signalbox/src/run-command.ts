@@ -37,6 +37,7 @@ interface RunFlags extends DataFlags {
   readonly dryRun?: boolean;
   readonly debug?: boolean;
   readonly trace?: string;
+  readonly lint: boolean;
 }
 
 interface ResumeFlags extends DataFlags {
@@ -61,6 +62,7 @@ export const defineRun: DefineCommand = (command, { terminal, end }) => {
     .option('--max-minutes <n>', 'stop when it takes longer')
     .option('--detach', 'start it where another process owns the data directory, and do not follow it')
     .option('--dry-run', 'show what the plan would do first, and do nothing')
+    .option('--no-lint', 'do not look at the plan before it runs')
     .option('--debug', 'say for each phase of each frame what it did, and keep volatile state with the frames')
     .option('--trace <file>', 'write the phases of all frames into a file, one line of JSON each')
     .option(...DATA_DIR_OPTION)
@@ -79,6 +81,14 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
       if (!request.ok) {
         reportError(terminal, request.error, flags.json ?? false);
         return end(exitCodes.usage);
+      }
+      if (flags.lint) {
+        const { lintBeforeRun } = await import('./lint/lint-before-run.ts');
+        const refused = lintBeforeRun(terminal, plan);
+        if (refused !== undefined) {
+          reportError(terminal, refused, flags.json ?? false);
+          return end(exitCodes.refused);
+        }
       }
       if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));
       end(

@@ -1,0 +1,45 @@
+import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TURNS } from '../../nodes/node-content.ts';
+import { isAgentKind, isLoopKind, isRunnableKind } from '../../nodes/node-kind.ts';
+import type { RuleFinding } from '../lint-finding.ts';
+import type { LintedFile } from '../linted-file.ts';
+import { mayHave } from '../plan-names.ts';
+import { placeOf } from '../syntax.ts';
+
+/** What a single tag lacks: an id, a bound on iterations, a bound on turns. */
+export function tagFindings({ syntax, names, tagOf }: LintedFile): readonly RuleFinding[] {
+  const found: RuleFinding[] = [];
+  for (const opening of syntax.nodes.filter(({ type }) => type === 'JSXOpeningElement')) {
+    const kind = names.kindOf(opening);
+    if (kind === undefined) continue;
+    const at = placeOf(opening);
+    const tag = `<${tagOf(opening)}>`;
+    if (isRunnableKind(kind) && !mayHave(opening, 'id')) {
+      found.push({
+        rule: 'runnable-needs-id',
+        severity: 'warning',
+        at,
+        message: `${tag} has no id: it is known by its place, and is another node when it moves in the plan.`,
+        mend: 'Give it an id that stays, such as id="build".',
+      });
+    }
+    if (isLoopKind(kind) && !mayHave(opening, 'maxIterations')) {
+      found.push({
+        rule: 'loop-needs-max',
+        severity: 'warning',
+        at,
+        message: `${tag} has no maxIterations: it ends after ${DEFAULT_MAX_ITERATIONS}, the default.`,
+        mend: 'Say how often it may go round at most: maxIterations={10}.',
+      });
+    }
+    if (isAgentKind(kind) && !mayHave(opening, 'maxTurns')) {
+      found.push({
+        rule: 'agent-needs-max-turns',
+        severity: 'info',
+        at,
+        message: `${tag} has no maxTurns: it may take ${DEFAULT_MAX_TURNS} turns, the default.`,
+        mend: 'Say how many turns it may take at most: maxTurns={10}.',
+      });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,22 @@
+import { usageError } from '@signalbox/app';
+import type { ErrorEnvelope } from '@signalbox/app/runs';
+import { lintPlan } from '@signalbox/plan/lint';
+import { paintOf, type Terminal } from '../terminal.ts';
+import { describeFindings } from './lint-report.ts';
+
+/**
+ * Says what a plan's author should know before it runs. Errors refuse the run; what cannot be looked at is left to loading,
+ * which says it better.
+ */
+export function lintBeforeRun(terminal: Terminal, plan: string): ErrorEnvelope | undefined {
+  const linted = lintPlan(plan);
+  if (!linted.ok || linted.value.some(({ rule }) => rule === 'syntax')) return undefined;
+  const told = linted.value.filter(({ severity }) => severity !== 'info');
+  for (const line of describeFindings(told, process.cwd(), paintOf(terminal))) terminal.complain(line);
+  const errors = told.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) return undefined;
+  return usageError(
+    `The plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`}, and was not run.`,
+    'Mend what is said above, put "// signalbox-ignore RULE" before the line, or run it anyway with --no-lint.',
+  );
+}

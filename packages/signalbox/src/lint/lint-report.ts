@@ -1,0 +1,30 @@
+import path from 'node:path';
+import type { LintFinding } from '@signalbox/plan/lint';
+import { type Paint, shown } from '../terminal.ts';
+
+/** Two lines a finding: where it is and what is wrong, and how to mend it. Files are told as the caller would type them. */
+export function describeFindings(findings: readonly LintFinding[], cwd: string, paint: Paint): readonly string[] {
+  return findings.flatMap(({ file, line, column, severity, rule, message, mend }) => [
+    `${shown(placeOf(file, cwd))}:${line}:${column} ${severityOf(severity, paint)} ${shown(message)} ${paint.faint(rule)}`,
+    `  ${shown(mend)}`,
+  ]);
+}
+
+/** One line on all of them. */
+export function describeCounts(findings: readonly LintFinding[]): string {
+  const counts = (['error', 'warning', 'info'] as const).map(severity => {
+    const count = findings.filter(finding => finding.severity === severity).length;
+    return count === 0 ? undefined : `${count} ${severity}${count === 1 || severity === 'info' ? '' : 's'}`;
+  });
+  return counts.filter(count => count !== undefined).join(', ') || 'Nothing to say.';
+}
+
+function placeOf(file: string, cwd: string): string {
+  const relative = path.relative(cwd, file);
+  return relative.startsWith('..') ? file : relative;
+}
+
+function severityOf(severity: LintFinding['severity'], paint: Paint): string {
+  if (severity === 'info') return paint.faint(severity);
+  return severity === 'error' ? paint.bad(severity) : paint.doubtful(severity);
+}
