@@ -125,6 +125,7 @@ export const errorCodes = {
   ],
   artifact: ['artifact/invalid', 'artifact/too-large', 'artifact/unknown'],
   workspace: ['workspace/failed', 'workspace/none'],
+  user: ['user/invalid', 'user/taken', 'user/unknown'],
   workflow: ['workflow/unknown', 'workflow/invalid'],
   request: [
     'request/unauthorized',

@@ -9,7 +9,7 @@ import { createHttpApp } from './http/http-app.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
-import { mcpRoute } from './mcp/mcp-http.ts';
+import { mcpHttp } from './mcp/mcp-http.ts';
 
 export interface ServerOptions {
   readonly host: RunHost;
@@ -41,8 +41,8 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   const { host, token, timers, consoleDirectory, guided, onFault = () => undefined } = options;
   let port = 0;
   const access = createAccess(token, () => port);
-  const agentMcp = guided && mcpRoute(createAgentMcp(guided, { onFault }), onFault);
-  const app = createHttpApp({ host, access, consoleDirectory, agentMcp, onFault });
+  const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
+  const app = createHttpApp({ host, access, consoleDirectory, agentMcp: agentMcp?.route, onFault });
   const upgrades = acceptUpgrades({
     host,
     access,
@@ -64,6 +64,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     port,
     async close() {
       upgrades.close();
+      await agentMcp?.close();
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;

@@ -13,6 +13,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'request/unauthorized': 401,
   'request/forbidden': 403,
   'request/unknown-route': 404,
+  'request/unknown-session': 404,
   'request/too-large': 413,
   'request/too-many': 503,
   'request/not-json': 415,

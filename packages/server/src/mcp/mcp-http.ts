@@ -1,11 +1,103 @@
-import { createMcpHandler } from '@modelcontextprotocol/server';
-import { BODY_MAX_BYTES } from '../http/body-text.ts';
-import type { AgentMcp } from './agent-mcp.ts';
+import { randomUUID } from 'node:crypto';
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpServerFactory,
+} from '@modelcontextprotocol/server';
+import type { Machine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { BODY_MAX_BYTES, bodyText } from '../http/body-text.ts';
+import { errorStatus } from '../http/error-status.ts';
+import { createMcpSessions } from './mcp-sessions.ts';
 
-/** Answers one request of an MCP client. Who may ask was settled before; nothing is kept between requests. */
+/** Answers one request of an MCP client. Who may ask was settled before. */
 export type McpRoute = (request: Request) => Promise<Response>;
 
-export function mcpRoute(mcp: AgentMcp, onFault: (thrown: unknown) => void = () => undefined): McpRoute {
-  const handler = createMcpHandler(mcp, { maxRequestBodySize: BODY_MAX_BYTES, onerror: onFault });
-  return request => handler.fetch(request);
+export interface McpHttpOptions {
+  readonly timers: Machine['timers'];
+  /** Ids of MCP sessions, that nobody can guess. */
+  readonly newSessionId?: (() => string) | undefined;
+  readonly onFault?: ((thrown: unknown) => void) | undefined;
+}
+
+export interface McpHttp {
+  readonly route: McpRoute;
+  /** Ends every session and every stream. */
+  close(): Promise<void>;
+}
+
+/**
+ * An MCP server over HTTP, for every revision that clients speak: 2026-07-28, where each request stands for itself; 2025-11-25
+ * with the session that its handshake begins; and requests of 2025-11-25 that name no session, each for itself.
+ */
+export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions): McpHttp {
+  const { timers, newSessionId = randomUUID, onFault = () => undefined } = options;
+  const handler = createMcpHandler(createServer, {
+    maxRequestBodySize: BODY_MAX_BYTES,
+    keepAliveMs: 0,
+    onerror: onFault,
+  });
+  const sessions = createMcpSessions(createServer, { timers, newId: newSessionId, onFault });
+
+  async function route(request: Request): Promise<Response> {
+    const sessionId = request.headers.get('mcp-session-id');
+    if (request.method !== 'POST') {
+      return sessionId === null
+        ? handler.fetch(request)
+        : ((await sessions.go(sessionId, request, undefined)) ?? noSession());
+    }
+    const text = await bodyText(request);
+    if (!text.ok) return refused(text.error);
+    const body = parsed(text.value);
+    const whole = new Request(request.url, { method: 'POST', headers: request.headers, body: text.value });
+    const given = body === undefined ? {} : { parsedBody: body };
+    if (!(await isLegacyRequest(whole.clone(), body))) return handler.fetch(whole, given);
+    if (sessionId !== null) return (await sessions.go(sessionId, whole, body)) ?? noSession();
+    return isInitializeRequest(body) ? ((await sessions.begin(whole, body)) ?? busy()) : handler.fetch(whole, given);
+  }
+
+  return {
+    route,
+    async close() {
+      await sessions.close();
+      await handler.close();
+    },
+  };
+}
+
+/** Undefined for what is no JSON: that is told as the protocol has it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The client must begin a new session. (2025-11-25, Session Management) */
+function noSession(): Response {
+  return refused(
+    failure('request/unknown-session', {
+      message: 'There is no such MCP session: it has ended, or was idle for too long, or the server was started anew.',
+      suggestion: 'Begin a new one with "initialize". Runs and their tokens outlive sessions: nothing is lost.',
+    }),
+    -32_001,
+  );
+}
+
+function busy(): Response {
+  return refused(
+    failure('request/too-many', {
+      message: 'There are as many MCP sessions as there may be, and all of them are in use.',
+      suggestion: 'End one of them, or wait and try again.',
+      retry: { kind: 'retryable_after_ms', afterMs: 1_000 },
+    }),
+  );
+}
+
+/** A failure below the level of calls: what the protocol wants, with the error envelope in it. */
+function refused(error: ErrorEnvelope, code = -32_000): Response {
+  const status = errorStatus(error);
+  return Response.json({ jsonrpc: '2.0', error: { code, message: error.message, data: error }, id: null }, { status });
 }

@@ -2,7 +2,7 @@ import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@mod
 import { type GuidedTools, guidedSchemas } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import { errorEnvelope, failure, ok } from '@signalbox/model';
-import { createAgentMcp, mcpRoute, startServer } from '@signalbox/server';
+import { createAgentMcp, mcpHttp, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { agentTools } from '../../src/mcp/tool-definitions.ts';
 import { TOKEN } from '../http-asker.ts';
@@ -265,7 +265,7 @@ describe('who may ask', () => {
 });
 
 it('[V36] a body of more than a megabyte is not read', async () => {
-  const route = mcpRoute(createAgentMcp(scriptedGuided()));
+  const { route } = mcpHttp(createAgentMcp(scriptedGuided()), { timers: thisMachine().timers });
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const request = new Request('http://127.0.0.1/mcp/agent', { method: 'POST', headers, body: ' '.repeat(1_100_000) });
   expect((await route(request)).status).toBe(413);
