@@ -12,7 +12,7 @@ import type {
 import type { ConditionExpression } from './condition.ts';
 import { compileCondition, type Place } from './condition-pass.ts';
 import { limits } from './limits.ts';
-import { nearest, type ProblemList } from './problem.ts';
+import { meantOrOneOf, type ProblemList } from './problem.ts';
 import type { SourceCondition, SourceFunction } from './source-format.ts';
 
 /** What one compilation gathers while its passes go over the steps. */
@@ -21,6 +21,8 @@ export interface Compilation {
   readonly hasher: Hasher;
   readonly features: readonly Feature[];
   readonly assessments: ReadonlyMap<string, CompiledAssessment>;
+  /** The assessments that have a level, by the level in lower case. */
+  readonly levels: ReadonlyMap<string, ReadonlySet<string>>;
   readonly steps: CompiledStep[];
   readonly loops: CompiledLoop[];
   readonly conditions: Map<string, CompiledCondition>;
@@ -65,10 +67,12 @@ export function addContract(compilation: Compilation, contractRef: string, at: s
     compilation.contracts.set(contractRef, pack);
     return true;
   }
-  const known = contractPacks.map(each => each.contractRef);
-  const meant = nearest(contractRef, known);
-  const suggestion = meant === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean "${meant}"?`;
-  compilation.problems.add('contract_unknown', at, `There is no contract "${contractRef}".`, suggestion);
+  compilation.problems.add('contract_unknown', at, `There is no contract "${contractRef}".`, () =>
+    meantOrOneOf(
+      contractRef,
+      contractPacks.map(each => each.contractRef),
+    ),
+  );
   return false;
 }
 

@@ -1,6 +1,7 @@
 import { canonicalJson, type Digest, err, type Hasher, ok, type Result, utf8Length } from '@signalbox/model';
+import { compileAssessments, levelIndex } from './assessment-pass.ts';
 import { addFunctions, type Compilation } from './compilation.ts';
-import type { CompiledAssessment, CompiledFunction, CompiledWorkflowSnapshotV1 } from './compiled-workflow.ts';
+import type { CompiledFunction, CompiledWorkflowSnapshotV1 } from './compiled-workflow.ts';
 import type { Place } from './condition-pass.ts';
 import { capabilityNeeds, probeStep, resolveFeatures } from './feature-pass.ts';
 import { limits } from './limits.ts';
@@ -8,9 +9,8 @@ import { compileProgram } from './loop-pass.ts';
 import { type CompileMode, compare, type ProblemList, problemList, type WorkflowProblem } from './problem.ts';
 import { finishedText, slotsOf } from './prompt-text.ts';
 import type { Routines } from './routines.ts';
-import type { SourceWorkflow } from './source-format.ts';
 import { readSource } from './source-reading.ts';
-import { type ExpandedNode, type Expansion, expandTemplates } from './template-pass.ts';
+import { type ExpandedNode, expandTemplates } from './template-pass.ts';
 import { idStatusOf, isReservedId, type SourceKind } from './workflow-id.ts';
 
 export interface CompileOptions {
@@ -71,16 +71,18 @@ function compileSource(
   const finish = (text: string, at: string) => finishedText(text, slots, at, problems);
   const finishAll = (list: readonly string[] | undefined) =>
     (list ?? []).map((text, index) => finish(text, place(list ?? [], index)));
-  const around = { place, slots, conditions: [], guidance: [], functions: [] };
+  const around = { place, slots, conditions: [], guidance: [] };
   const expansion = expandTemplates(workflow, around, routines, bindings, problems);
   const features = resolveFeatures(workflow.features, place, problems);
   const capabilities = capabilityNeeds(features, delegationPlace(expansion.nodes), problems);
 
+  const assessments = compileAssessments(workflow, expansion, place, problems);
   const compilation: Compilation = {
     problems,
     hasher,
     features: features.map(each => each.feature),
-    assessments: compileAssessments(workflow, expansion, place, problems),
+    assessments,
+    levels: levelIndex(assessments.values()),
     steps: [],
     loops: [],
     conditions: new Map(),
@@ -165,34 +167,6 @@ function delegationPlace(nodes: readonly ExpandedNode[]): string | undefined {
     } else if (node.step.type === 'parallel') return node.around.place(node.step);
   }
   return undefined;
-}
-
-function compileAssessments(
-  workflow: SourceWorkflow,
-  expansion: Expansion,
-  place: Place,
-  problems: ProblemList,
-): ReadonlyMap<string, CompiledAssessment> {
-  const own = (workflow.assessments ?? []).map(source => ({ source, at: place(source, 'id') }));
-  const compiled = new Map<string, CompiledAssessment>();
-  for (const { source, at } of [...own, ...expansion.assessments]) {
-    const assessment: CompiledAssessment = {
-      assessmentId: source.id,
-      purpose: source.purpose,
-      dimensions: source.dimensions.map(each => ({
-        dimensionId: each.id,
-        purpose: each.purpose,
-        levels: each.levels,
-        required: each.required ?? true,
-      })),
-    };
-    const before = compiled.get(source.id);
-    if (before === undefined) compiled.set(source.id, assessment);
-    else if (own.some(each => each.source === source) || canonicalJson(before) !== canonicalJson(assessment)) {
-      problems.add('duplicate_id', at, `There are two assessments "${source.id}".`, 'Rename one of them.');
-    }
-  }
-  return compiled;
 }
 
 const SCOPES = ['workflow', 'loop', 'step'];

@@ -3,7 +3,7 @@ import { type Feature, featureOf, features } from './builtins/features.ts';
 import { addContract, type Compilation, takeId } from './compilation.ts';
 import type { Capability, CompiledStep, CompiledWorkflowSnapshotV1 } from './compiled-workflow.ts';
 import type { Place } from './condition-pass.ts';
-import { compare, nearest, type ProblemList } from './problem.ts';
+import { compare, meantOrOneOf, type ProblemList } from './problem.ts';
 import { shapeFaults } from './shape-check.ts';
 import type { SourceFeature } from './source-format.ts';
 
@@ -30,10 +30,12 @@ export function resolveFeatures(
     const config = typeof source === 'string' ? {} : (source.config ?? {});
     const feature = featureOf(id);
     if (feature === undefined) {
-      const known = features.map(each => each.featureId);
-      const meant = nearest(id, known);
-      const suggestion = meant === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean "${meant}"?`;
-      problems.add('feature_unknown', at, `There is no feature "${id}".`, suggestion);
+      problems.add('feature_unknown', at, `There is no feature "${id}".`, () =>
+        meantOrOneOf(
+          id,
+          features.map(each => each.featureId),
+        ),
+      );
       continue;
     }
     for (const fault of shapeFaults(feature.config, config)) {

@@ -22,4 +22,6 @@ export const limits = {
   bindingLength: 200,
   /** Problems in one report. */
   problems: 200,
+  /** Wrong values that are looked at one by one; a file with more is not looked at further. */
+  wrongValues: 1000,
 } as const;

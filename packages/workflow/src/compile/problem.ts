@@ -137,6 +137,16 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
+/** Advice for a name that is none of a closed set. */
+export function meantOrOneOf(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `Did you mean "${meant}"?`;
+  const more = known.length - NAMES_LISTED;
+  return `Use one of ${known.slice(0, NAMES_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+}
+
+const NAMES_LISTED = 20;
+
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {

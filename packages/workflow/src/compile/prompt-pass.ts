@@ -3,7 +3,7 @@ import type { Feature } from './builtins/features.ts';
 import { refSnippet, refSnippets } from './builtins/refs.ts';
 import type { CompiledStep } from './compiled-workflow.ts';
 import { limits } from './limits.ts';
-import { nearest, type ProblemList } from './problem.ts';
+import { meantOrOneOf, type ProblemList } from './problem.ts';
 import { finishedText } from './prompt-text.ts';
 import type { SourceBlockText, SourcePromptBlocks } from './source-format.ts';
 import type { Surroundings } from './template-pass.ts';
@@ -38,16 +38,11 @@ export function compilePromptBlocks(
       const refAt = place(part, 'refId');
       const snippet = refSnippet(part.refId);
       if (snippet === undefined) {
-        const meant = nearest(
-          part.refId,
-          refSnippets.map(each => each.refId),
-        );
-        const known = refSnippets.map(each => each.refId).join(', ');
-        problems.add(
-          'ref_unknown',
-          refAt,
-          `There is no ref "${part.refId}".`,
-          meant === undefined ? `Use one of ${known}.` : `Did you mean "${meant}"?`,
+        problems.add('ref_unknown', refAt, `There is no ref "${part.refId}".`, () =>
+          meantOrOneOf(
+            part.refId,
+            refSnippets.map(each => each.refId),
+          ),
         );
         return [];
       }

@@ -54,8 +54,14 @@ function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> | un
     const result = sourceWorkflow.safeParse(copy.root);
     if (result.success) return removed;
     const taken = new Map<unknown[], Set<number>>();
+    const issues = result.error.issues.flatMap(leaves);
+    const wrong = issues.filter(issue => !isUnknownKey(issue));
+    if (wrong.length > limits.wrongValues) {
+      for (const issue of wrong.slice(0, limits.wrongValues)) reportIssue(copy, locate(copy, issue), problems, removed);
+      return undefined;
+    }
     // All are found first: what is taken out for one may be around what another is about.
-    const located = result.error.issues.flatMap(leaves).map(issue => locate(copy, issue));
+    const located = issues.map(issue => locate(copy, issue));
     for (const each of located) reportIssue(copy, each, problems, removed);
     for (const each of located) takeOut(copy, each, removed, taken);
     for (const [list, indices] of taken) copy.removeItems(list, indices);
@@ -77,7 +83,7 @@ function leaves(issue: Issue): readonly Issue[] {
 /** How well a branch fits: one whose only fault is an unknown key fits best. */
 function reach(branch: readonly Issue[]): number {
   if (branch.every(isUnknownKey)) return 1000;
-  return Math.max(...branch.map(inner => inner.path.length)) - branch.length / 1000;
+  return branch.reduce((longest, inner) => Math.max(longest, inner.path.length), 0) - branch.length / 1000;
 }
 
 function isUnknownKey(issue: Issue): boolean {

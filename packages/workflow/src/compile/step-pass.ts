@@ -1,3 +1,4 @@
+import { compileStepAssessments } from './assessment-pass.ts';
 import {
   addCondition,
   addContract,
@@ -15,8 +16,8 @@ import { derivedSteps } from './derived-steps.ts';
 import { nearest } from './problem.ts';
 import { compilePromptBlocks, featureInjections } from './prompt-pass.ts';
 import { finishedText } from './prompt-text.ts';
-import type { SourceConfirmation, SourceParallelStep, SourceStandardStep } from './source-format.ts';
-import type { ExpandedNode, Surroundings } from './template-pass.ts';
+import type { SourceConfirmation, SourceFunction, SourceParallelStep, SourceStandardStep } from './source-format.ts';
+import type { ExpandedNode, Surroundings, TemplateFunctions } from './template-pass.ts';
 import { compileValidation } from './validation-pass.ts';
 import { delimiterSafe } from './workflow-id.ts';
 
@@ -87,7 +88,7 @@ export function compileStep(
     output: hasContract
       ? { contractRef: outputContract.contractRef, required: outputContract.required ?? true }
       : undefined,
-    ...compileAssessments(compilation, step, around),
+    ...compileStepAssessments(compilation, step, around),
     notesRequired: step.notesOptional !== true && outputContract === undefined,
     functions: compileReferences(),
     functionCalls: (step.functionCalls ?? []).map(({ name, args }) => ({ name: functionName(name), args: args ?? {} })),
@@ -137,7 +138,7 @@ export function compileStep(
     const own = step.functionDefinitions ?? [];
     const wanted = new Set(references().map(({ name }) => name));
     for (const each of own) wanted.delete(functionName(each.name));
-    return [...own, ...around.functions.filter(each => wanted.delete(functionName(each.name)))];
+    return [...own, ...[...wanted].flatMap(name => ofTemplate(name, around.functions))];
   }
 
   function references() {
@@ -190,6 +191,14 @@ export function compileStep(
   }
 }
 
+function ofTemplate(name: string, functions: TemplateFunctions | undefined): readonly SourceFunction[] {
+  for (let scope = functions; scope !== undefined; scope = scope.outer) {
+    const found = scope.own.get(name);
+    if (found !== undefined) return [found];
+  }
+  return [];
+}
+
 function isTypedConfirmation(
   source: Exclude<SourceConfirmation, boolean>,
 ): source is Extract<SourceConfirmation, { kind: 'coordinator_eval' | 'human_approval' }> {
@@ -213,43 +222,4 @@ function checkPromptSource(
     const message = 'The step says nothing to the agent.';
     problems.add('prompt_source', at, message, 'Add one of "prompt", "promptBlocks" and "templateCall".');
   }
-}
-
-function compileAssessments(
-  compilation: Compilation,
-  step: SourceWorkStep,
-  { place }: Surroundings,
-): Pick<CompiledStep, 'assessmentRefs' | 'assessmentConsequences'> {
-  const { problems, assessments } = compilation;
-  const refs = step.assessmentRefs ?? [];
-  for (const [index, ref] of refs.entries()) {
-    if (assessments.has(ref)) continue;
-    problems.add('assessment_unknown', place(refs, index), `There is no assessment "${ref}".`, () => {
-      const meant = nearest(ref, assessments.keys());
-      return meant === undefined ? 'Define it in assessments.' : `Did you mean "${meant}"?`;
-    });
-  }
-  if (refs.length > 0) addContract(compilation, 'wr.contracts.assessment', place(refs));
-  const consequences = (step.assessmentConsequences ?? []).map(({ when, effect }) => {
-    const targets = when.forAssessment === undefined ? refs : [when.forAssessment];
-    if (when.forAssessment !== undefined && !refs.includes(when.forAssessment)) {
-      const message = `The step does not refer to the assessment "${when.forAssessment}".`;
-      problems.add('assessment_unknown', place(when, 'forAssessment'), message, 'Add it to assessmentRefs.');
-    } else if (refs.length === 0) {
-      const message = 'The step has consequences of assessments and refers to none.';
-      problems.add('assessment_unknown', place(when), message, 'Add assessmentRefs.');
-    }
-    const levels = targets.flatMap(id => assessments.get(id)?.dimensions ?? []).flatMap(dimension => dimension.levels);
-    if (levels.length > 0 && !levels.some(level => level.toLowerCase() === when.anyEqualsLevel.toLowerCase())) {
-      const message = `No dimension has the level "${when.anyEqualsLevel}".`;
-      problems.add(
-        'assessment_level',
-        place(when, 'anyEqualsLevel'),
-        message,
-        `Use one of ${[...new Set(levels)].join(', ')}.`,
-      );
-    }
-    return { anyEqualsLevel: when.anyEqualsLevel, forAssessment: when.forAssessment, effect };
-  });
-  return { assessmentRefs: refs, assessmentConsequences: consequences };
 }

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from '@signalbox/model';
+import { functionName } from './compilation.ts';
 import type { Place } from './condition-pass.ts';
 import { limits } from './limits.ts';
 import { nearest, type ProblemList } from './problem.ts';
@@ -24,9 +25,15 @@ export interface Surroundings {
   readonly conditions: readonly SourceCondition[];
   readonly guidance: readonly string[];
   readonly agentRole?: string | undefined;
-  readonly functions: readonly SourceFunction[];
+  readonly functions?: TemplateFunctions | undefined;
   /** The template it came from. */
   readonly templateId?: string | undefined;
+}
+
+/** Functions by name that the steps of a template can see: of its call, of the routine, then of what is around the call. */
+export interface TemplateFunctions {
+  readonly own: ReadonlyMap<string, SourceFunction>;
+  readonly outer: TemplateFunctions | undefined;
 }
 
 /** A place in the program, templates expanded and bodies found. */
@@ -215,7 +222,9 @@ export function expandTemplates(
     checkCallFields(step, around);
     const callPlace = around.place(call);
     const args = new Map(Object.entries(call.args ?? {}).map(([key, arg]) => [key, argumentText(arg)]));
-    const filled = substitute(routine.workflow, args, callPlace) as SourceWorkflow;
+    const { steps, metaGuidance, functionDefinitions, assessments: assessed, extensionPoints } = routine.workflow;
+    const used = { steps, metaGuidance, functionDefinitions, assessments: assessed, extensionPoints };
+    const filled = substitute(used, args, callPlace) as typeof used;
     for (const source of filled.assessments ?? []) assessments.push({ source, at: callPlace });
     const slots = slotsOf(filled.extensionPoints, bindings);
     const nodes = expandFile(filled.steps, {
@@ -232,7 +241,10 @@ export function expandTemplates(
           ...finishedAll(filled.metaGuidance ?? [], { slots }, callPlace),
         ],
         agentRole: step.agentRole ?? around.agentRole,
-        functions: [...(step.functionDefinitions ?? []), ...(filled.functionDefinitions ?? []), ...around.functions],
+        functions: {
+          own: byName([...(step.functionDefinitions ?? []), ...(filled.functionDefinitions ?? [])]),
+          outer: around.functions,
+        },
         templateId,
       },
     });
@@ -267,15 +279,18 @@ export function expandTemplates(
   /** `{arg}` in every text, but not in `{{path}}`. */
   function substitute(value: unknown, args: ReadonlyMap<string, string>, at: string): unknown {
     if (full) return value;
+    spent += VALUE_COST;
     if (typeof value === 'string') {
       spent += value.length;
       for (const [, name = ''] of value.matchAll(ARGUMENT)) spent += args.get(name)?.length ?? 0;
-      if (spent > limits.compiledBytes) {
-        full = true;
-        const message = `With its templates the workflow takes more than ${limits.compiledBytes} characters.`;
-        problems.add('too_large', at, message, 'Use fewer or shorter templates and arguments.');
-        return value;
-      }
+    }
+    if (spent > limits.compiledBytes) {
+      full = true;
+      const message = `With its templates the workflow takes more than ${limits.compiledBytes} characters.`;
+      problems.add('too_large', at, message, 'Use fewer or shorter templates and arguments.');
+      return value;
+    }
+    if (typeof value === 'string') {
       return value.replaceAll(ARGUMENT, (whole, name: string) => {
         const arg = args.get(name);
         if (arg !== undefined) return arg;
@@ -289,6 +304,9 @@ export function expandTemplates(
   }
 }
 
+/** What a copied value counts besides its characters. */
+const VALUE_COST = 16;
+
 /** `{arg}`, and not `{{path}}`. */
 const ARGUMENT = /(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})/g;
 
@@ -298,6 +316,11 @@ function collectBodyRefs(steps: readonly SourceStep[], found: Set<string>): void
     if (typeof step.body === 'string') found.add(step.body);
     else collectBodyRefs(step.body, found);
   }
+}
+
+/** The first of a name counts. */
+function byName(functions: readonly SourceFunction[]): ReadonlyMap<string, SourceFunction> {
+  return new Map(functions.toReversed().map(each => [functionName(each.name), each]));
 }
 
 function asList(text: string | undefined): readonly string[] {

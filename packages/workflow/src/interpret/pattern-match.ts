@@ -7,7 +7,7 @@ import { type Assertion, type PatternFault, type PatternTree, parsePattern } fro
  *
  * P1. All ways through the pattern are followed at once, each place in it at most once for each character.
  * P2. What looks around is a property of a position: it is computed for all positions in one pass.
- * P3. More than `PATTERN_MAX_STEPS` is refused, not waited for.
+ * P3. More than `PATTERN_MAX_STEPS` is refused, not waited for. Reading a pattern and writing out its places counts too.
  */
 export function testPattern(
   pattern: { readonly source: string; readonly flags?: string | undefined },
@@ -15,6 +15,8 @@ export function testPattern(
   effort: Effort = { steps: PATTERN_MAX_STEPS },
 ): Result<boolean, PatternFault> {
   const flags = (pattern.flags ?? '').replace(/[dg]/g, '');
+  effort.steps -= pattern.source.length * STEPS_OF_READING;
+  if (effort.steps < 0) return err({ code: 'too_costly', reason: TOO_MANY_STEPS });
   const tree = parsePattern(pattern.source, flags);
   if (!tree.ok) return tree;
   const subject: Subject = {
@@ -29,6 +31,12 @@ export function testPattern(
 
 /** Places of the pattern that are looked at, over all characters of the text. */
 export const PATTERN_MAX_STEPS = 8_000_000;
+
+const TOO_MANY_STEPS = `matching takes more than ${PATTERN_MAX_STEPS} steps`;
+
+/** What reading a character of a pattern, and writing out a place of it, take in steps. */
+const STEPS_OF_READING = 20;
+const STEPS_OF_WRITING = 8;
 
 /** What is left to spend, shared by everything that one decision asks. */
 export interface Effort {
@@ -73,7 +81,7 @@ function matchEnds(tree: PatternTree, subject: Subject, backwards: boolean): Uin
       if (mark[at] === read) continue;
       mark[at] = read;
       if (--subject.effort.steps < 0) {
-        subject.refused = `matching takes more than ${PATTERN_MAX_STEPS} steps`;
+        subject.refused = TOO_MANY_STEPS;
         return ends;
       }
       const place = program[at];
@@ -100,7 +108,7 @@ function matches(place: Extract<Place, { kind: 'character' }>, character: string
 function emit(tree: PatternTree, next: number, program: Place[], subject: Subject, backwards: boolean): number {
   switch (tree.kind) {
     case 'character':
-      return add(program, { kind: 'character', test: tree.test, known: new Map(), next }, subject);
+      return add(program, { kind: 'character', test: tree.test(), known: new Map(), next }, subject);
     case 'sequence':
       return (backwards ? tree.parts : tree.parts.toReversed()).reduce(
         (following, part) => emit(part, following, program, subject, backwards),
@@ -150,8 +158,10 @@ function emitRepeat(
 }
 
 function add(program: Place[], place: Place, subject: Subject): number {
-  if (program.length < PATTERN_MAX_PLACES) return program.push(place) - 1;
-  subject.refused = `the pattern has more than ${PATTERN_MAX_PLACES} places`;
+  subject.effort.steps -= STEPS_OF_WRITING;
+  if (subject.effort.steps < 0) subject.refused = TOO_MANY_STEPS;
+  else if (program.length < PATTERN_MAX_PLACES) return program.push(place) - 1;
+  else subject.refused = `the pattern has more than ${PATTERN_MAX_PLACES} places`;
   return 0;
 }
 

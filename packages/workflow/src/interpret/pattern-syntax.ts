@@ -27,7 +27,8 @@ export function parsePattern(pattern: string, flags: string): Result<PatternTree
 }
 
 export type PatternTree =
-  | { readonly kind: 'character'; readonly test: RegExp }
+  /** The test of a single character is made when it is first asked for. */
+  | { readonly kind: 'character'; readonly test: () => RegExp }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternTree[] }
   | { readonly kind: 'choice'; readonly parts: readonly PatternTree[] }
   | { readonly kind: 'repeat'; readonly part: PatternTree; readonly min: number; readonly max: number }
@@ -142,7 +143,15 @@ function atom(reader: Reader, length: number): PatternTree {
   reader.at += length;
   // What stands alone as an ordinary character may not outside its place.
   const safe = '{}]'.includes(source) || source === '\\' ? `\\${source}` : source;
-  return { kind: 'character', test: new RegExp(`^${safe}$`, reader.atomFlags) };
+  const { atomFlags } = reader;
+  let test: RegExp | undefined;
+  return {
+    kind: 'character',
+    test() {
+      test ??= new RegExp(`^${safe}$`, atomFlags);
+      return test;
+    },
+  };
 }
 
 function readRepeat(reader: Reader, part: PatternTree): PatternTree {

@@ -36,15 +36,16 @@ const SKIPPED = new Set([
 
 /**
  * The JSON files under a directory. Symbolic links are not followed, so nothing outside the tree is read and no circle
- * is walked; the root itself may be one. A directory that is not there has no files.
+ * is walked; the root itself may be one, as long as it stays in `tree`. A directory that is not there has no files.
  */
-export async function walkDirectory(root: string, bounds: WalkLimits = walkLimits): Promise<Walk> {
+export async function walkDirectory(root: string, bounds: WalkLimits = walkLimits, tree?: string): Promise<Walk> {
   const files: string[] = [];
   const problems: WalkProblem[] = [];
   let entries = 0;
   let start: string;
   try {
     start = await realpath(root);
+    if (tree !== undefined && !isInside(await realpath(tree), start)) return { files, problems: [LEADS_OUT] };
   } catch (cause) {
     return { files, problems: isMissing(cause) ? [] : [unreadable('', cause)] };
   }
@@ -61,22 +62,39 @@ export async function walkDirectory(root: string, bounds: WalkLimits = walkLimit
     for (const entry of found) {
       const ref = directory === '' ? entry.name : `${directory}/${entry.name}`;
       if (++entries > bounds.entries) {
-        const message = `There are more than ${bounds.entries} files and directories; the rest is not looked at.`;
+        const message = `There are more than ${bounds.entries} files and directories; the rest is not looked at. Keep workflows in a directory of their own.`;
         problems.push({ code: 'too_many_entries', ref: directory, message });
         return { files: files.sort(), problems };
       }
       if (entry.name.startsWith('.') || SKIPPED.has(entry.name)) continue;
       if (entry.isSymbolicLink()) {
-        if (entry.name.endsWith('.json')) {
-          problems.push({ code: 'symbolic_link', ref, message: 'A symbolic link is not followed.' });
-        }
+        problems.push({
+          code: 'symbolic_link',
+          ref,
+          message: 'A symbolic link is not followed. Put the file or directory itself here.',
+        });
       } else if (entry.isDirectory()) {
         if (depth < bounds.depth) pending.push({ ref, depth: depth + 1 });
-        else problems.push({ code: 'too_deep', ref, message: `Deeper than ${bounds.depth} directories.` });
+        else {
+          const message = `Deeper than ${bounds.depth} directories, and not looked into. Move it up.`;
+          problems.push({ code: 'too_deep', ref, message });
+        }
       } else if (entry.isFile() && entry.name.endsWith('.json')) files.push(ref);
     }
   }
   return { files: files.sort(), problems };
+}
+
+const LEADS_OUT: WalkProblem = {
+  code: 'symbolic_link',
+  ref: '',
+  message:
+    'The directory of workflows is a link that leads out of the project, and is not followed. Put the files into the project, or give the directory itself with --workflows.',
+};
+
+function isInside(tree: string, directory: string): boolean {
+  const relative = path.relative(tree, directory);
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }
 
 function list(directory: string) {
@@ -84,7 +102,11 @@ function list(directory: string) {
 }
 
 function unreadable(ref: string, cause: unknown): WalkProblem {
-  return { code: 'unreadable_directory', ref, message: `The directory cannot be read (${errorCode(cause)}).` };
+  return {
+    code: 'unreadable_directory',
+    ref,
+    message: `The directory cannot be read (${errorCode(cause)}). Make it a directory that you may read.`,
+  };
 }
 
 function isMissing(cause: unknown): boolean {

@@ -17,6 +17,8 @@ export interface FileProblem {
   readonly message: string;
 }
 
+const PLAIN = 'Make it a plain file that you may read.';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -32,11 +34,11 @@ export async function readWorkflowFile(
   try {
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
-    return err({ code: 'unreadable_file', message: `The file cannot be opened (${errorCode(cause)}).` });
+    return err({ code: 'unreadable_file', message: `The file cannot be opened (${errorCode(cause)}). ${PLAIN}` });
   }
   try {
     const stat = await handle.stat({ bigint: true });
-    if (!stat.isFile()) return err({ code: 'unreadable_file', message: 'It is not a plain file.' });
+    if (!stat.isFile()) return err({ code: 'unreadable_file', message: `It is not a plain file. ${PLAIN}` });
     if (stat.size > BigInt(limits.fileBytes)) return err(tooLarge(`${stat.size} bytes`));
     const stamp = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
     if (known?.stamp === stamp) return ok(known);
@@ -50,7 +52,7 @@ export async function readWorkflowFile(
     }
     return parse(bytes.subarray(0, length), hasher, stamp);
   } catch (cause) {
-    return err({ code: 'unreadable_file', message: `The file cannot be read (${errorCode(cause)}).` });
+    return err({ code: 'unreadable_file', message: `The file cannot be read (${errorCode(cause)}). ${PLAIN}` });
   } finally {
     await handle.close();
   }
@@ -61,7 +63,7 @@ function parse(bytes: Uint8Array, hasher: Hasher, stamp: string): Result<Workflo
   try {
     text = utf8.decode(bytes);
   } catch {
-    return err({ code: 'not_text', message: 'The file is not UTF-8 text.' });
+    return err({ code: 'not_text', message: 'The file is not UTF-8 text. Save it as UTF-8.' });
   }
   try {
     return ok({ source: JSON.parse(text), digest: hasher(bytes), stamp });
@@ -74,6 +76,6 @@ function parse(bytes: Uint8Array, hasher: Hasher, stamp: string): Result<Workflo
 function tooLarge(size: string): FileProblem {
   return {
     code: 'too_large_file',
-    message: `The file takes ${size}; a workflow takes ${limits.fileBytes} bytes at most.`,
+    message: `The file takes ${size}; a workflow takes ${limits.fileBytes} bytes at most. Move steps into routines and long texts into files that they name.`,
   };
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   type Digest,
@@ -20,7 +21,7 @@ import {
 import { nearest } from '../compile/problem.ts';
 import { type Routines, readRoutines } from '../compile/routines.ts';
 import { type IdStatus, idStatusOf, type SourceKind, suggestedIdOf } from '../compile/workflow-id.ts';
-import { type WalkProblem, walkDirectory } from './directory-walk.ts';
+import { type WalkProblem, walkDirectory, walkLimits } from './directory-walk.ts';
 import { type FileProblem, readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
 /** A directory that workflows are looked for in. */
@@ -110,19 +111,25 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
     for (const { place, ref, file } of found) {
       const head = headOf(file.source);
       if (head === undefined) {
-        const message = 'The file is JSON, and no workflow: it has no id or no steps.';
+        const message =
+          'The file is JSON, and no workflow: it has no id or no steps. Add them, or keep it somewhere else.';
         problems.push({ sourceKind: place.kind, sourceRef: ref, code: 'not_a_workflow', message });
         continue;
       }
       const first = listings.get(head.workflowId)?.listing;
       if (first !== undefined) {
-        const message = `"${head.workflowId}" is already defined by ${first.sourceRef} (${first.sourceKind}), which counts.`;
+        const message = `"${head.workflowId}" is already defined by ${first.sourceRef} (${first.sourceKind}), which counts. Give this one another id.`;
         problems.push({ sourceKind: place.kind, sourceRef: ref, code: 'shadowed', message });
         continue;
       }
       const key = `${place.kind} ${file.digest} ${context}`;
       const options = { hasher, routines, sourceKind: place.kind, mode, ...(bindings && { bindings }) };
-      const result = compiled.get(key) ?? fresh.get(key) ?? compileWorkflow(file.source, options);
+      let result = compiled.get(key) ?? fresh.get(key);
+      if (result === undefined) {
+        // A large file takes a while: what else waits in this process has its turn before it.
+        await setImmediate();
+        result = compileWorkflow(file.source, options);
+      }
       fresh.set(key, result);
       const listing: WorkflowListing = {
         ...head,
@@ -145,7 +152,7 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
     const found: Found[] = [];
     const read = new Map<string, WorkflowFile>();
     for (const place of [bundledPlace, ...places]) {
-      const walk = await walkDirectory(place.directory);
+      const walk = await walkDirectory(place.directory, walkLimits, treeOf(place));
       const note = ({ ref, ...rest }: { ref: string; code: LibraryProblem['code']; message: string }) =>
         problems.push({ sourceKind: place.kind, sourceRef: ref, ...rest });
       for (const problem of walk.problems) note(problem);
@@ -185,6 +192,12 @@ function aliased(workflows: readonly WorkflowListing[], workflowId: string): Wor
     `wr.${workflowId.replaceAll('_', '-')}`,
   ]);
   return workflows.find(each => each.sourceKind === 'bundled' && names.has(each.workflowId));
+}
+
+/** A project's own workflows lie in the project: who clones it does not choose what its links lead to. */
+function treeOf({ kind, directory }: WorkflowPlace): string | undefined {
+  const home = path.dirname(directory);
+  return kind === 'project' && path.basename(home) === '.signalbox' ? path.dirname(home) : undefined;
 }
 
 function isRoutine(ref: string): boolean {

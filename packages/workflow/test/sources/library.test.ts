@@ -137,9 +137,9 @@ it('[W31] a file is not opened through a link, and only a plain file is read', a
   );
   expect(readings.map(each => (each.ok ? each.value.source : each.error.message))).toEqual([
     named('project.x'),
-    'The file cannot be opened (ELOOP).',
-    'It is not a plain file.',
-    'The file cannot be opened (ENOENT).',
+    'The file cannot be opened (ELOOP). Make it a plain file that you may read.',
+    'It is not a plain file. Make it a plain file that you may read.',
+    'The file cannot be opened (ENOENT). Make it a plain file that you may read.',
   ]);
 });
 
@@ -163,7 +163,12 @@ describe('[W32] the walk', () => {
     await put(`p/${'d/'.repeat(walkLimits.depth + 1)}deep.json`, named('project.deep'));
     const { workflows, problems } = await open(place('project', 'p')).discover();
     expect(own(workflows).map(each => each.sourceRef)).toEqual(['a/kept.json']);
-    expect(problems.map(each => each.code).sort()).toEqual(['symbolic_link', 'too_deep']);
+    expect(problems.map(each => [each.code, each.sourceRef.slice(0, 8)]).sort()).toEqual([
+      ['symbolic_link', 'a/circle'],
+      ['symbolic_link', 'link.jso'],
+      ['symbolic_link', 'linked'],
+      ['too_deep', 'd/d/d/d/'],
+    ]);
   });
 
   it('starts in a place that is a link', async () => {
@@ -173,6 +178,47 @@ describe('[W32] the walk', () => {
       'x.json',
     ]);
   });
+});
+
+describe("[W37] a project's own directory", () => {
+  it('that is a link out of the project is named and not followed, wherever the link stands', async () => {
+    await put('elsewhere/workflows/x.json', named('project.x'));
+    for (const [project, link, target] of [
+      ['one', '.signalbox/workflows', 'elsewhere/workflows'],
+      ['two', '.signalbox', 'elsewhere'],
+    ] as const) {
+      await mkdir(path.dirname(path.join(home, project, link)), { recursive: true });
+      await symlink(path.join(home, target), path.join(home, project, link));
+      const { workflows, problems } = await open(place('project', `${project}/.signalbox/workflows`)).discover();
+      expect(own(workflows)).toEqual([]);
+      expect(problems).toMatchObject([
+        { code: 'symbolic_link', sourceRef: '', message: expect.stringContaining('--workflows') },
+      ]);
+    }
+  });
+
+  it('may be a link inside the project; a person may link their own, or name any directory', async () => {
+    await put('project/real/x.json', named('project.x'));
+    await mkdir(path.join(home, 'project/.signalbox'));
+    await symlink(path.join(home, 'project/real'), path.join(home, 'project/.signalbox/workflows'));
+    await mkdir(path.join(home, 'person/.signalbox'), { recursive: true });
+    await symlink(path.join(home, 'project/real'), path.join(home, 'person/.signalbox/workflows'));
+    for (const each of [
+      place('project', 'project/.signalbox/workflows'),
+      place('user', 'person/.signalbox/workflows'),
+      place('project', 'project/real'),
+    ]) {
+      expect(own((await open(each).discover()).workflows).map(({ sourceRef }) => sourceRef)).toEqual(['x.json']);
+    }
+  });
+});
+
+it('[W31] a file of ten megabytes is named with what to do, and not read', async () => {
+  await put('p/huge.json', `{"id":"project.x","steps":[],"about":"${'x'.repeat(10 * 1024 * 1024)}"}`);
+  const { problems } = await open(place('project', 'p')).discover();
+  expect(problems).toMatchObject([
+    { code: 'too_large_file', sourceRef: 'huge.json', message: expect.stringContaining('Move steps into routines') },
+  ]);
 });
 
 describe('[W33] a second look', () => {
