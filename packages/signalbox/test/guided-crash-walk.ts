@@ -204,7 +204,7 @@ async function startServer(
     await closed.promise;
   };
   if (started.value === true) return { client, kill, end, turns: started.turns };
-  if (killAfter === undefined) throw new Error('the server did not start');
+  if (killAfter === undefined) throw new Error('the server did not start', { cause: started.thrown });
   return undefined;
 }
 
@@ -214,18 +214,18 @@ async function outcomeOf<T>(
   killAfter: number | undefined,
   kill: () => void,
   isCounted: boolean,
-): Promise<{ readonly value: T | undefined; readonly turns: number }> {
-  let settled: { readonly value: T | undefined } | undefined;
+): Promise<{ readonly value: T | undefined; readonly thrown: unknown; readonly turns: number }> {
+  let settled: { readonly value: T | undefined; readonly thrown: unknown } | undefined;
   promise.then(
     value => {
-      settled = { value };
+      settled = { value, thrown: undefined };
     },
-    () => {
-      settled = { value: undefined };
+    thrown => {
+      settled = { value: undefined, thrown };
     },
   );
   for (let turns = 0; ; turns++) {
-    if (settled !== undefined) return { value: settled.value, turns };
+    if (settled !== undefined) return { ...settled, turns };
     if (turns === killAfter) kill();
     const isIdle = !isCounted && (killAfter === undefined || turns >= killAfter);
     await (isIdle ? promise.catch(() => undefined) : new Promise(resolve => setImmediate(resolve)));
