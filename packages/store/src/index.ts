@@ -1,3 +1,4 @@
+export { type BlobFiles, type BlobFilesOptions, openBlobFiles } from './blobs/blob-files.ts';
 export { SCHEMA_VERSION } from './migrations/migrate.ts';
 export { openReader, type Reader } from './open-reader.ts';
 export { openStore, type Store, type StoreError, type StoreOptions } from './open-store.ts';

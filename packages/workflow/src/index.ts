@@ -79,7 +79,7 @@ export {
   type RunDag,
 } from './projections/run-dag.ts';
 export { type EngineStateOf, projectRunStatus } from './projections/run-status.ts';
-export { type SessionGate, sessionGate } from './projections/session-gate.ts';
+export { type SessionGate, type SessionHealth, sessionGate } from './projections/session-gate.ts';
 export {
   type NodeView,
   projectSession,
@@ -106,7 +106,16 @@ export {
   sortBlockers,
 } from './session/blockers.ts';
 export { budgets } from './session/bounded-text.ts';
-export { type Bundle, buildBundle, type Export, encodeBundle } from './session/bundle.ts';
+export {
+  artifactRefsOf,
+  type Bundle,
+  buildBundle,
+  type Export,
+  encodeBundle,
+  MAX_BUNDLE_BYTES,
+  workflowHashesOf,
+} from './session/bundle.ts';
+export { bundleFailure } from './session/bundle-failure.ts';
 export { type ImportPlan, planImport } from './session/bundle-import.ts';
 export { type BundleError, readBundle } from './session/bundle-reading.ts';
 export type { CapabilityProvenance, CapabilityStatus } from './session/capability.ts';

@@ -1,6 +1,9 @@
+export { findSession } from './find-session.ts';
 export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './guided-desk.ts';
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './open-guided-tools.ts';
+export { type ExportOptions, exportSession, type SessionExport } from './session-export.ts';
+export { type ImportOptions, importSession, type SessionImport } from './session-import.ts';
 export type {
   CheckpointAnswer,
   InspectAnswer,

@@ -1,6 +1,7 @@
 import { type AppendPlan, type EventDraft, MAX_PLAN_BYTES, MAX_PLAN_EVENTS } from '@signalbox/journal';
 import {
   canonicalJson,
+  type Digest,
   type ErrorEnvelope,
   type EventId,
   err,
@@ -10,17 +11,20 @@ import {
   unreachable,
   utf8Length,
 } from '@signalbox/model';
-import type { Bundle } from './bundle.ts';
+import { artifactRefsOf, type Bundle } from './bundle.ts';
 import { bundleFailure } from './bundle-failure.ts';
 import { type DomainEvent, dedupeKeyOf, type EventFacts } from './domain-event.ts';
 import { eventIdOf } from './event-draft.ts';
 import { type GuidedId, guidedId } from './ids.ts';
 
-/** What an import stores, in this order: snapshots and workflows by their digests, then the appends. */
+/** What an import stores, in this order: snapshots, workflows and artifacts by their digests, then the appends. */
 export interface ImportPlan {
   readonly sessionId: SessionId;
   readonly snapshots: readonly string[];
   readonly pinnedWorkflows: readonly string[];
+  readonly artifacts: readonly string[];
+  /** What the bundle only names: it must be at hand where it is imported. */
+  readonly namedArtifacts: readonly Digest[];
   readonly plans: readonly AppendPlan<DomainEvent>[];
 }
 
@@ -46,6 +50,8 @@ export function planImport(
     sessionId,
     snapshots: Object.values(session.snapshots).map(canonicalJson),
     pinnedWorkflows: Object.values(session.pinnedWorkflows).map(canonicalJson),
+    artifacts: Object.values(session.artifacts ?? {}),
+    namedArtifacts: session.artifacts === undefined ? [...artifactRefsOf(session.events)] : [],
     plans: plansOf(events, segmentEnds(bundle)),
   });
 }

@@ -13,6 +13,7 @@ import {
 } from '@signalbox/model';
 import type * as z from 'zod';
 import {
+  artifactRefsOf,
   type Bundle,
   bundleEnvelope,
   bundleV1,
@@ -181,7 +182,32 @@ function referenceFault(hasher: Hasher, { session }: Bundle): BundleError | unde
   if (unpinned !== undefined) return bundleFailure('BUNDLE_INTEGRITY_FAILED', `snapshot ${unpinned} was never pinned`);
   const stored = [...Object.entries(session.snapshots), ...Object.entries(session.pinnedWorkflows)];
   const misnamed = stored.find(([name, value]) => hasher(canonicalJson(value)) !== (name as Digest));
-  return misnamed && bundleFailure('BUNDLE_INTEGRITY_FAILED', `what is named ${misnamed[0]} has another digest`);
+  if (misnamed !== undefined) {
+    return bundleFailure('BUNDLE_INTEGRITY_FAILED', `what is named ${misnamed[0]} has another digest`);
+  }
+  return session.artifacts && artifactFault(hasher, session.events, session.artifacts);
+}
+
+/** The artifacts are those that the outputs refer to, no more and no fewer. */
+function artifactFault(
+  hasher: Hasher,
+  events: readonly DomainEvent[],
+  artifacts: Readonly<Record<Digest, string>>,
+): BundleError | undefined {
+  const refs = artifactRefsOf(events);
+  const lacking = [...refs].find(ref => artifacts[ref] === undefined);
+  if (lacking !== undefined) {
+    return bundleFailure('BUNDLE_INTEGRITY_FAILED', `an output refers to artifact ${lacking}, which is not in it`);
+  }
+  for (const [name, artifact] of Object.entries(artifacts)) {
+    if (!refs.has(name as Digest)) {
+      return bundleFailure('BUNDLE_INTEGRITY_FAILED', `no output refers to artifact ${name}`);
+    }
+    if (hasher(artifact) !== name) {
+      return bundleFailure('BUNDLE_INTEGRITY_FAILED', `the artifact that is named ${name} has another digest`);
+    }
+  }
+  return undefined;
 }
 
 function refuse(code: BundleCode, why: string) {

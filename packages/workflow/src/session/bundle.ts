@@ -24,8 +24,8 @@ import { type DomainEvent, domainEventV1 } from './domain-event.ts';
 import { type ExecutionSnapshotFileV1, executionSnapshotFileV1 } from './execution-snapshot.ts';
 
 /**
- * A session in one JSON text, to be resumed elsewhere: events, manifest, snapshots and the pinned workflows, each with its
- * digest. It holds no tokens: they are minted anew where it arrives.
+ * A session in one JSON text, to be resumed elsewhere: events, manifest, snapshots, the pinned workflows and the texts of
+ * artifacts, each with its digest. It holds no tokens: they are minted anew where it arrives.
  */
 
 /** The most that is read. */
@@ -55,6 +55,7 @@ export const bundleEnvelope = z.strictObject({
     manifest: z.array(json),
     snapshots: z.record(digest, json),
     pinnedWorkflows: z.record(digest, json),
+    artifacts: z.record(digest, json).optional(),
   }),
 });
 
@@ -66,6 +67,8 @@ export const bundleV1 = z.strictObject({
     manifest: z.array(manifestRecord),
     snapshots: z.record(digest, executionSnapshotFileV1),
     pinnedWorkflows: z.record(digest, pinnedWorkflow),
+    /** What outputs refer to, as it was handed in. A bundle without this field has the names of artifacts alone. */
+    artifacts: z.record(digest, text).optional(),
   }),
 });
 export type Bundle = z.infer<typeof bundleV1>;
@@ -81,12 +84,15 @@ export interface Export {
   readonly salvage?: Bundle['salvage'];
   readonly snapshotOf: (ref: Digest) => ExecutionSnapshotFileV1 | undefined;
   readonly workflowOf: (hash: Digest) => CompiledWorkflowSnapshotV1 | undefined;
+  /** Where it is given, the bundle holds every artifact that an output refers to. */
+  readonly artifactOf?: ((ref: Digest) => string | undefined) | undefined;
 }
 
-export function buildBundle(
-  hasher: Hasher,
-  session: Export,
-): Result<Bundle, ErrorEnvelope<'BUNDLE_MISSING_SNAPSHOT' | 'BUNDLE_MISSING_PINNED_WORKFLOW'>> {
+type BuildError = ErrorEnvelope<
+  'BUNDLE_MISSING_SNAPSHOT' | 'BUNDLE_MISSING_PINNED_WORKFLOW' | 'BUNDLE_INTEGRITY_FAILED'
+>;
+
+export function buildBundle(hasher: Hasher, session: Export): Result<Bundle, BuildError> {
   const snapshots: Record<Digest, ExecutionSnapshotFileV1> = {};
   for (const ref of snapshotRefsOf(session.events)) {
     const snapshot = session.snapshotOf(ref);
@@ -101,12 +107,19 @@ export function buildBundle(
     }
     pinnedWorkflows[hash] = workflow;
   }
+  const artifacts: Record<Digest, string> = {};
+  for (const ref of session.artifactOf === undefined ? [] : artifactRefsOf(session.events)) {
+    const artifact = session.artifactOf?.(ref);
+    if (artifact === undefined) return err(bundleFailure('BUNDLE_INTEGRITY_FAILED', `artifact ${ref} is not at hand`));
+    artifacts[ref] = artifact;
+  }
   const contents = {
     sessionId: session.sessionId,
     events: [...session.events],
     manifest: [...session.manifest],
     snapshots,
     pinnedWorkflows,
+    ...(session.artifactOf && { artifacts }),
   };
   return ok({
     bundleSchemaVersion: 1,
@@ -132,6 +145,7 @@ export function integrityEntries(
     readonly manifest: unknown;
     readonly snapshots: object;
     readonly pinnedWorkflows: object;
+    readonly artifacts?: object | undefined;
   },
 ): readonly IntegrityEntry[] {
   const parts: (readonly [path: string, value: unknown])[] = [
@@ -141,6 +155,7 @@ export function integrityEntries(
     ...Object.entries(contents.pinnedWorkflows).map(
       ([hash, value]) => [`session/pinnedWorkflows/${hash}`, value] as const,
     ),
+    ...Object.entries(contents.artifacts ?? {}).map(([ref, value]) => [`session/artifacts/${ref}`, value] as const),
   ];
   return parts
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
@@ -156,4 +171,12 @@ export function snapshotRefsOf(events: readonly DomainEvent[]): ReadonlySet<Dige
 
 export function workflowHashesOf(events: readonly DomainEvent[]): ReadonlySet<Digest> {
   return new Set(events.flatMap(event => (event.kind === 'run_started' ? [event.data.workflowHash] : [])));
+}
+
+export function artifactRefsOf(events: readonly DomainEvent[]): ReadonlySet<Digest> {
+  return new Set(
+    events.flatMap(({ kind, data }) =>
+      kind === 'node_output_appended' && data.payload.payloadKind === 'artifact_ref' ? [data.payload.sha256] : [],
+    ),
+  );
 }

@@ -1,0 +1,22 @@
+import { type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
+import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
+
+/** The session that an id, or the beginning of one that only one session has, names. */
+export function findSession(options: SessionStoresOptions, given: string): Result<SessionId, ErrorEnvelope> {
+  const ids = openSessionStores(options).ids();
+  if (!ids.ok) return ids;
+  const found = given === '' ? [] : ids.value.filter(id => id.startsWith(given));
+  const exact = found.find(id => id === given);
+  const [first, second] = found;
+  if (exact !== undefined || (first !== undefined && second === undefined)) return ok(exact ?? (first as SessionId));
+  const many = `${found.length} sessions begin with ${given}`;
+  return err(unknownSession(first === undefined ? `There is no session ${given} in this data directory.` : `${many}.`));
+}
+
+export function unknownSession(message: string): ErrorEnvelope<'session/unknown'> {
+  return failure('session/unknown', {
+    message,
+    suggestion:
+      'See "signalbox sessions" for the sessions there are, and give enough of the id to tell it from the others.',
+  });
+}

@@ -1,0 +1,94 @@
+import { nodeHasher, type Salvaged } from '@signalbox/journal';
+import {
+  type Clock,
+  type Digest,
+  type ErrorEnvelope,
+  type EventId,
+  err,
+  ok,
+  type Result,
+  type SessionId,
+  timestampOf,
+} from '@signalbox/model';
+import {
+  buildBundle,
+  type DomainEvent,
+  type Export,
+  encodeBundle,
+  guidedId,
+  readManifest,
+  sessionGate,
+} from '@signalbox/workflow';
+import { unknownSession } from './find-session.ts';
+import { guardIo, openSessionStores, type SessionStoresOptions } from './session-stores.ts';
+
+export interface ExportOptions extends SessionStoresOptions {
+  readonly clock: Clock;
+  readonly appVersion: string;
+  /** Of the configuration that is in effect here. */
+  readonly appliedConfigHash?: Digest | undefined;
+}
+
+export interface SessionExport {
+  readonly sessionId: SessionId;
+  readonly bundleId: string;
+  readonly events: number;
+  readonly artifacts: number;
+  /** Why only a part could be exported, which can be looked at and not gone on with. */
+  readonly salvage?: string | undefined;
+  /** The bundle: one line of canonical JSON. */
+  readonly text: string;
+}
+
+/** A session in one text: everything that is needed to look at it and to go on with it elsewhere. Takes no lock. */
+export function exportSession(options: ExportOptions, sessionId: SessionId): Result<SessionExport, ErrorEnvelope> {
+  const { clock, appVersion, appliedConfigHash } = options;
+  const stores = openSessionStores(options);
+  const journal = stores.journal(sessionId);
+  const read = journal.salvage();
+  if (!read.ok) return read;
+  const { health, view } = read.value;
+  if (!sessionGate(health).mayInspect) {
+    const whole = journal.read();
+    return whole.ok ? err(unknownSession(`Session ${sessionId} changed while it was read.`)) : whole;
+  }
+  if (view.length === 0) return err(unknownSession(`There is no session ${sessionId} in this data directory.`));
+  const manifest = guardIo('reading the manifest', () =>
+    readManifest(stores.disk, stores.directoryOf(sessionId), view.length),
+  );
+  if (!manifest.ok) return manifest;
+  let fault: ErrorEnvelope | undefined;
+  const found = <T>(result: Result<T, ErrorEnvelope>): T | undefined => {
+    if (result.ok) return result.value;
+    fault ??= result.error;
+    return undefined;
+  };
+  const salvage = salvageOf(read.value);
+  const bundle = buildBundle(nodeHasher, {
+    // The same state of a session is the same bundle, whenever it is exported.
+    bundleId: guidedId<EventId>('bundle', sessionId, view.head),
+    exportedAt: timestampOf(clock),
+    producer: { appVersion, ...(appliedConfigHash && { appliedConfigHash }) },
+    sessionId,
+    events: view.events(),
+    manifest: manifest.value,
+    ...(salvage && { salvage }),
+    snapshotOf: ref => found(stores.snapshot(ref)),
+    workflowOf: hash => found(stores.workflow(hash)),
+    artifactOf: ref => found(stores.artifact(ref)),
+  });
+  // A disk that refuses is no missing part.
+  if (!bundle.ok) return err(fault?.code === 'STORE_IO_FAILED' ? fault : bundle.error);
+  return ok({
+    sessionId,
+    bundleId: bundle.value.bundleId,
+    events: view.length,
+    artifacts: Object.keys(bundle.value.session.artifacts ?? {}).length,
+    ...(salvage && { salvage: salvage.reason }),
+    text: encodeBundle(bundle.value),
+  });
+}
+
+function salvageOf({ health, defect }: Salvaged<DomainEvent>): Export['salvage'] {
+  return health === 'corrupt_tail' ? { health, reason: defect?.code ?? 'unknown' } : undefined;
+}
