@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, type Rng } from '@signalbox/model';
 import type { Machine } from './machine.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
@@ -10,7 +10,7 @@ export function accessToken(dataDirectory: string, { rng }: Pick<Machine, 'rng'>
   const file = tokenFile(dataDirectory);
   try {
     const handle = openSync(file, 'wx', 0o600);
-    const token = Buffer.from(rng.bytes(32)).toString('base64url');
+    const token = newToken(rng);
     writeSync(handle, token);
     fsyncSync(handle);
     closeSync(handle);
@@ -31,6 +31,10 @@ export function readToken(dataDirectory: string): Result<string, ErrorEnvelope> 
   } catch (cause) {
     return err(unusable(file, String(cause)));
   }
+}
+
+export function newToken(rng: Rng): string {
+  return Buffer.from(rng.bytes(32)).toString('base64url');
 }
 
 const tokenFile = (dataDirectory: string): string => path.join(dataDirectory, 'token');

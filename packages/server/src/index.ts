@@ -1,4 +1,4 @@
-export { createAccess } from './http/access.ts';
+export { createAccess, type KnownUsers } from './http/access.ts';
 export { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 export { type AgentMcp, type AgentMcpOptions, createAgentMcp } from './mcp/agent-mcp.ts';
 export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp/mcp-http.ts';

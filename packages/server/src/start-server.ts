@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { createAccess } from './http/access.ts';
+import { createAccess, type KnownUsers } from './http/access.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly host: RunHost;
   /** What every request must carry. */
   readonly token: string;
+  /** People with tokens of their own. */
+  readonly users?: KnownUsers | undefined;
   /** 0 takes one that is free. */
   readonly port: number;
   readonly timers: Machine['timers'];
@@ -40,7 +42,7 @@ const LOOPBACK = '127.0.0.1';
 export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
   const { host, token, timers, consoleDirectory, guided, onFault = () => undefined } = options;
   let port = 0;
-  const access = createAccess(token, () => port);
+  const access = createAccess(token, () => port, options.users);
   const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
   const app = createHttpApp({ host, access, consoleDirectory, agentMcp: agentMcp?.route, onFault });
   const upgrades = acceptUpgrades({

@@ -12,6 +12,8 @@ import { createAccess, createHttpApp } from '@signalbox/server';
 import { type ScriptedHost, scriptedHost } from './scripted-host.ts';
 
 export const TOKEN = 'a-token-of-this-test';
+/** Of somebody with a token of their own. */
+export const ADAS_TOKEN = 'a-token-of-ada';
 /** The id of no run. */
 export const UNKNOWN = '01890000-0000-7000-8000-00000000dead';
 export const auth = { host: '127.0.0.1:4280', authorization: `Bearer ${TOKEN}` };
@@ -34,7 +36,7 @@ export function httpAsker(): Asker {
   const faults: unknown[] = [];
   const app = createHttpApp({
     host,
-    access: createAccess(TOKEN, () => 4280),
+    access: createAccess(TOKEN, () => 4280, { whoIs: token => (token === ADAS_TOKEN ? 'ada' : undefined) }),
     onFault: thrown => faults.push(thrown),
   });
   return {

@@ -1,7 +1,7 @@
 import { run as contractRun, errorEnvelope, type Json, runSnapshot } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Asker, auth, code, httpAsker, json, TOKEN, UNKNOWN } from './http-asker.ts';
+import { ADAS_TOKEN, type Asker, auth, code, httpAsker, json, TOKEN, UNKNOWN } from './http-asker.ts';
 import { releasePlan } from './release-plan.ts';
 
 let host: Asker['host'];
@@ -25,6 +25,14 @@ describe('who may ask', () => {
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       expect(await code(answer)).toEqual([401, 'request/unauthorized']);
     }
+  });
+
+  it('[V85] a user with a token of their own is answered, and named in what they did', async () => {
+    const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
+    const headers = { authorization: `Bearer ${ADAS_TOKEN}` };
+    expect((await ask('POST', `/api/runs/${id}/pause`, { headers })).status).toBe(200);
+    expect((await ask('POST', `/api/runs/${id}/pause`)).status).toBe(200);
+    expect(host.acted.map(({ by }) => by)).toEqual(['ada', 'operator']);
   });
 
   it('[V1] a token in the query does not count', async () => {

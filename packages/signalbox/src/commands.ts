@@ -147,6 +147,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor-command.ts')).defineDoctor,
   },
   {
+    syntax: 'users',
+    summary: 'give people tokens of their own, so that events name who did what',
+    group: 'This machine:',
+    load: async () => (await import('./users/users-command.ts')).defineUsers,
+  },
+  {
     syntax: 'demo',
     summary: 'watch a log survive a crash and be lied to, and a tool call be undone',
     group: 'See it work:',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { accessToken, dataDirectory, usageError } from '@signalbox/app';
+import { accessToken, dataDirectory, openUsers, usageError } from '@signalbox/app';
 import { openGuidedTools } from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, thisMachine } from '@signalbox/app/runs';
 import { startServer } from '@signalbox/server';
@@ -56,6 +56,7 @@ async function serve(
     ? await startServer({
         host,
         token: token.value,
+        users: openUsers(directory, machine),
         port: Number(port),
         timers: machine.timers,
         guided: openGuidedTools({ dataDirectory: directory, directories: workflowPlaces(), machine }),

@@ -8,9 +8,17 @@ import { type ErrorEnvelope, failure } from '@signalbox/model';
 export interface Access {
   /** Why a request may not come in at all. */
   refuseOrigin(headers: OriginHeaders): ErrorEnvelope | undefined;
-  /** Takes the same time for every wrong token. */
-  isToken(given: string): boolean;
+  /** Whose token it is. Takes the same time for every wrong one. */
+  whoIs(given: string): string | undefined;
 }
+
+/** People with tokens of their own, beside whoever holds the token of the server. */
+export interface KnownUsers {
+  whoIs(token: string): string | undefined;
+}
+
+/** Who acts with the token of the server, as the events say it. */
+export const OPERATOR = 'operator';
 
 export interface OriginHeaders {
   readonly host: string | undefined;
@@ -18,7 +26,7 @@ export interface OriginHeaders {
 }
 
 /** `port` is asked for each time: it is known only once the server listens. */
-export function createAccess(token: string, port: () => number): Access {
+export function createAccess(token: string, port: () => number, users?: KnownUsers): Access {
   const expected = digestOf(token);
   const names = () => ['127.0.0.1', 'localhost', '[::1]'].map(name => `${name}:${port()}`);
   return {
@@ -31,7 +39,7 @@ export function createAccess(token: string, port: () => number): Access {
       }
       return undefined;
     },
-    isToken: given => timingSafeEqual(digestOf(given), expected),
+    whoIs: given => (timingSafeEqual(digestOf(given), expected) ? OPERATOR : users?.whoIs(given)),
   };
 }
 

@@ -8,6 +8,7 @@ import { historyRoutes } from '../routes/history.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { type Access, bearerOf, unauthorized } from './access.ts';
 import { refuse } from './answer.ts';
+import type { Asked } from './asked.ts';
 import { consoleFiles } from './console-files.ts';
 import { pageHeaders } from './page-headers.ts';
 
@@ -22,8 +23,8 @@ export interface HttpAppOptions {
 }
 
 /** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
-export function createHttpApp({ host, access, consoleDirectory, agentMcp, onFault }: HttpAppOptions): Hono {
-  const app = new Hono();
+export function createHttpApp({ host, access, consoleDirectory, agentMcp, onFault }: HttpAppOptions): Hono<Asked> {
+  const app = new Hono<Asked>();
   app.use(pageHeaders);
   app.use(async (context, next) => {
     const refused = access.refuseOrigin({ host: context.req.header('host'), origin: context.req.header('origin') });
@@ -31,7 +32,10 @@ export function createHttpApp({ host, access, consoleDirectory, agentMcp, onFaul
   });
   app.on('ALL', ['/api/*', '/mcp/*'], async (context, next) => {
     const token = bearerOf(context.req.header('authorization'));
-    return token !== undefined && access.isToken(token) ? next() : refuse(context, unauthorized());
+    const user = token === undefined ? undefined : access.whoIs(token);
+    if (user === undefined) return refuse(context, unauthorized());
+    context.set('user', user);
+    return next();
   });
 
   app.get('/api/health', context => {

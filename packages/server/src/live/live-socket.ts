@@ -41,7 +41,7 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
   socket.on('message', (data, isBinary) => {
     const message = isBinary ? undefined : parse(data);
     if (!isKnown) {
-      isKnown = message?.kind === 'hello' && access.isToken(message.token);
+      isKnown = message?.kind === 'hello' && access.whoIs(message.token) !== undefined;
       if (isKnown) outbox.send({ kind: 'welcome' });
       else cutOff();
       return;

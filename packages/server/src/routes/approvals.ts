@@ -10,13 +10,13 @@ import {
 } from '@signalbox/model';
 import { Hono } from 'hono';
 import { invalid, readBody, readQuery, refuse } from '../http/answer.ts';
+import type { Asked } from '../http/asked.ts';
 import { decisionView, resolutionOf } from '../views/decision-view.ts';
-import { BY } from './runs.ts';
 
 /** The one queue of decisions (R7), as the contract's approvals. */
-export function approvalRoutes(host: RunHost): Hono {
+export function approvalRoutes(host: RunHost): Hono<Asked> {
   const { reader } = host;
-  const routes = new Hono();
+  const routes = new Hono<Asked>();
 
   routes.get('/', async context => {
     const query = readQuery(context, decisionsQuery);
@@ -40,7 +40,11 @@ export function approvalRoutes(host: RunHost): Hono {
     if (!body.ok) return refuse(context, body.error);
     const { proposalHash } = body.value;
     const resolution = resolutionOf(body.value, found.decision.kind);
-    const answered = await host.answer(id.data, { resolution, ...(proposalHash && { proposalHash }) }, BY);
+    const answered = await host.answer(
+      id.data,
+      { resolution, ...(proposalHash && { proposalHash }) },
+      context.get('user'),
+    );
     return answered.ok ? context.json(decisionView(found.run, answered.value)) : refuse(context, answered.error);
   });
   return routes;

@@ -16,18 +16,16 @@ import {
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod';
 import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
+import type { Asked } from '../http/asked.ts';
 import { snapshotOf, summariesOf } from '../views/run-view.ts';
 import { knownRun, unknownRun } from './known-run.ts';
-
-/** Who acts, as the events say it: whoever holds the token. */
-export const BY = 'operator';
 
 const idempotencyKey = text.min(1).max(256);
 
 /** Starts, lists, shows and moves runs. */
-export function runRoutes(host: RunHost): Hono {
+export function runRoutes(host: RunHost): Hono<Asked> {
   const { reader } = host;
-  const routes = new Hono();
+  const routes = new Hono<Asked>();
 
   routes.post('/', async context => {
     const body = await readBody(context, startBody);
@@ -81,7 +79,11 @@ export function runRoutes(host: RunHost): Hono {
       if (!run.ok) return refuse(context, run.error);
       const body = await readBody(context, schema);
       if (!body.ok) return refuse(context, body.error);
-      const done = await host.act(run.value.id, actionOf(body.value, context.req.param('node') ?? ''), BY);
+      const done = await host.act(
+        run.value.id,
+        actionOf(body.value, context.req.param('node') ?? ''),
+        context.get('user'),
+      );
       return done.ok ? answerRun(context, run.value.id) : refuse(context, done.error);
     });
   const reasonOf = ({ reason }: z.infer<typeof stopBody>) => reason ?? 'an operator asked for it';
