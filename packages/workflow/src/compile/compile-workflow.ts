@@ -71,7 +71,7 @@ function compileSource(
   const finish = (text: string, at: string) => finishedText(text, slots, at, problems);
   const finishAll = (list: readonly string[] | undefined) =>
     (list ?? []).map((text, index) => finish(text, place(list ?? [], index)));
-  const around = { place, slots, conditions: [], guidance: [] };
+  const around = { place, slots, conditions: [], guidance: [], choices: workflow.nonAssumableChoices ?? [] };
   const expansion = expandTemplates(workflow, around, routines, bindings, problems);
   const features = resolveFeatures(workflow.features, place, problems);
   const capabilities = capabilityNeeds(features, delegationPlace(expansion.nodes), problems);

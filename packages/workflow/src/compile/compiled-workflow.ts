@@ -1,5 +1,6 @@
 import { digest, type Json, json } from '@signalbox/model';
 import * as z from 'zod';
+import { nonAssumableChoiceKind } from '../session/reasons.ts';
 import { type ConditionExpression, conditionExpression } from './condition.ts';
 import { type Shape, shape } from './shape.ts';
 import { type ValidationExpression, validationExpression } from './validation.ts';
@@ -134,6 +135,8 @@ export const compiledStep = z.strictObject({
   assessmentRefs: texts,
   assessmentConsequences: z.array(assessmentConsequence),
   notesRequired: z.boolean(),
+  /** Choices that are the person's, sorted; absent where there are none. */
+  nonAssumableChoices: z.array(nonAssumableChoiceKind).min(1).optional(),
   /** The functions that the step refers to or calls, nearest scope first, then by name. */
   functions: z.array(functionKey),
   functionCalls: z.array(z.strictObject({ name: z.string(), args: z.record(z.string(), json) })),

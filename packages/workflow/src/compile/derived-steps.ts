@@ -87,6 +87,7 @@ export function derivedSteps(
       assessmentRefs: [],
       assessmentConsequences: [],
       notesRequired: parts.output === undefined,
+      nonAssumableChoices: of.nonAssumableChoices,
       functions: [],
       functionCalls: [],
       delegations: [],

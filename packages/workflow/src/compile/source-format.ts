@@ -1,5 +1,6 @@
 import { type Json, json, text } from '@signalbox/model';
 import * as z from 'zod';
+import { nonAssumableChoiceKind } from '../session/reasons.ts';
 import { autonomy, metricsProfile, modelTier, riskPolicy } from './compiled-workflow.ts';
 import { limits } from './limits.ts';
 
@@ -117,6 +118,10 @@ const confirmation = z.union([
 ]);
 export type SourceConfirmation = z.infer<typeof confirmation>;
 
+/** Kinds of choices that an agent may not make by itself. */
+const nonAssumableChoices = list(nonAssumableChoiceKind);
+export type SourceChoiceKind = z.infer<typeof nonAssumableChoiceKind>;
+
 const common = {
   id: line,
   title: words,
@@ -139,6 +144,7 @@ const common = {
     }),
   ).optional(),
   notesOptional: z.boolean().optional(),
+  nonAssumableChoices: nonAssumableChoices.optional(),
   functionDefinitions: list(functionDefinition).optional(),
   functionReferences: list(line).optional(),
   functionCalls: list(z.strictObject({ name: line, args: args.optional() })).optional(),
@@ -243,6 +249,7 @@ export const sourceWorkflow = z.strictObject({
   recommendedPreferences: z
     .strictObject({ recommendedAutonomy: autonomy.optional(), recommendedRiskPolicy: riskPolicy.optional() })
     .optional(),
+  nonAssumableChoices: nonAssumableChoices.optional(),
   features: list(feature).optional(),
   assessments: list(
     z.strictObject({

@@ -90,6 +90,7 @@ export function compileStep(
       : undefined,
     ...compileStepAssessments(compilation, step, around),
     notesRequired: step.notesOptional !== true && outputContract === undefined,
+    nonAssumableChoices: choicesOf(step, around),
     functions: compileReferences(),
     functionCalls: (step.functionCalls ?? []).map(({ name, args }) => ({ name: functionName(name), args: args ?? {} })),
     delegations: delegation?.delegations ?? [],
@@ -189,6 +190,12 @@ export function compileStep(
       .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
       .map(({ rank: _, ...key }) => key);
   }
+}
+
+/** Undefined where there are none, so that a workflow without any is what it was before there were any. */
+function choicesOf(step: SourceWorkStep, { choices }: Surroundings): CompiledStep['nonAssumableChoices'] {
+  const marked = new Set([...choices, ...(step.nonAssumableChoices ?? [])]);
+  return marked.size === 0 ? undefined : [...marked].sort();
 }
 
 function ofTemplate(name: string, functions: TemplateFunctions | undefined): readonly SourceFunction[] {

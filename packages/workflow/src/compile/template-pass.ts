@@ -6,6 +6,7 @@ import { nearest, type ProblemList } from './problem.ts';
 import { finishedText, type Slots, slotsOf } from './prompt-text.ts';
 import { type Routines, TEMPLATE_PREFIX } from './routines.ts';
 import type {
+  SourceChoiceKind,
   SourceCondition,
   SourceConfirmation,
   SourceFunction,
@@ -25,6 +26,8 @@ export interface Surroundings {
   readonly conditions: readonly SourceCondition[];
   readonly guidance: readonly string[];
   readonly agentRole?: string | undefined;
+  /** Choices that are the person's in everything here. */
+  readonly choices: readonly SourceChoiceKind[];
   readonly functions?: TemplateFunctions | undefined;
   /** The template it came from. */
   readonly templateId?: string | undefined;
@@ -223,6 +226,7 @@ export function expandTemplates(
     const callPlace = around.place(call);
     const args = new Map(Object.entries(call.args ?? {}).map(([key, arg]) => [key, argumentText(arg)]));
     const { steps, metaGuidance, functionDefinitions, assessments: assessed, extensionPoints } = routine.workflow;
+    const { nonAssumableChoices } = routine.workflow;
     const used = { steps, metaGuidance, functionDefinitions, assessments: assessed, extensionPoints };
     const filled = substitute(used, args, callPlace) as typeof used;
     for (const source of filled.assessments ?? []) assessments.push({ source, at: callPlace });
@@ -241,6 +245,7 @@ export function expandTemplates(
           ...finishedAll(filled.metaGuidance ?? [], { slots }, callPlace),
         ],
         agentRole: step.agentRole ?? around.agentRole,
+        choices: [...around.choices, ...(nonAssumableChoices ?? []), ...(step.nonAssumableChoices ?? [])],
         functions: {
           own: byName([...(step.functionDefinitions ?? []), ...(filled.functionDefinitions ?? [])]),
           outer: around.functions,

@@ -3,7 +3,6 @@ import type { CompiledStep, CompiledWorkflowSnapshotV1 } from '../compile/compil
 import type { BlockerReport } from '../session/blockers.ts';
 import type { EngineState } from '../session/execution-snapshot.ts';
 import { exceedsRecommendation, type Preferences } from '../session/preferences.ts';
-import type { NonAssumableChoiceKind } from '../session/reasons.ts';
 import { judgeAssessments } from './assessment-judgement.ts';
 import {
   judgeCapabilities,
@@ -45,13 +44,7 @@ export function judgeOutput(
   const { artifacts } = given.output;
 
   const need = approvalNeed(index, step, context, effort);
-  const user = judgeUserDependencies(
-    step,
-    need,
-    given.output.needs ?? [],
-    given.nonAssumable ?? [],
-    given.answers ?? [],
-  );
+  const user = judgeUserDependencies(step, need, given.output.needs ?? [], given.answers ?? []);
   const contract = judgeContract(index, step, pending.loopPath, artifacts);
   const observed = observedCapability(index, step, artifacts);
   const known = { ...given.capabilities, ...(observed && { [observed.capability]: observed.status }) };
@@ -91,8 +84,6 @@ export interface Given {
   readonly context: JsonObject;
   readonly preferences: Preferences;
   readonly capabilities?: KnownCapabilities | undefined;
-  /** The choices that the workflow marks as not to be assumed here. */
-  readonly nonAssumable?: readonly NonAssumableChoiceKind[] | undefined;
   readonly answers?: readonly UserAnswer[] | undefined;
 }
 

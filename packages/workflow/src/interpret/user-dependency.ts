@@ -25,12 +25,12 @@ export function judgeUserDependencies(
   step: CompiledStep,
   need: ApprovalNeed,
   needs: readonly ReportedNeed[],
-  nonAssumable: readonly NonAssumableChoiceKind[],
   answers: readonly UserAnswer[],
 ): { readonly reasons: readonly Reason[]; readonly assumable: readonly ReportedNeed[] } {
-  const { stepId } = step;
+  const { stepId, nonAssumableChoices = [] } = step;
   const assumable = needs.filter(
-    ({ reason, choice }) => reason === 'needs_user_choice' && (choice === undefined || !nonAssumable.includes(choice)),
+    ({ reason, choice }) =>
+      reason === 'needs_user_choice' && (choice === undefined || !nonAssumableChoices.includes(choice)),
   );
   const waiting = needs
     .filter(reported => !assumable.includes(reported) && !answers.some(({ reason }) => reason === reported.reason))

@@ -7,6 +7,7 @@ import { locatePending } from '../interpret/position.ts';
 import { stepContext } from '../interpret/step-context.ts';
 import { indexWorkflow, type WorkflowIndex } from '../interpret/workflow-index.ts';
 import type { EngineState } from '../session/execution-snapshot.ts';
+import type { NonAssumableChoiceKind } from '../session/reasons.ts';
 import { formatStepInstanceKey, type LoopTurn, type StepInstanceKey } from '../session/step-instance-key.ts';
 import { fillTemplate } from './context-template.ts';
 import { functionDefinitions } from './function-definitions.ts';
@@ -50,6 +51,7 @@ export function renderPrompt(
     step.askForFiles && 'Ask the person for the files that this step needs, if you do not have them.',
     bullets('Guidance:', step.guidance, seen),
     isFirst && bullets('Throughout this workflow:', compiled.metaGuidance, seen),
+    choicesText(step),
     callsText(step),
     functionDefinitions(
       compiled,
@@ -101,6 +103,22 @@ function fragmentText(
 function bullets(header: string, lines: readonly string[], context: ContextLayers): string | undefined {
   if (lines.length === 0) return undefined;
   return [header, ...lines.map(line => `- ${fillTemplate(line, context)}`)].join('\n');
+}
+
+const CHOICES: Readonly<Record<NonAssumableChoiceKind, string>> = {
+  preference_tradeoff: 'between goods that only the person can weigh',
+  scope_boundary: 'of what belongs to the work and what does not',
+  irreversible_action: 'to do what cannot be undone',
+  external_side_effect: 'to do what others will see or that costs something outside',
+  policy_or_compliance: 'that rules, licences or law bear on',
+};
+
+function choicesText({ nonAssumableChoices = [] }: CompiledStep): string | undefined {
+  if (nonAssumableChoices.length === 0) return undefined;
+  return [
+    'THE PERSON\'S CHOICES: do not make these yourself. When you come to one, report it in output.needsFromUser with reason "needs_user_choice", its kind as choice, and the options in summary.',
+    ...nonAssumableChoices.map(kind => `- ${kind}: a choice ${CHOICES[kind]}`),
+  ].join('\n');
 }
 
 function callsText({ functionCalls }: CompiledStep): string | undefined {

@@ -361,20 +361,21 @@ describe('what only the person can give', () => {
   it('[W141] waits for the person, each reason by its name, until it is answered', () => {
     for (const reason of userOnlyDependencyReason.options) {
       const need = { reason, summary: 'the key of the store', choice: 'scope_boundary' } as const;
-      const asked = { needs: [need], nonAssumable: ['scope_boundary'] } as const;
-      expect(judge(ofStep({}), asked)).toMatchObject({
+      const asked = { needs: [need] } as const;
+      const marked = ofStep({ nonAssumableChoices: ['scope_boundary'] });
+      expect(judge(marked, asked)).toMatchObject({
         kind: 'blocked',
         report: { blockers: [{ code: 'USER_ONLY_DEPENDENCY' }] },
         gaps: [{ reason: { category: 'user_only_dependency', detail: reason } }],
       });
       const answers = [{ reason, answer: 'answered' }] as const;
-      expect(judge(ofStep({}), { ...asked, answers }).kind).toBe('accepted');
+      expect(judge(marked, { ...asked, answers }).kind).toBe('accepted');
     }
   });
 
   it('[W141] is no choice that the workflow does not mark: the agent makes it and says so', () => {
     const needs = [{ reason: 'needs_user_choice', summary: 'tabs or spaces', choice: 'preference_tradeoff' }] as const;
-    expect(judge(ofStep({}), { needs, nonAssumable: ['irreversible_action'] })).toMatchObject({
+    expect(judge(ofStep({ nonAssumableChoices: ['irreversible_action'] }), { needs })).toMatchObject({
       kind: 'accepted',
       warnings: [{ code: 'choice_is_assumable', message: expect.stringContaining('tabs or spaces') }],
     });
@@ -427,9 +428,8 @@ describe('the one model of reasons', () => {
     const broken: ValidationExpression = { kind: 'rule', test: 'regex', pattern: '(', flags: '', message: '' };
     return [
       ...userOnlyDependencyReason.options.map(reason =>
-        judge(ofStep({}), {
+        judge(ofStep({ nonAssumableChoices: ['scope_boundary'] }), {
           needs: [{ reason, summary: 'x', choice: 'scope_boundary' }],
-          nonAssumable: ['scope_boundary'],
           ...more,
         }),
       ),
