@@ -1,0 +1,160 @@
+import {
+  type Digest,
+  type ErrorEnvelope,
+  type EventId,
+  err,
+  failure,
+  type Json,
+  ok,
+  type Result,
+  type RunId,
+  timestampOf,
+} from '@signalbox/model';
+import {
+  type EventDraft,
+  INTERNAL_EVENT_VERSION,
+  type NewRun,
+  type NodeKey,
+  type RunReader,
+  type RunRecord,
+  type StreamChunk,
+  type Task,
+} from '@signalbox/runs';
+import type { PlanRunOptions } from '../frames/engine-options.ts';
+
+export interface PlanFork {
+  /** The id of the run to be. */
+  readonly run: RunId;
+  readonly parent: RunId;
+  readonly frame: number;
+  /** Who asked for it, and what from. */
+  readonly by: string;
+  readonly call?: string | undefined;
+  readonly node?: string | undefined;
+  /** Instead of the parent's. */
+  readonly name?: string | undefined;
+  readonly input?: Json | undefined;
+  readonly place?: Pick<NewRun, 'workingDirectory' | 'workspace'> | undefined;
+  /** Effects outside that the parent has had since, and that the fork does not know of. */
+  readonly effects?: readonly string[] | undefined;
+  /** Work that goes on from somewhere else than its beginning: a task that waits, and what it kept. */
+  readonly resumed?: { readonly task: Task; readonly stream: readonly StreamChunk[] } | undefined;
+}
+
+/**
+ * Makes a run that goes on from a frame of another one, in one commit. Its frame 0 is that frame: the same tree, statuses,
+ * state and digest. Its first event names the parent's event of the frame by hash, and the parent is only read (R18). It is
+ * paused until somebody takes it up.
+ */
+export async function forkPlan(
+  { commit, reader, clock, ids }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>,
+  fork: PlanFork,
+): Promise<Result<RunRecord, ErrorEnvelope>> {
+  const { run, parent: parentId, frame: index } = fork;
+  const parent = await reader.run(parentId);
+  if (parent === undefined) return err(unknownRun(parentId));
+  const frame = await reader.frame(parentId, index);
+  const committed = frame === undefined ? undefined : await frameEvent(reader, parent, index);
+  if (frame === undefined || committed === undefined) return err(unknownFrame(parent, index));
+  const { name, tags, correlationId, source, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
+  const input = fork.input === undefined ? parent.input : fork.input;
+  const place = fork.place ?? {
+    ...(workingDirectory === undefined ? {} : { workingDirectory }),
+    ...(workspace === undefined ? {} : { workspace }),
+  };
+  const created: NewRun = {
+    driver: parent.driver,
+    name: fork.name ?? name,
+    tags,
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...place,
+    origin: { kind: 'fork', run: parentId, frame: index, head: committed.hash },
+    ...(source === undefined ? {} : { source }),
+    status: 'paused',
+    phase: 'EXECUTE',
+    mode,
+    globalMode,
+    input,
+    limits,
+    seed,
+  };
+  const at = timestampOf(clock);
+  const trigger = { kind: 'operator', detail: `frame ${index} of run ${parentId}` } as const;
+  const event = (type: string, fields: object) =>
+    ({ v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: at, type, ...fields }) as unknown as EventDraft;
+  const events = [
+    event('run.created', { driver: created.driver, name: created.name, origin: created.origin }),
+    event('run.forked', {
+      by: fork.by,
+      ...(fork.call === undefined ? {} : { call: fork.call }),
+      ...(fork.node === undefined ? {} : { node: fork.node as NodeKey }),
+      ...(fork.input === undefined ? {} : { input: { before: parent.input, after: fork.input } }),
+      effects: fork.effects ?? [],
+    }),
+    event('frame.committed', {
+      frame: 0,
+      trigger,
+      mounted: frame.mounted.length,
+      unmounted: frame.unmounted.length,
+      digest: frame.digest,
+    }),
+  ];
+  const written = await commit.commit(
+    {
+      at,
+      run: { kind: 'create', run: created },
+      inherit: { run: parentId, frame: index },
+      frame: { ...frame, index: 0, trigger },
+      ...(fork.resumed === undefined ? {} : { tasks: [fork.resumed.task], stream: fork.resumed.stream }),
+      events,
+    },
+    { run, epoch: 0, version: 0 },
+  );
+  if (!written.ok) return err(written.error);
+  const record = await reader.run(run);
+  return record === undefined ? err(unknownRun(run)) : ok(record);
+}
+
+const PAGE = 64;
+
+/** The event that says that a frame was committed, found by halving: events of frames are in their order. */
+export async function frameEvent(
+  reader: Pick<RunReader, 'events'>,
+  { id, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,
+  frame: number,
+): Promise<{ readonly seq: number; readonly hash: Digest } | undefined> {
+  let [low, high] = [0, nextSeq];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const found = await nextFrameEvent(reader, id, middle, high);
+    if (found === undefined || found.frame > frame) high = middle;
+    else if (found.frame === frame) return found;
+    else low = found.seq + 1;
+  }
+  return undefined;
+}
+
+async function nextFrameEvent(reader: Pick<RunReader, 'events'>, run: RunId, from: number, before: number) {
+  for (let seq = from; seq < before; seq += PAGE) {
+    for (const { event, hash } of await reader.events(run, seq, Math.min(PAGE, before - seq))) {
+      if (event.type === 'frame.committed') return { seq: event.seq, frame: event.frame, hash };
+    }
+  }
+  return undefined;
+}
+
+function unknownRun(run: RunId): ErrorEnvelope<'run/unknown'> {
+  return failure('run/unknown', {
+    message: `There is no run ${run}.`,
+    suggestion: 'See "signalbox ls" for the runs there are.',
+    details: { run },
+  });
+}
+
+function unknownFrame({ id, frames }: RunRecord, frame: number): ErrorEnvelope<'run/frame-unknown'> {
+  return failure('run/frame-unknown', {
+    message: `Run ${id} has no frame ${frame}.`,
+    suggestion: frames === 0 ? 'Start the plan again: the run came to no frame.' : `Its frames are 0 to ${frames - 1}.`,
+    details: { run: id, frame },
+  });
+}

@@ -1,0 +1,30 @@
+import { type RunId, runId } from '@signalbox/model';
+import * as z from 'zod';
+import type { RunRecord } from '../run/run-record.ts';
+
+/**
+ * What a fork has of its parent when it begins, by reference: every value that held in the parent's frame holds in the
+ * fork's frame 0, and tasks whose end was handled before it are there under ids of the fork's own. A store copies rows;
+ * what lies in blobs is neither read nor written.
+ */
+export const inheritance = z.strictObject({ run: runId, frame: z.int().nonnegative() });
+export type Inheritance = z.infer<typeof inheritance>;
+
+/** The trigger of the first transition of every key of state that a fork has of its parent. */
+export const INHERITED = 'run.forked';
+
+/** Why a run cannot inherit, or undefined where it can: only a fork does, from the frame that its origin names. */
+export function inheritanceFault(
+  fork: RunRecord,
+  { run, frame }: Inheritance,
+  recordOf: (run: RunId) => RunRecord | undefined,
+): string | undefined {
+  const { origin } = fork;
+  if (fork.frames !== 1) return 'a run inherits with the commit that makes it and its frame 0';
+  if (origin?.kind !== 'fork' || origin.run !== run || origin.frame !== frame) {
+    return `it does not come from frame ${frame} of run ${run}`;
+  }
+  const parent = recordOf(run);
+  if (parent === undefined) return `there is no run ${run}`;
+  return frame < parent.frames ? undefined : `run ${run} has no frame ${frame}`;
+}
