@@ -1,0 +1,47 @@
+import type { AnyEvent } from '../events/stored-event.ts';
+
+/**
+ * The frames of a run that tell something: the first and the last, those in which a decision was asked for, answered or
+ * withdrawn, those in which something failed, and those that a fork began from. An event that names no frame belongs to the
+ * last frame before it.
+ */
+export function keptFrames(
+  events: Iterable<AnyEvent>,
+  frames: number,
+  forkedAt: readonly number[],
+): ReadonlySet<number> {
+  const kept = new Set<number>(forkedAt.filter(frame => frame < frames));
+  if (frames > 0) kept.add(0).add(frames - 1);
+  let now: number | undefined;
+  for (const event of events) {
+    if (event.type === 'frame.committed') now = event.frame;
+    if (!tells(event)) continue;
+    const frame = 'frame' in event && typeof event.frame === 'number' ? event.frame : now;
+    if (frame !== undefined && frame < frames) kept.add(frame);
+  }
+  return kept;
+}
+
+function tells(event: AnyEvent): boolean {
+  switch (event.type) {
+    case 'decision.asked':
+    case 'decision.proposed':
+    case 'decision.answered':
+    case 'decision.withdrawn':
+    case 'handler.failed':
+    case 'effect.failed':
+    case 'task.orphaned':
+    case 'task.retry':
+    case 'operator.acted':
+    case 'signal.received':
+      return true;
+    case 'task.ended':
+      return event.outcome === 'error';
+    case 'node.status':
+      return event.to === 'failed' || event.to === 'abandoned' || event.to === 'blocked';
+    case 'run.status':
+      return event.to === 'failed' || event.to === 'stalled' || event.to === 'stopped';
+    default:
+      return false;
+  }
+}
