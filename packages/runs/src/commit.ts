@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { artifactRecord } from './artifacts/artifact-record.ts';
 import { decisionWrite } from './decisions/decision.ts';
 import { type EventDraft, eventDraft } from './events/stored-event.ts';
+import { inheritance } from './forks/inheritance.ts';
 import { frame } from './frames/frame.ts';
 import { intervalWrite } from './frames/interval.ts';
 import { transition } from './frames/transition.ts';
@@ -46,6 +47,8 @@ export type RunWrite = z.infer<typeof runWrite>;
 export const writeSet = z.strictObject({
   at: timestamp,
   run: runWrite.optional(),
+  /** With the commit that makes a fork; what the same commit writes comes on top of it. */
+  inherit: inheritance.optional(),
   frame: frame.optional(),
   intervals: z.array(intervalWrite).readonly().optional(),
   transitions: z.array(transition).readonly().optional(),

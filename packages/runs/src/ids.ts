@@ -25,6 +25,11 @@ export function taskIdOf(run: RunId, node: NodeKey, iteration: number, signature
   return derivedUuid('task', run, node, iteration, signature, restart) as TaskId;
 }
 
+/** A task that a fork has of its parent. */
+export function inheritedTaskId(fork: RunId, task: TaskId): TaskId {
+  return derivedUuid('inherited-task', fork, task) as TaskId;
+}
+
 /** A decision is keyed by where it was asked: asking again after a crash finds the same one. */
 export function decisionIdOf(run: RunId, node: NodeKey, iteration: number, call: string): ApprovalId {
   return deriveId<ApprovalId>('decision', run, node, iteration, call);

@@ -1,3 +1,5 @@
+import type { Json } from '@signalbox/model';
+import type { RetryPolicy } from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
 
 /** What became of a command. It is answered when what it did is committed. */
@@ -8,14 +10,26 @@ export type CommandAnswer =
   /** There was nothing to do: the node or the run stands where the command would have put it, or cannot go there. */
   | 'no_effect'
   /** The run ended, or was let go, before the command could take effect. */
-  | 'over';
+  | 'over'
+  /** What was given does not fit the plan, and why. */
+  | { readonly refused: string };
 
 /** What an operator, or the process that drives the run, says to it. */
 export type OperatorCommand =
   | { readonly kind: 'pause'; readonly by: string }
   | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
-  | { readonly kind: 'retry' | 'cancel' | 'reset'; readonly node: string; readonly by: string }
+  | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
+  | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
+  | ({ readonly kind: 'edit' } & StateEdit)
   | { readonly kind: 'wake' | 'due'; readonly node: string };
+
+/** A change of durable state from outside; without a value the key is taken away. */
+export interface StateEdit {
+  readonly key: string;
+  readonly value?: Json | undefined;
+  readonly reason: string;
+  readonly by: string;
+}
 
 export type Command =
   | OperatorCommand
@@ -23,7 +37,9 @@ export type Command =
   /** Events from outside may be there. */
   | { readonly kind: 'input' }
   /** The run to itself: it has been quiet, its grace or its wall clock is over, it must let go at once. */
-  | { readonly kind: 'idle' | 'grace-over' | 'time-over' | 'suspend' };
+  | { readonly kind: 'idle' | 'grace-over' | 'time-over' | 'suspend' }
+  /** Files that were read may be others. */
+  | { readonly kind: 'files' };
 
 interface Asked {
   readonly command: Command;

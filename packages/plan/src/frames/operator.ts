@@ -1,4 +1,5 @@
-import { checkStop, NO_USAGE, type NodeKey } from '@signalbox/runs';
+import { checkStop, NO_USAGE, type NodeKey, type RetryPolicy } from '@signalbox/runs';
+import { editState } from '../forks/state-edit.ts';
 import { countOf } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
@@ -71,17 +72,24 @@ export function createOperator(parts: OperatorParts): Operator {
   }
 
   /** Makes a node ready once more: its wait is over, or someone wants it to run again. */
-  function runAgain(node: string, why: 'due' | 'wake' | 'retry'): boolean {
+  function runAgain(node: string, why: 'due' | 'wake' | 'retry', policy?: RetryPolicy): boolean {
     const record = records.get(node);
     if (record === undefined || record.gone === true) return false;
     if (why === 'wake' && record.status === 'running') {
       woken.add(node);
       return true;
     }
+    // What is about to begin needs no retry, but may follow other rules.
+    if (why === 'retry' && record.status === 'idle' && policy === undefined) return false;
     const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
-    if (why === 'retry' ? record.status === 'running' || record.status === 'idle' : !isWaiting) return false;
+    if (why === 'retry' ? record.status === 'running' : !isWaiting) return false;
     const { reason: _, child, ...rest } = record;
-    records.set(node, { ...rest, ...(why === 'retry' || child === undefined ? {} : { child }), status: 'idle' });
+    records.set(node, {
+      ...rest,
+      ...(why === 'retry' || child === undefined ? {} : { child }),
+      ...(policy === undefined ? {} : { policy }),
+      status: 'idle',
+    });
     structure.touch(node);
     return true;
   }
@@ -98,7 +106,7 @@ export function createOperator(parts: OperatorParts): Operator {
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
-  function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' }>): boolean {
+  function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' }>): boolean {
     switch (command.kind) {
       case 'pause': {
         if (isPausing) return false;
@@ -117,8 +125,12 @@ export function createOperator(parts: OperatorParts): Operator {
         isOver = true;
         return true;
       }
-      case 'retry':
-        return runAgain(command.node, 'retry');
+      case 'retry': {
+        const { node, by, policy } = command;
+        if (!runAgain(node, 'retry', policy)) return false;
+        if (policy !== undefined) ledger.event('node.policy', { node: node as NodeKey, policy, by });
+        return true;
+      }
       case 'cancel':
         return cancel(command.node);
       case 'reset':
@@ -130,6 +142,7 @@ export function createOperator(parts: OperatorParts): Operator {
     stop,
     obey(command) {
       if ('node' in command && !isKnown(command.node)) return 'unknown_node';
+      if (command.kind === 'edit') return editState(options.plan, memory, command);
       if (!('by' in command)) {
         return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
       }

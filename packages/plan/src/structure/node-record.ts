@@ -1,4 +1,5 @@
 import { type NodeStatus, nodeStatus } from '@signalbox/model';
+import { retryPolicy } from '@signalbox/runs';
 import * as z from 'zod';
 
 /** What is remembered of a node, apart from how it looks: its status row. */
@@ -30,6 +31,8 @@ export const nodeRecord = z.strictObject({
     .optional(),
   /** Canonical text of the dependencies that an effect ran with, and whether it holds something of its process. */
   effect: z.strictObject({ deps: z.string(), held: z.boolean() }).optional(),
+  /** Other rules for its retries than its author wrote. */
+  policy: retryPolicy.optional(),
   /** The node left the plan. What is kept says how often it ran. */
   gone: z.literal(true).optional(),
 });

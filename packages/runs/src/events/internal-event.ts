@@ -3,7 +3,9 @@ import * as z from 'zod';
 import { decisionKind, resolution } from '../decisions/decision.ts';
 import { frameTrigger } from '../frames/frame.ts';
 import { nodeKey, ownerId, taskId } from '../ids.ts';
+import { frameRange } from '../retention/frame-range.ts';
 import { runOrigin } from '../run/run-record.ts';
+import { retryPolicy } from '../tasks/retry-policy.ts';
 import { taskError } from '../tasks/task-error.ts';
 
 export const INTERNAL_EVENT_VERSION = 1;
@@ -22,6 +24,7 @@ const of = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Typ
 const frameIndex = z.int().nonnegative();
 const taskFields = { task: taskId, node: nodeKey, iteration: z.int().nonnegative(), attempt: z.int().positive() };
 const handlerFields = { node: nodeKey, handler: text.min(1), frame: frameIndex, task: taskId.optional() };
+const callFields = { call: text.min(1), tool: text, node: nodeKey, task: taskId };
 const effectFields = { node: nodeKey, effect: text.min(1), frame: frameIndex };
 
 /**
@@ -76,6 +79,15 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('effect.ran', effectFields),
   of('effect.cleaned', effectFields),
   of('effect.failed', { ...effectFields, error: text }),
+  /** A plan's code wrote a file under its root. */
+  of('file.written', {
+    path: text.min(1),
+    digest,
+    bytes: z.int().nonnegative(),
+    frame: frameIndex,
+    node: nodeKey.optional(),
+    handler: text.optional(),
+  }),
   of('decision.asked', { decision: approvalId, node: nodeKey, kind: decisionKind, proposalHash: digest }),
   of('decision.proposed', { decision: approvalId, proposalHash: digest }),
   of('decision.answered', { decision: approvalId, resolution, by: text }),
@@ -87,6 +99,27 @@ export const internalEvent = z.discriminatedUnion('type', [
     node: nodeKey.optional(),
     by: text,
   }),
+  /** How a fork came about: who asked, from which call or node, with which other input, and past which effects outside. */
+  of('run.forked', {
+    by: text,
+    call: text.min(1).optional(),
+    node: nodeKey.optional(),
+    input: z.strictObject({ before: json, after: json }).optional(),
+    effects: z.array(text).readonly(),
+  }),
+  /** Somebody changed durable state from outside; the key's transition in this frame has both values. */
+  of('state.edited', { key: text, frame: frameIndex, by: text, reason: text.min(1) }),
+  /** A node is retried by other rules than its own. */
+  of('node.policy', { node: nodeKey, policy: retryPolicy, by: text }),
+  /** A tool whose effects are outside, and cannot be undone, is about to run; and how that ended. */
+  of('call.began', callFields),
+  of('call.ended', { ...callFields, outcome: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied']) }),
+  /** What a tool call had changed was brought back. */
+  of('call.undone', { ...callFields, paths: z.array(text).readonly(), by: text }),
+  /** Whether the run stays, however old it gets. */
+  of('run.kept', { kept: z.boolean(), by: text }),
+  /** These frames were collected: their trees, statuses and state are gone, their events stay. */
+  of('run.collapsed', { frames: z.array(frameRange).readonly(), by: text }),
   of('usage.recorded', { call: text, node: nodeKey.optional(), task: taskId.optional() }),
 ]);
 export type InternalEvent = z.infer<typeof internalEvent>;

@@ -1,5 +1,6 @@
 import type { Commit, RunFeed, RunReader } from '@signalbox/runs';
 import { describeCommits } from './commits.ts';
+import { describeForks } from './forks.ts';
 import { describeFrames } from './frames.ts';
 import { describeRows } from './rows.ts';
 
@@ -9,5 +10,6 @@ export type RunStore = Commit & RunReader & RunFeed;
 export function describeRunStore(name: string, open: () => RunStore): void {
   describeCommits(name, open);
   describeFrames(name, open);
+  describeForks(name, open);
   describeRows(name, open);
 }

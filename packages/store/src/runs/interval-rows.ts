@@ -11,6 +11,8 @@ export interface IntervalRows {
   put(run: number, interval: IntervalRow): void;
   valueAt(run: number, space: IntervalSpace, key: string, frame: number): Maybe;
   at(run: number, space: IntervalSpace, frame: number): ReadonlyMap<string, Json>;
+  /** What held in a frame of another run holds from frame 0 on. Whole values are copied as they lie in their rows. */
+  inherit(run: number, from: number, frame: number): void;
 }
 
 /** The number of a space in its column: its place in the list of spaces, which only grows at its end. */
@@ -33,6 +35,25 @@ export const ALL_AT = `
       where run = :run and space = :space and key = keys.key and from_frame <= :frame)
   where kind <> 2`;
 
+/** The rows of a space that hold in a frame, sought in the same way. */
+const LAST_AT = `
+  with recursive keys (key) as (
+    select min(key) from intervals where run = :from and space = :space
+    union all
+    select (select min(key) from intervals where run = :from and space = :space and key > keys.key)
+    from keys where keys.key is not null
+  ),
+  last as (
+    select keys.key as key, kind, value, base_bytes, chain_bytes
+    from keys cross join intervals on run = :from and space = :space
+      and intervals.key = keys.key and from_frame = (
+        select max(from_frame) from intervals
+        where run = :from and space = :space and key = keys.key and from_frame <= :frame)
+  )`;
+const COPY_WHOLE = `
+  insert into intervals (run, space, key, from_frame, kind, value, base_bytes, chain_bytes)
+  ${LAST_AT} select :run, :space, key, 0, kind, value, base_bytes, chain_bytes from last where kind = 0`;
+
 export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): IntervalRows {
   const ofKey = 'run = ? and space = ? and key = ?';
   const lastFrame = database.prepare(`select max(from_frame) as frame from intervals where ${ofKey}`);
@@ -49,6 +70,8 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     on conflict (run, space, key, from_frame) do update set kind = excluded.kind, value = excluded.value,
       base_bytes = excluded.base_bytes, chain_bytes = excluded.chain_bytes`);
   const allAt = database.prepare(ALL_AT);
+  const copyWhole = database.prepare(COPY_WHOLE);
+  const patched = database.prepare(`${LAST_AT} select key from last where kind = 1`);
 
   const placeOf = (run: number, space: IntervalSpace, key: string) => `${run} ${space} ${key}`;
 
@@ -81,6 +104,20 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
       else cache.remember(place, { value, fromFrame, baseBytes, chainBytes });
     },
     valueAt,
+    inherit(run, from, frame) {
+      for (const space of intervalSpace.options) {
+        const number = spaceNumber(space);
+        copyWhole.run({ run, from, space: number, frame });
+        // A patch needs the rows before it: its value is put together, and is a whole one here.
+        for (const row of patched.all({ from, space: number, frame })) {
+          const key = String(row.key);
+          const value = valueAt(from, space, key, frame);
+          if (value === undefined) continue;
+          const { kind, value: cell, baseBytes, chainBytes } = cellsOf(json, { kind: 'set', value }, value, undefined);
+          upsert.run(run, number, key, 0, kind, cell, baseBytes, chainBytes);
+        }
+      }
+    },
     at(run, space, frame) {
       const found = new Map<string, Json>();
       for (const row of allAt.all({ run, space: spaceNumber(space), frame })) {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Maybe, Page, TransitionPlace, TransitionRow, TransitionView } from '@signalbox/runs';
-import { applyChange, DEFAULT_PAGE, type TransitionFilter, transition } from '@signalbox/runs';
+import { applyChange, DEFAULT_PAGE, intervalSpace, type TransitionFilter, transition } from '@signalbox/runs';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
 import { cellsOf, changeOfRow, rowBefore, valueOfRows } from './change-cells.ts';
@@ -10,6 +10,8 @@ export interface TransitionRows {
   /** The value after the last transition of a key. */
   last(run: number, key: string): { readonly value: Maybe } | undefined;
   insert(run: number, row: TransitionRow): void;
+  /** The state that a new run inherited, as the first transitions of its keys. */
+  inherit(run: number, trigger: string, at: string): void;
   page(run: number, filter: TransitionFilter): Page<TransitionView, TransitionPlace>;
 }
 
@@ -49,7 +51,13 @@ export function transitionRows(database: DatabaseSync, json: JsonColumns, cache:
     return { ...rest, old, new: applied.value };
   }
 
+  const inherit = database.prepare(`
+    insert into transitions (run, frame, idx, key, kind, value, base_bytes, chain_bytes, trigger, at)
+    select run, 0, row_number() over (order by key) - 1, key, kind, value, base_bytes, chain_bytes, ?, ?
+    from intervals where run = ? and space = ? and from_frame = 0`);
+
   return {
+    inherit: (run, trigger, at) => void inherit.run(trigger, at, run, intervalSpace.options.indexOf('state')),
     last(run, key) {
       const cached = cache.get(placeOf(run, key));
       if (cached !== undefined) return cached;
