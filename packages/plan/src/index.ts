@@ -81,5 +81,7 @@ export {
   RenderPhaseWriteError,
   type SourcePosition,
 } from './plan-error.ts';
+export type { DifferentRow, ReplayDifference } from './replay/replay-difference.ts';
+export { type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';
 export { type NodeRecord, nodeRecord } from './structure/node-record.ts';

@@ -30,6 +30,7 @@ export function createEffectRound(
   queue: ActionQueue,
   strict: boolean,
   moment: () => ErrorContext,
+  recorded?: (call: EffectCall) => EffectCall,
 ): EffectRound {
   const { ledger, records, digest } = memory;
   const registry = createEffectRegistry({ memory: memory.effects, strict });
@@ -51,10 +52,13 @@ export function createEffectRound(
       for (const id of unmounted) nodes.delete(id);
       for (const { kind, id } of mounted) if (kind === 'effect') nodes.add(id);
     },
-    calls: (activity, renderer) => [
-      ...activity.effects.map(({ id, data, code }) => ({ id, deps: data.deps, ...code })),
-      ...renderer.effects().map(call => ({ ...call, id: HOOK + call.id })),
-    ],
+    calls(activity, renderer) {
+      const calls = [
+        ...activity.effects.map(({ id, data, code }) => ({ id, deps: data.deps, ...code })),
+        ...renderer.effects().map(call => ({ ...call, id: HOOK + call.id })),
+      ];
+      return recorded === undefined ? calls : calls.map(recorded);
+    },
     isDue: calls => registry.isDue(calls),
     run(calls) {
       const here = new Set([...nodes, ...calls.map(call => call.id)]);

@@ -1,8 +1,10 @@
 import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } from '@signalbox/model';
 import type { Commit, NewRun, OrphanPolicy, OwnerId, RunReader, StopVerdict, TaskError } from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
+import type { EffectCall } from '../effects/effect-registry.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
 import type { AnyPlan } from '../plan-definition.ts';
+import type { ActionQueue } from '../state/action-queue.ts';
 import type { CommandAnswer } from './command.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { TraceEntry } from './frame-trace.ts';
@@ -45,6 +47,18 @@ export interface PlanRunOptions {
   /** Told of every child run, at any depth, while it lives; its `finished` tells when it no longer does. */
   readonly onRun?: (run: RunId, live: PlanRun) => void;
   readonly trace?: (entry: TraceEntry) => void;
+  /** A replay: only renders and handlers of the plan are called. The executor does the work of every node. */
+  readonly recorded?: RecordedCode;
+}
+
+/** What a replay has in the place of code that it does not call. */
+export interface RecordedCode {
+  /** Is given the way to write what code wrote that no transaction surrounded. */
+  attach(push: ActionQueue['push']): void;
+  /** Everything that was taken in is flushed, and the frame is about to be rendered. */
+  beforeRender(): void;
+  /** The effect, doing what is recorded of it. */
+  effect(call: EffectCall): EffectCall;
 }
 
 /** How it ended, or why the engine let go of it. */

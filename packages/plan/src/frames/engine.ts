@@ -115,7 +115,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   });
   const permit = createStartPermit(options, operator, subPlans);
   const intake = createIntake(memory, structure, desk, queue, operator.takeWoken);
-  const effects = createEffectRound(memory, queue, options.strictEffects === true, moment);
+  const effects = createEffectRound(memory, queue, options.strictEffects === true, moment, options.recorded?.effect);
   const queries = createPlanQueries(options.query, moment);
   const inputs = createRunInputs(options, memory);
   const book = createRunCommit(options, memory, inputs, writes => {
@@ -145,6 +145,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   });
   const keeper = createTreeKeeper(memory, structure);
   const reads = createReadBook(memory, renderer, options.keepVolatile === true ? queries.answerOf : undefined);
+  options.recorded?.attach(queue.push);
   let isQuiet = false;
   let isSuspended = false;
   let cancelIdle: (() => void) | undefined;
@@ -216,6 +217,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     frameTime = clock.now();
     random = frameRandom(seed, index);
     trace.note(() => ({ triggers }));
+    options.recorded?.beforeRender();
 
     enter('render', index);
     let settled: Settled;

@@ -44,7 +44,7 @@ export function createReadBook(
       if (answerOf === undefined) return;
       for (const key of passing) {
         const value = key.startsWith(VOL) ? volatile.peek(key.slice(VOL.length)) : answerOf(key);
-        ledger.put('read', key, { value: value ?? null });
+        ledger.put('read', key, value === undefined ? {} : { value });
       }
     },
     get isRecorded() {

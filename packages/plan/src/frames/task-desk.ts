@@ -25,7 +25,7 @@ import type { RunMemory } from './run-memory.ts';
 import { canceledAtOnce } from './stop-undriven.ts';
 import type { SubPlans } from './sub-plans.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
-import { doWork } from './task-work.ts';
+import { doWork, runTask } from './task-work.ts';
 
 /** What came from work since it was last asked. */
 export type TaskNews =
@@ -175,8 +175,11 @@ export function createTaskDesk(
         const record = records.get(node.id);
         const child = childOf(record);
         const place = { child, isRevived: child !== (record?.restart ?? 0) };
-        const work = (started: TaskRequest) =>
-          node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
+        const work = (started: TaskRequest) => {
+          if (options.recorded !== undefined) return executor.execute(started);
+          if (node.kind === 'task') return runTask(node, started);
+          return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
+        };
         void doWork(request, task, control, work, timers).then(({ outcome, value }) => {
           if (controls.get(task.id) !== control) return;
           controls.delete(task.id);

@@ -30,7 +30,7 @@ export async function doWork(
   let cancelTimer: (() => void) | undefined;
   try {
     const started = { ...request, signal };
-    const work = node.kind === 'task' ? runTask(node, started) : execute(started);
+    const work = execute(started);
     if (timeoutMs === undefined) return checked(node, await work);
     // Work that does not listen to its signal does not hold the run up when its time is over.
     const overtime = new Promise<never>((_, reject) => {
@@ -74,7 +74,8 @@ function failed(error: TaskError): Attempt {
   return { outcome: { kind: 'failed', error }, value: undefined };
 }
 
-async function runTask(
+/** Calls the author's function. */
+export async function runTask(
   node: Extract<RunnableNode, { readonly kind: 'task' }>,
   request: TaskRequest,
 ): Promise<TaskOutcome> {

@@ -1,0 +1,39 @@
+import type { RunId } from '@signalbox/model';
+import type { AnyEvent, Frame, RunReader } from '@signalbox/runs';
+
+/** What is recorded of the way to a frame. */
+export interface RecordedFrame {
+  readonly frame: Frame;
+  /** What the event log, which is chained, says of the frame. */
+  readonly told: Extract<AnyEvent, { readonly type: 'frame.committed' }>;
+  /**
+   * The events since the frame before, one list for each process that drove the run in between. Each list but the first
+   * begins where the run was taken up; the last one led to the frame.
+   */
+  readonly lives: readonly (readonly AnyEvent[])[];
+}
+
+const PAGE = 500;
+
+/** The frames of a run in their order, each with the events that led to it. */
+export async function* recordedFrames(reader: RunReader, run: RunId): AsyncGenerator<RecordedFrame> {
+  let lives: AnyEvent[][] = [[]];
+  let frames: readonly Frame[] = [];
+  let index = 0;
+  for (let seq = 0; ; seq += PAGE) {
+    const page = await reader.events(run, seq, PAGE);
+    for (const { event } of page) {
+      if (event.type === 'run.resumed') lives.push([]);
+      lives.at(-1)?.push(event);
+      if (event.type !== 'frame.committed') continue;
+      if (frames[0]?.index !== index) frames = await reader.frames(run, index, PAGE);
+      const [frame, ...rest] = frames;
+      if (frame?.index !== index) return;
+      yield { frame, told: event, lives };
+      frames = rest;
+      lives = [[]];
+      index += 1;
+    }
+    if (page.length < PAGE) return;
+  }
+}

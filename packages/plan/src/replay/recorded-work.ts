@@ -1,0 +1,64 @@
+import type { Json } from '@signalbox/model';
+import type { AnyEvent, Task, TaskId } from '@signalbox/runs';
+import type { TaskExecutor, TaskOutcome, TaskRequest } from '../frames/task-executor.ts';
+import type { TaskProgress } from '../nodes/handlers.ts';
+import type { SubPlanNode } from '../nodes/plan-node.ts';
+import type { AnyPlan } from '../plan-definition.ts';
+
+/** Work that is not done: each attempt ends as it is recorded, when the replay comes to its end. */
+export interface RecordedWork {
+  readonly executor: TaskExecutor;
+  /** Whether the work of a task goes on in the replay. */
+  isUnderWay(task: TaskId): boolean;
+  /** The work of a node that was begun last, if it goes on. */
+  taskOf(node: string): TaskId | undefined;
+  end(task: TaskId, outcome: TaskOutcome): void;
+  progress(task: TaskId, progress: TaskProgress): void;
+  /** The process that did it is gone. */
+  forget(): void;
+  /** Plans of the sub-plans that were begun, by node and iteration. */
+  readonly subPlans: ReadonlyMap<string, AnyPlan>;
+}
+
+interface Going {
+  readonly request: TaskRequest;
+  readonly end: (outcome: TaskOutcome) => void;
+}
+
+export function createRecordedWork(): RecordedWork {
+  const going = new Map<TaskId, Going>();
+  const subPlans = new Map<string, AnyPlan>();
+  return {
+    executor: {
+      execute(request) {
+        const { node, task, totalIteration } = request;
+        if (node.kind === 'subplan') {
+          subPlans.set(subPlanPlace(node.id, totalIteration), (node as SubPlanNode).code.plan);
+        }
+        return new Promise(end => going.set(task, { request, end }));
+      },
+    },
+    isUnderWay: task => going.has(task),
+    taskOf: node => [...going.values()].findLast(({ request }) => request.node.id === node)?.request.task,
+    end(task, outcome) {
+      going.get(task)?.end(outcome);
+      going.delete(task);
+    },
+    progress: (task, progress) => going.get(task)?.request.progress(progress),
+    forget: () => going.clear(),
+    subPlans,
+  };
+}
+
+export function subPlanPlace(node: string, iteration: number): string {
+  return `${node} ${iteration}`;
+}
+
+type TaskEvent = Extract<AnyEvent, { readonly type: 'task.ended' | 'task.retry' }>;
+
+/** How the attempt ended that an event tells of. `row` is what is kept of its task in the end. */
+export function recordedOutcome(event: TaskEvent, row: Task | undefined): TaskOutcome {
+  const { error } = event;
+  if (error !== undefined) return { kind: 'failed', error };
+  return { kind: 'done', output: (row?.result ?? null) as Json };
+}

@@ -1,0 +1,48 @@
+import type { Json, RunId } from '@signalbox/model';
+import type { AnyEvent, RunReader } from '@signalbox/runs';
+import { STATE } from '../frames/plan-context.ts';
+import type { Action } from '../state/action.ts';
+
+/** A write of code that a replay does not call. */
+export interface RecordedWrite {
+  readonly action: Action;
+  readonly trigger: string | undefined;
+}
+
+export interface RecordedWrites {
+  /** By effect, in the order they were applied. */
+  readonly effects: ReadonlyMap<string, readonly RecordedWrite[]>;
+  /** Of code that no transaction surrounded: tasks, and what effects set going. */
+  readonly late: readonly RecordedWrite[];
+}
+
+/** What the author's effects and work wrote, from the transitions that events tell of. */
+export async function recordedWrites(
+  reader: RunReader,
+  run: RunId,
+  events: readonly AnyEvent[],
+): Promise<RecordedWrites> {
+  const effects = new Map<string, RecordedWrite[]>();
+  const late: RecordedWrite[] = [];
+  for (const event of events) {
+    if (event.type !== 'state.changed' || !isOutside(event)) continue;
+    const { frame, index, key, trigger, node } = event;
+    const page = await reader.transitions(run, { from: { frame, index }, limit: 1 });
+    const [transition] = page.items;
+    if (transition?.key !== key) continue;
+    const write = { action: actionTo(key, transition.new), trigger };
+    if (node === undefined) late.push(write);
+    else effects.set(node, [...(effects.get(node) ?? []), write]);
+  }
+  return { effects, late };
+}
+
+/** Handlers and renders are called again; the first values are the plan's. */
+function isOutside({ handler, node, trigger }: Extract<AnyEvent, { readonly type: 'state.changed' }>): boolean {
+  if (handler === 'effect') return true;
+  return node === undefined && handler === undefined && trigger !== 'init' && trigger !== 'plan.initial';
+}
+
+function actionTo(key: string, value: Json | undefined): Action {
+  return value === undefined ? { kind: 'delete', key: STATE + key } : { kind: 'set', key: STATE + key, value };
+}

@@ -1,0 +1,303 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, createIdSource, type Digest, type Json, type Rng, type RunId } from '@signalbox/model';
+import type { AnyEvent, RunReader, RunRecord } from '@signalbox/runs';
+import { queryTables } from '../context.ts';
+import { type Command, type CommandBox, createCommandBox } from '../frames/command.ts';
+import { createEngine, type Engine } from '../frames/engine.ts';
+import type { PlanRunOptions, RecordedCode, RunEnd } from '../frames/engine-options.ts';
+import type { TriggerKind } from '../frames/frame-scheduler.ts';
+import { QUERY, VOL } from '../frames/read-book.ts';
+import { loadMemory, type RunMemory } from '../frames/run-memory.ts';
+import { stopUndriven } from '../frames/stop-undriven.ts';
+import type { AnyPlan } from '../plan-definition.ts';
+import { type RecordedFrame, recordedFrames } from './recorded-frames.ts';
+import { inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
+import { createRecordedWork, subPlanPlace } from './recorded-work.ts';
+import { type RecordedWrites, recordedWrites } from './recorded-writes.ts';
+import { differenceOf, type ReplayDifference } from './replay-difference.ts';
+import { createReplayStore } from './replay-store.ts';
+
+/**
+ * Verifies a run by making its frames again, with the real engine.
+ *
+ * 1. Only renders and handlers of the plan are called. Work, effects, people, signals, operators, time, queries and what
+ *    renders read of volatile state come from the record.
+ * 2. Every frame must have the hash that is recorded of it; the first one that has not ends the replay.
+ * 3. A frame that read something unrecorded is not verified. Where it comes out as it was, the replay goes on.
+ */
+export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
+  const { plan, run, reader } = options;
+  const record = await reader.run(run);
+  if (record === undefined) return { run, frames: 0, verified: 0, unverified: [], children: [] };
+  const player = await createPlayer(plan, record, reader);
+  const unverified: number[] = [];
+  let verified = 0;
+  let difference: ReplayDifference | undefined;
+  let played: RecordedFrame | undefined;
+  const play = async (next: RecordedFrame | undefined): Promise<boolean> => {
+    if (played === undefined) return true;
+    const { frame, told } = played;
+    const found = frame.digest === told.digest ? await player.play(played, next) : notAsTold(frame, told.digest);
+    if (!frame.verifiable) unverified.push(frame.index);
+    else if (found === undefined) verified += 1;
+    else difference = found;
+    options.onFrame?.(frame.index);
+    return found === undefined;
+  };
+  try {
+    let goesOn = true;
+    for await (const next of recordedFrames(reader, run)) {
+      goesOn = await play(next);
+      if (!goesOn) break;
+      played = next;
+    }
+    if (goesOn) await play(undefined);
+  } finally {
+    await player.close();
+  }
+  const ended = { run, frames: record.frames, verified, unverified, children: await player.children() };
+  return difference === undefined ? ended : { ...ended, difference };
+}
+
+export interface ReplayOptions {
+  readonly plan: AnyPlan;
+  readonly run: RunId;
+  /** Where the record is. */
+  readonly reader: RunReader;
+  readonly onFrame?: (frame: number) => void;
+}
+
+export interface ReplayReport {
+  readonly run: RunId;
+  /** How many the run has. */
+  readonly frames: number;
+  readonly verified: number;
+  /** Frames that read something unrecorded; if there are fewer than all others, the replay ended at the last of them. */
+  readonly unverified: readonly number[];
+  readonly difference?: ReplayDifference;
+  /** Runs of the sub-plans that were begun, with the plans to replay them by. */
+  readonly children: readonly { readonly run: RunId; readonly plan: AnyPlan }[];
+}
+
+function notAsTold({ index, digest }: RecordedFrame['frame'], told: Digest): ReplayDifference {
+  const what = 'the row of the frame has another hash than the event log says: the record was changed';
+  return { frame: index, kind: 'record', what, recorded: told, replayed: digest, rows: [] };
+}
+
+/** Makes the frames of a recorded run again, one after the other. */
+async function createPlayer(plan: AnyPlan, record: RunRecord, reader: RunReader) {
+  const { id: run } = record;
+  const store = createReplayStore(run);
+  const work = createRecordedWork();
+  const signals: Extract<AnyEvent, { readonly type: 'signal.received' }>[] = [];
+  let now = Date.parse(record.createdAt);
+  let reads: ReadonlyMap<string, Json> = new Map();
+  let inputs: RecordedInputs | undefined;
+  let effects: { readonly ran: ReadonlyMap<string, EffectRun>; readonly writes: RecordedWrites } | undefined;
+  let push: Parameters<RecordedCode['attach']>[0] = () => {};
+  let taken = 0;
+  let memory: RunMemory;
+  let engine: Engine;
+  let commands: CommandBox;
+
+  const clock = { now: () => now };
+  const recorded: RecordedCode = {
+    attach(given) {
+      push = given;
+    },
+    beforeRender() {
+      const passing = [...reads].flatMap(([key, row]) =>
+        key.startsWith(VOL) ? [[key.slice(VOL.length), readValue(row)] as const] : [],
+      );
+      if (passing.length > 0) memory.volatile.write(new Map(passing));
+    },
+    effect(call) {
+      const { cleanup: _, ...rest } = call;
+      const cleanup = call.cleanup === undefined ? {} : { cleanup: nothing };
+      return { ...rest, ...cleanup, run: () => runRecorded(call.id) };
+    },
+  };
+  const runRecorded = (id: string): unknown => {
+    const ran = effects?.ran.get(id);
+    if (ran?.error !== undefined) throw new Error(ran.error);
+    for (const { action, trigger } of effects?.writes.effects.get(id) ?? []) push(action, trigger);
+    return ran?.held === true ? nothing : undefined;
+  };
+
+  const options: PlanRunOptions = {
+    plan,
+    run,
+    owner: 'replay' as PlanRunOptions['owner'],
+    commit: store.commit,
+    reader: store.reader,
+    executor: work.executor,
+    clock,
+    timers: { after: () => nothing },
+    ids: createIdSource(clock, noRng),
+    rng: noRng,
+    keepVolatile: true,
+    recorded,
+    query(sql, params) {
+      const row = reads.get(`${QUERY}${hash('sha256', canonicalJson([sql, params]), 'hex').slice(0, 16)}`);
+      if (row === undefined) throw new Error('what this query answered is not recorded');
+      return readValue(row) as readonly Json[];
+    },
+    mayStart: () =>
+      inputs?.started === 0 ? { kind: 'stop', reason: record.stopReason ?? 'as recorded' } : { kind: 'go' },
+  } as PlanRunOptions;
+
+  async function begin(): Promise<void> {
+    work.forget();
+    memory = await loadMemory(plan, run, store.reader, clock, options.ids, record.limits);
+    const box = createCommandBox();
+    commands = box;
+    // What the engine would tell itself later, the record says when it is due.
+    const silent: CommandBox = { ...box, ask: () => new Promise(() => {}) };
+    const request = (trigger: TriggerKind) => {
+      if (trigger === 'task_finished') taken += 1;
+    };
+    const created = memory.record === undefined ? { create: record } : {};
+    engine = createEngine({ ...options, ...created }, memory, {
+      request,
+      commands: silent,
+      depth: 0,
+      startChild() {
+        throw new Error('a replay starts no run');
+      },
+    });
+  }
+
+  /** Puts what is recorded where the engine takes it in. */
+  async function feed(events: readonly AnyEvent[], frame: number): Promise<RecordedInputs> {
+    const found = await inputsOf({ run, reader, work, memory, frame }, events);
+    for (const name of found.signals) {
+      const at = signals.findIndex(signal => signal.name === name);
+      const [signal] = at < 0 ? [] : signals.splice(at, 1);
+      if (signal !== undefined) store.receive(signal);
+    }
+    if (found.signals.length > 0) void commands.ask({ kind: 'input' });
+    for (const command of found.commands) void commands.ask(command);
+    const { late } = await recordedWrites(reader, run, events);
+    for (const { action, trigger } of late) push(action, trigger);
+    let due = taken;
+    for (const item of found.news) {
+      if (item.kind === 'progress') work.progress(item.task, item.progress);
+      else {
+        due += 1;
+        work.end(item.task, item.outcome);
+      }
+    }
+    for (let turns = 0; taken < due && turns < MAX_TURNS; turns++) {
+      await (turns < MICRO_TURNS ? Promise.resolve() : new Promise(resolve => setImmediate(resolve)));
+    }
+    return found;
+  }
+
+  /** Another process took the run up: what the one before it left without a frame, and then the new one. */
+  async function changeHands(events: readonly AnyEvent[]): Promise<void> {
+    const nextFrame = memory.nextFrame;
+    const end = lifeEndOf(events, nextFrame);
+    const rest: Command = { kind: 'suspend' };
+    if (end === 'terminated' || end === 'failed') {
+      inputs = await feed(events, nextFrame);
+      if (end === 'terminated') void commands.ask({ kind: 'grace-over' });
+      await engine.step(['task_finished']);
+    } else if (end !== 'gone') {
+      void commands.ask(rest);
+      await engine.step(['stop_requested']);
+    }
+    if (end === 'stopped') await stopUndriven(options, run, record.stopReason ?? 'as recorded');
+    await engine.close();
+    await begin();
+  }
+
+  await begin();
+  return {
+    async play(
+      { frame, lives }: RecordedFrame,
+      next: RecordedFrame | undefined,
+    ): Promise<ReplayDifference | undefined> {
+      for (const event of lives.flat()) if (event.type === 'signal.received') signals.push(event);
+      for (const ended of lives.slice(0, -1)) await changeHands(ended);
+      const events = lives.at(-1) ?? [];
+      now = Date.parse(frame.at);
+      const before = reads;
+      reads = await reader.at(run, 'read', frame.index);
+      inputs = await feed(events, frame.index);
+      if (haveChanged(before, reads)) void commands.ask({ kind: 'invalidate', tables: queryTables });
+      effects = await effectsAfter(reader, run, frame.index, next);
+      const triggers = triggersOf(frame.trigger.detail);
+      if (triggers.includes('stop_requested')) void commands.ask({ kind: 'time-over' });
+      const end = await engine.step(triggers);
+      const made = store.lastFrame;
+      if (made?.index !== frame.index) return noFrame(frame, end);
+      return made.digest === frame.digest ? undefined : differenceOf(reader, run, frame, store, made.digest);
+    },
+    async children() {
+      const found = await reader.children(run);
+      return found.flatMap(({ id, origin }) => {
+        if (origin?.kind !== 'sub-plan') return [];
+        const of = work.subPlans.get(subPlanPlace(origin.node, origin.iteration));
+        return of === undefined ? [] : [{ run: id, plan: of }];
+      });
+    },
+    close: () => engine.close(),
+  };
+}
+
+interface EffectRun {
+  readonly held: boolean;
+  readonly error?: string;
+}
+
+/** What the effects of a frame did, as far as it was committed: with the next frame, by the same process. */
+async function effectsAfter(
+  reader: RunReader,
+  run: RunId,
+  frame: number,
+  next: RecordedFrame | undefined,
+): Promise<{ readonly ran: ReadonlyMap<string, EffectRun>; readonly writes: RecordedWrites } | undefined> {
+  const events = next?.lives[0] ?? [];
+  const ran = new Map<string, EffectRun>();
+  for (const event of events) {
+    if (event.type === 'effect.failed' && event.frame === frame)
+      ran.set(event.effect, { held: false, error: event.error });
+    if (event.type !== 'effect.ran' || event.frame !== frame) continue;
+    const row = await reader.valueAt(run, 'status', event.effect, frame + 1);
+    const { effect } = (row ?? {}) as { readonly effect?: { readonly held: boolean } };
+    ran.set(event.effect, { held: effect?.held ?? false });
+  }
+  return ran.size === 0 ? undefined : { ran, writes: await recordedWrites(reader, run, events) };
+}
+
+/** Answers of queries that a component must be shown again. */
+function haveChanged(before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): boolean {
+  for (const [key, row] of after) {
+    if (!key.startsWith(QUERY)) continue;
+    const known = before.get(key);
+    if (known !== undefined && canonicalJson(known) !== canonicalJson(row)) return true;
+  }
+  return false;
+}
+
+function noFrame({ index, digest }: RecordedFrame['frame'], end: RunEnd | undefined): ReplayDifference {
+  const why = end?.status === 'failed' ? end.error.message : 'nothing led to it';
+  return { frame: index, kind: 'render', what: `it was not made: ${why}`, recorded: digest, rows: [] };
+}
+
+function triggersOf(detail: string | undefined): readonly TriggerKind[] {
+  const triggers = (detail ?? '').split(' ').filter(trigger => trigger !== '' && trigger !== 'signal');
+  return (triggers.length === 0 ? ['timer'] : triggers) as TriggerKind[];
+}
+
+/** What was read, from the row that keeps it; absent where nothing was there. */
+function readValue(row: Json): Json | undefined {
+  return typeof row === 'object' && row !== null ? (row as { readonly value?: Json }).value : undefined;
+}
+
+/** Only ids and waits come of it, and neither is part of a frame. */
+const noRng: Rng = { bytes: count => new Uint8Array(count) };
+const MICRO_TURNS = 16;
+const MAX_TURNS = 1000;
+
+function nothing(): void {}

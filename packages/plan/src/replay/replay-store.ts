@@ -1,0 +1,129 @@
+import { Bug, EMPTY_HEAD, err, failure, type Json, ok, type RunId, type Timestamp } from '@signalbox/model';
+import {
+  type AnyEvent,
+  applyChange,
+  type Commit,
+  type IntervalSpace,
+  type NewRun,
+  type RunReader,
+  type RunRecord,
+  type StoredEvent,
+  type Task,
+  type TaskId,
+  type WriteSet,
+} from '@signalbox/runs';
+
+/** What a replay has committed, as far as an engine that takes the run up asks for it: the last of everything. */
+export interface ReplayStore {
+  readonly commit: Commit;
+  readonly reader: RunReader;
+  /** What holds after the last commit. */
+  values(space: IntervalSpace): ReadonlyMap<string, Json>;
+  task(id: TaskId): Task | undefined;
+  /** The last commit that made a frame. */
+  readonly lastFrame: WriteSet['frame'];
+  /** Something from outside the run, such as a signal, is in its log. */
+  receive(event: AnyEvent): void;
+}
+
+export function createReplayStore(run: RunId): ReplayStore {
+  const spaces = new Map<IntervalSpace, Map<string, Json>>(
+    (['node', 'status', 'state', 'read'] as const).map(space => [space, new Map()]),
+  );
+  const tasks = new Map<TaskId, Task>();
+  /** By `seq`; those of the run itself are no input to it. */
+  const received = new Map<number, AnyEvent>();
+  let record: RunRecord | undefined;
+  let lastFrame: WriteSet['frame'];
+  let counted = { frame: -1, count: 0 };
+
+  function recordAfter({ run: write, frame, at, events = [] }: WriteSet): RunRecord {
+    const before = write?.kind === 'create' ? begun(run, write.run, at) : record;
+    if (before === undefined) throw new Bug(`a replay of run ${run} did not begin with its start`);
+    // It goes on where the recorded run went on, whatever its lifecycle would say.
+    const changes = write?.kind === 'change' ? Object.entries(write.change).filter(([, value]) => value !== null) : [];
+    return {
+      ...before,
+      ...(Object.fromEntries(changes) as Partial<RunRecord>),
+      version: before.version + 1,
+      frames: before.frames + (frame === undefined ? 0 : 1),
+      nextSeq: before.nextSeq + events.length,
+    };
+  }
+
+  function put({ space, key, change }: NonNullable<WriteSet['intervals']>[number]): void {
+    const values = spaces.get(space);
+    const value = applyChange(values?.get(key), change);
+    if (!value.ok) throw new Bug(`a replay wrote a change of ${space} '${key}' that does not fit: ${value.error}`);
+    if (value.value === undefined) values?.delete(key);
+    else values?.set(key, value.value);
+  }
+
+  const commit: Commit = {
+    async commit(writes, guard) {
+      if (guard.run !== run) return err(notReplayed(guard.run));
+      record = recordAfter(writes);
+      writes.intervals?.forEach(put);
+      for (const task of writes.tasks ?? []) {
+        const isOver = task.status !== 'pending' && task.status !== 'running' && task.status !== 'canceling';
+        if (isOver) tasks.delete(task.id);
+        else tasks.set(task.id, task);
+      }
+      for (const { frame } of writes.transitions ?? []) {
+        counted = { frame, count: counted.frame === frame ? counted.count + 1 : 1 };
+      }
+      if (writes.frame !== undefined) lastFrame = writes.frame;
+      const { epoch, version, nextSeq, head } = record;
+      return ok({ run, epoch, version, nextSeq, head });
+    },
+  };
+
+  const reader = {
+    run: async asked => (asked === run ? record : undefined),
+    children: async () => [],
+    at: async (_, space) => new Map(spaces.get(space)),
+    // Only their number in a frame is asked for.
+    transitions: async (_, { from = { frame: 0, index: 0 } } = {}) => ({
+      items: Array.from({ length: counted.frame === from.frame ? counted.count - from.index : 0 }, () => ({
+        frame: from.frame,
+      })) as never,
+    }),
+    async events(_, from, limit) {
+      const last = Math.min(record?.nextSeq ?? 0, from + limit);
+      return Array.from({ length: Math.max(0, last - from) }, (_, index) => eventAt(from + index));
+    },
+    tasks: async (_, { status } = {}) =>
+      [...tasks.values()].filter(task => status === undefined || status.includes(task.status)),
+  } satisfies Partial<RunReader>;
+
+  const eventAt = (seq: number): StoredEvent =>
+    ({ event: received.get(seq) ?? { type: 'its own' }, hash: EMPTY_HEAD }) as unknown as StoredEvent;
+
+  return {
+    commit,
+    reader: reader as unknown as RunReader,
+    values: space => spaces.get(space) ?? new Map(),
+    task: id => tasks.get(id),
+    get lastFrame() {
+      return lastFrame;
+    },
+    receive(event) {
+      if (record === undefined) return;
+      received.set(record.nextSeq, event);
+      record = { ...record, nextSeq: record.nextSeq + 1 };
+    },
+  };
+}
+
+function begun(id: RunId, run: NewRun, at: Timestamp): RunRecord {
+  const counts = { epoch: 0, version: 0, frames: 0, inputSeq: 0, nextSeq: 0 };
+  return { ...run, ...counts, id, head: EMPTY_HEAD, createdAt: at, updatedAt: at, startedAt: at };
+}
+
+function notReplayed(run: RunId) {
+  return failure('run/unknown', {
+    message: `Run ${run} is not part of this replay.`,
+    suggestion: 'Replay it by itself.',
+    details: { run },
+  });
+}
