@@ -16,7 +16,7 @@ const steps: readonly Step[] = [
   { name: 'types of examples', command: [localProgram('typescript', 'tsc'), '-p', 'examples'] },
   { name: 'types of the console', command: [localProgram('typescript', 'tsc'), '-p', 'packages/console'] },
   { name: 'types of pure code', command: [localProgram('typescript', 'tsc'), '-p', 'tsconfig.pure.json'] },
-  { name: 'generated schemas', command: ['scripts/generate.ts', '--check'] },
+  { name: 'generated schemas and documents', command: ['scripts/generate.ts', '--check'] },
   {
     name: 'layers, specification coverage, unit tests',
     command: [localProgram('vitest', 'vitest'), 'run', '--project', 'unit'],

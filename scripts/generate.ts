@@ -6,8 +6,9 @@ import { generatedSchemas } from './generated-schemas.ts';
 import { repositoryRoot } from './local-program.ts';
 
 /**
- * Writes the JSON Schema of every shape in `generatedSchemas` to `spec/schemas`, or to `--out DIR`. The zod schemas are
- * the source; nobody edits what is written here. `--check` writes nothing and fails where a file is not what it would be.
+ * Writes the JSON Schema of every shape in `generatedSchemas` to `spec/schemas`, and every document in `generatedDocuments`;
+ * with `--out DIR` the schemas alone, to there. The code is the source; nobody edits what is written here. `--check` writes
+ * nothing and fails where a file is not what it would be.
  */
 
 /** In every file that is written here, and the mark by which one that is no longer generated is known. */
@@ -19,6 +20,9 @@ const expected = new Map(
   Object.entries(generatedSchemas).map(([name, schema]) => [`${name}.json`, schemaText(name, schema)]),
 );
 process.exitCode = values.check ? check() : write();
+// Loaded for itself: it takes what the documents are about with it.
+if (values.out === undefined)
+  process.exitCode ||= documents((await import('./generated-documents.ts')).generatedDocuments);
 
 function check(): number {
   const present = readFolder();
@@ -51,6 +55,21 @@ function write(): number {
   for (const [file, text] of expected) writeFileSync(path.join(folder, file), text);
   console.log(`${expected.size} schemas in ${shown(folder)}`);
   return 0;
+}
+
+function documents(made: Readonly<Record<string, () => string>>): number {
+  const texts = Object.entries(made).map(([file, text]) => [path.join(repositoryRoot, file), text()] as const);
+  if (!values.check) {
+    for (const [file, text] of texts) {
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    console.log(`${texts.length} documents`);
+    return 0;
+  }
+  const stale = texts.filter(([file, text]) => !existsSync(file) || readFileSync(file, 'utf8') !== text);
+  for (const [file] of stale) console.error(`${shown(file)} is not current: \`npm run generate\` mends it.`);
+  return stale.length === 0 ? 0 : 1;
 }
 
 function schemaText(name: string, schema: z.ZodType): string {

@@ -110,6 +110,7 @@ export {
   artifactRefsOf,
   type Bundle,
   buildBundle,
+  bundleV1,
   type Export,
   encodeBundle,
   MAX_BUNDLE_BYTES,
@@ -164,7 +165,7 @@ export { type AnswerError, type AnswerPlan, planGapAnswer, proposalHash } from '
 export { historyFault } from './session/history-fault.ts';
 export { type AttemptId, type ContextId, type GapId, guidedId, type OutputId, type TraceId } from './session/ids.ts';
 export { checkContext, type InvalidInput } from './session/invalid-input.ts';
-export { type Keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
+export { type Keyring, keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
 export { type Observed, planObservations } from './session/observation-plan.ts';
 export type { ArtifactRef } from './session/output-facts.ts';
 export { planPreferences } from './session/preference-plan.ts';
@@ -213,6 +214,7 @@ export {
   type TokenKind,
   type TokenOf,
   type TokenPayload,
+  tokenPayload,
 } from './session/tokens.ts';
 export { type FileProblem, readWorkflowFile, type WorkflowFile } from './sources/workflow-file.ts';
 export {

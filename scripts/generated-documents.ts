@@ -1,0 +1,6 @@
+import { agentToolsReference } from '@signalbox/server';
+
+/** Every document that is made of definitions in the code, by its path from the root of the repository: one line each. */
+export const generatedDocuments: Readonly<Record<string, () => string>> = {
+  'docs/reference/agent-tools.md': agentToolsReference,
+};
