@@ -1,5 +1,12 @@
-import type { ArtifactId, RunId } from '@signalbox/model';
-import { type ArtifactRecord, type CommitNotice, NO_USAGE, type StreamChunk, type UsageRecord } from '@signalbox/runs';
+import { type ArtifactId, type RunId, timestamp } from '@signalbox/model';
+import {
+  type ArtifactRecord,
+  type CommitNotice,
+  NO_USAGE,
+  type Spending,
+  type StreamChunk,
+  type UsageRecord,
+} from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import {
   approval,
@@ -189,6 +196,45 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect((await store.usageOfTree(child.run)).inputTokens).toBe(1_100);
       expect(await store.usageOfTree(freshId<RunId>())).toEqual(NO_USAGE);
       expect((await store.children(root.run)).map(({ id }) => id)).toEqual([child.run, fork.run]);
+    });
+
+    it('[L61] sum what was spent by day, model and directory, from a moment on', async () => {
+      const store = open();
+      const here = await startRun(store, newRun({ workingDirectory: '/here' }));
+      const anywhere = await startRun(store);
+      const spent = (call: string, day: string, model?: string): UsageRecord => ({
+        call,
+        ...(model !== undefined && { provider: 'acme', model }),
+        inputTokens: 10,
+        outputTokens: 1,
+        cachedTokens: 0,
+        toolCalls: 0,
+        costMicroUsd: 7,
+        wallMs: 5,
+        at: timestamp.parse(`${day}T12:00:00.000Z`),
+      });
+      await here.write({ at: at(), usage: [spent('1', '2026-01-02', 'b'), spent('2', '2026-01-02', 'b')] });
+      await here.write({ at: at(), usage: [spent('3', '2026-01-02', 'a'), spent('4', '2026-01-01', 'a')] });
+      await anywhere.write({ at: at(), usage: [spent('1', '2026-01-02')] });
+      const brief = ({ day, model, directory, calls, costMicroUsd }: Spending) => [
+        day,
+        directory,
+        model,
+        calls,
+        costMicroUsd,
+      ];
+      expect((await store.spending()).map(brief)).toEqual([
+        ['2026-01-02', undefined, undefined, 1, 7],
+        ['2026-01-02', '/here', 'a', 1, 7],
+        ['2026-01-02', '/here', 'b', 2, 14],
+        ['2026-01-01', '/here', 'a', 1, 7],
+      ]);
+      const since = timestamp.parse('2026-01-02T00:00:00.000Z');
+      expect((await store.spending({ run: here.run, since })).map(brief)).toEqual([
+        ['2026-01-02', '/here', 'a', 1, 7],
+        ['2026-01-02', '/here', 'b', 2, 14],
+      ]);
+      expect(await store.spending({ run: freshId<RunId>() })).toEqual([]);
     });
   });
 

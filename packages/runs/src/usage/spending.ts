@@ -1,0 +1,54 @@
+import type { RunId, Timestamp } from '@signalbox/model';
+import type { UsageRecord, UsageTotal } from './usage.ts';
+
+/** A sum over the calls of one day, to one model, of runs that work in one directory. */
+export interface Spending extends UsageTotal {
+  /** In UTC: `2026-01-31`. */
+  readonly day: string;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly directory?: string | undefined;
+}
+
+export interface SpendingFilter {
+  /** Calls of this run, without those of its sub-plans. */
+  readonly run?: RunId;
+  /** Calls from this moment on. */
+  readonly since?: Timestamp;
+}
+
+/** What one call spent, of a run that works in a directory. */
+export function spendingOfCall(
+  { call: _call, node: _node, task: _task, at, ...spent }: UsageRecord,
+  directory: string | undefined,
+): Spending {
+  return { ...spent, day: at.slice(0, 10), calls: 1, ...(directory !== undefined && { directory }) };
+}
+
+/** One sum for each day, directory and model; the latest day first. */
+export function sumSpending(parts: readonly Spending[]): readonly Spending[] {
+  const sums = new Map<string, Spending>();
+  for (const part of parts) {
+    const { day, directory = '', provider = '', model = '' } = part;
+    const key = JSON.stringify([day, directory, provider, model]);
+    const sum = sums.get(key);
+    sums.set(key, sum === undefined ? part : { ...sum, ...added(sum, part) });
+  }
+  return [...sums.values()].toSorted((a, b) => inOrder(b.day, a.day) || inOrder(placeOf(a), placeOf(b)));
+}
+
+function added(a: UsageTotal, b: UsageTotal): UsageTotal {
+  return {
+    calls: a.calls + b.calls,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    toolCalls: a.toolCalls + b.toolCalls,
+    costMicroUsd: a.costMicroUsd + b.costMicroUsd,
+    wallMs: a.wallMs + b.wallMs,
+  };
+}
+
+const placeOf = ({ directory = '', provider = '', model = '' }: Spending) => `${directory}\0${provider}\0${model}`;
+
+const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
