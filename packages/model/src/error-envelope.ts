@@ -67,6 +67,7 @@ export const errorCodes = {
     'run/thread-lost',
     'run/frame-unknown',
     'run/task-unknown',
+    'run/effects-outside',
   ],
   decision: ['decision/unknown', 'decision/answered', 'decision/withdrawn', 'decision/stale-proposal'],
   state: [
@@ -87,6 +88,7 @@ export const errorCodes = {
     'state/checkpoint-unknown',
     'state/checkpoint-unreadable',
     'state/fork-failed',
+    'state/nothing-to-undo',
     'state/lock-canceled',
     'state/lock-failed',
   ],

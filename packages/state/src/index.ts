@@ -20,10 +20,12 @@ export {
 export { type Fork, type ForkFailedError, forkAt } from './checkpoints/fork-at.ts';
 export {
   type CheckpointUnknownError,
+  checkpointUnknown,
   type RollbackReport,
   rollbackToTool,
   type ToolPhase,
 } from './checkpoints/rollback-to-tool.ts';
+export { type CallUndo, filesAt, type NothingToUndoError, undoCall } from './checkpoints/undo-call.ts';
 export {
   type ContentError,
   ContentFault,
@@ -46,6 +48,7 @@ export {
   type HostFilesystemOptions,
   openHostFilesystem,
 } from './filesystem/host-filesystem.ts';
+export { type Confinement, type HostPath, hostPath } from './filesystem/host-path.ts';
 export { createMemoryFilesystem } from './filesystem/memory-filesystem.ts';
 export {
   createPathLocks,
@@ -55,6 +58,8 @@ export {
   type Release,
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
+export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
+export { loadTree, type TreeError } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
@@ -110,7 +115,7 @@ export type {
   StateError,
 } from './snapshots/snapshot-error.ts';
 export type { CaptureOptions, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
-export type { RestoreReport } from './snapshots/two-phase-restore.ts';
+export { type RestoreReport, restoreAll } from './snapshots/two-phase-restore.ts';
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
 export { createRunCommand, type RunCommandOptions, runCommand } from './tools/at-hand/run-command.ts';
 export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
