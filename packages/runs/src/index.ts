@@ -89,6 +89,10 @@ export type {
   TransitionView,
 } from './reader.ts';
 export { DEFAULT_PAGE } from './reader.ts';
+export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retention/frame-range.ts';
+export { keptFrames } from './retention/kept-frames.ts';
+export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
+export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {
   type NewRun,

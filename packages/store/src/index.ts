@@ -11,5 +11,7 @@ export {
   readOwner,
 } from './owner/owner-lock.ts';
 export { openQueries, type Queries } from './queries/open-queries.ts';
+export type { BlobFile } from './retention/blob-sweep.ts';
+export type { RetentionError, RetentionStore, Told, Weight } from './retention/retention-store.ts';
 export { StoreDamage } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';

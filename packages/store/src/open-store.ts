@@ -5,6 +5,8 @@ import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbo
 import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
 import { migrate } from './migrations/migrate.ts';
+import { withoutCollected } from './retention/collected-frames.ts';
+import { type RetentionStore, retentionStore } from './retention/retention-store.ts';
 import { groupCommit } from './runs/group-commit.ts';
 import { applyMember, runTables } from './runs/member.ts';
 import { runReader } from './runs/run-reader.ts';
@@ -13,7 +15,7 @@ import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 
 /** Everything that is kept of runs, in one SQLite file and the blobs beside it. */
-export type Store = Commit & RunReader & RunFeed & Blobs & { close(): void };
+export type Store = Commit & RunReader & RunFeed & Blobs & { readonly retention: RetentionStore; close(): void };
 
 export interface StoreOptions {
   /** The database file, in the data directory; `blobs/` is beside it. */
@@ -42,7 +44,8 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     writer: String(process.pid),
   });
   const cache = valueCache();
-  const tables = runTables(database, jsonColumns(blobs), cache);
+  const json = jsonColumns(blobs);
+  const tables = runTables(database, json, cache);
   const feed = createFeed();
   const group = groupCommit({
     database,
@@ -55,10 +58,25 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     },
   });
 
+  const retention = retentionStore({
+    database,
+    tables,
+    json,
+    home: path.dirname(file),
+    note: (run, { at, event }) => applyMember(tables, { at, events: [event] }, { run, version: 'any' }, nodeHasher),
+    tell: feed.tell,
+    forget() {
+      cache.clear();
+      tables.known.clear();
+    },
+    forgetBlob: blobs.forget,
+  });
+
   return ok({
+    retention,
     commit: group.commit,
     subscribe: feed.subscribe,
-    ...runReader(database, tables),
+    ...withoutCollected(runReader(database, tables), database),
     async put(contents) {
       const names: Digest[] = [];
       for (const content of contents) {

@@ -1,6 +1,7 @@
 import { digest, globalMode, json, runId, runMode, runPhase, runStatus, text, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { nodeKey, ownerId } from '../ids.ts';
+import { frameRange } from '../retention/frame-range.ts';
 import { taskError } from '../tasks/task-error.ts';
 import { stopConditions } from '../usage/stop-conditions.ts';
 
@@ -25,6 +26,17 @@ export const runSource = z.strictObject({
 });
 export type RunSource = z.infer<typeof runSource>;
 
+/** Files that are a run's own: a worktree of a git repository, or a copy where there is none. */
+export const runWorkspace = z.strictObject({
+  vcs: z.enum(['git', 'none']),
+  /** The repository, or the directory that was copied. */
+  base: absolutePath,
+  path: absolutePath,
+  /** What was checked out. */
+  commit: text.min(1).optional(),
+});
+export type RunWorkspace = z.infer<typeof runWorkspace>;
+
 /** What the start of a run says. */
 export const newRun = z.strictObject({
   driver: z.enum(['plan', 'workflow', 'graph']),
@@ -35,9 +47,10 @@ export const newRun = z.strictObject({
   idempotencyKey: text.min(1).max(256).optional(),
   /** Where its agents work. */
   workingDirectory: absolutePath.optional(),
+  workspace: runWorkspace.optional(),
   origin: runOrigin.optional(),
   source: runSource.optional(),
-  status: runStatus.extract(['queued', 'running']),
+  status: runStatus.extract(['queued', 'running', 'paused']),
   phase: runPhase,
   mode: runMode,
   globalMode,
@@ -92,5 +105,9 @@ export const runRecord = newRun.extend({
   updatedAt: timestamp,
   startedAt: timestamp.optional(),
   endedAt: timestamp.optional(),
+  /** Somebody wants it to stay, however old it gets. */
+  kept: z.strictObject({ at: timestamp, by: text.min(1) }).optional(),
+  /** Frames that were collected: of them only the events are left. */
+  collected: z.array(frameRange).readonly().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;

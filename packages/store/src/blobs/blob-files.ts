@@ -1,4 +1,5 @@
-import { type Disk, DiskError, ioFailure, placeFile } from '@signalbox/journal';
+import { utimesSync } from 'node:fs';
+import { type Disk, DiskError, hostDisk, ioFailure, placeFile } from '@signalbox/journal';
 import {
   type Digest,
   digestHex,
@@ -16,10 +17,13 @@ import type { BlobError } from '@signalbox/runs';
  *
  * B1  A name appears with its whole content or not at all, and what `put` answers is on disk.
  * B2  A file that was there before may not be on disk yet: whoever wrote it may have stopped before it synced the directory.
+ * B3  What is put again is young again: collection, in whatever process, spares it until a commit can refer to it.
  */
 export interface BlobFiles {
   put(content: Uint8Array): Result<Digest, ErrorEnvelope<'STORE_IO_FAILED'>>;
   get(name: Digest): Result<Uint8Array, BlobError>;
+  /** It is not on disk any more. */
+  forget(name: Digest): void;
 }
 
 export interface BlobFilesOptions {
@@ -59,14 +63,26 @@ export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions):
     return typeof bytes === 'object' && hasher(bytes) === name;
   }
 
+  /** False where the file is not there. A disk that is not this machine's has no collection. */
+  function makeYoung(name: Digest): boolean {
+    if (disk !== hostDisk) return true;
+    try {
+      const now = new Date();
+      utimesSync(fileOf(name), now, now);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   return {
     put(content) {
       const name = hasher(content);
-      if (durable.has(name)) return ok(name);
+      if (durable.has(name) && makeYoung(name)) return ok(name);
       try {
         ensureDirectory(root, home);
         ensureDirectory(directoryOf(name), root);
-        if (!isIntact(name)) write(name, content);
+        if (!isIntact(name) || !makeYoung(name)) write(name, content);
         disk.syncDirectory(directoryOf(name));
       } catch (cause) {
         if (cause instanceof DiskError) return err(ioFailure(cause, `writing blob ${name}`));
@@ -76,6 +92,8 @@ export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions):
       durable.add(name);
       return ok(name);
     },
+
+    forget: name => void durable.delete(name),
 
     get(name) {
       try {

@@ -86,10 +86,10 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
 const details = z.looseObject({});
 
 function detailsOf(record: RunRecord): Partial<RunRecord> {
-  const { driver, tags, origin, source, workingDirectory, mode, globalMode, input, limits, seed } = record;
-  const { owner, stopReason, error, output } = record;
-  const start = { driver, tags, origin, source, workingDirectory, mode, globalMode, input, limits, seed };
-  return { ...start, owner, stopReason, error, output };
+  const { driver, tags, origin, source, workingDirectory, workspace, mode, globalMode, input, limits, seed } = record;
+  const { owner, stopReason, error, output, kept, collected } = record;
+  const start = { driver, tags, origin, source, workingDirectory, workspace, mode, globalMode, input, limits, seed };
+  return { ...start, owner, stopReason, error, output, kept, collected };
 }
 
 function rowOf(record: RunRecord): Record<string, Cell> {

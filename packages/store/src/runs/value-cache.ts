@@ -18,6 +18,8 @@ export interface ValueCache {
   forget(place: string): void;
   begin(): void;
   rollback(): void;
+  /** Forgets everything: rows were changed behind it. */
+  clear(): void;
 }
 
 /** About what is remembered of all values together. */
@@ -60,6 +62,11 @@ export function valueCache(maxBytes = MAX_BYTES): ValueCache {
     rollback() {
       for (const place of touched) forget(place);
       touched = [];
+    },
+    clear() {
+      values.clear();
+      touched = [];
+      total = 0;
     },
   };
 }

@@ -1,0 +1,17 @@
+/**
+ * Names of blobs that a value mentions, as 64 hex digits: a JSON column holds the 32 bytes of a name, and texts hold names
+ * as digests. Whatever looks like a name counts as one: what is not referenced for certain is not collected.
+ */
+export function namesIn(value: unknown): Iterable<string> {
+  if (typeof value === 'string') return value.length < 64 ? [] : namesInText(value);
+  if (value instanceof Uint8Array && value.length === 32) return [Buffer.from(value).toString('hex')];
+  return [];
+}
+
+export function* namesInText(text: string): Generator<string> {
+  for (const [name] of text.matchAll(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g)) yield name;
+}
+
+export function isBlobName(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}

@@ -1,0 +1,171 @@
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  type AnyEvent,
+  type FrameRange,
+  type IntervalSpace,
+  intervalSpace,
+  keptFrames,
+  type Maybe,
+  type RunRecord,
+  rangesBetween,
+} from '@signalbox/runs';
+import { cellsOf } from '../runs/change-cells.ts';
+import type { RunTables } from '../runs/member.ts';
+import { RUN_COLUMNS } from '../runs/run-rows.ts';
+import type { JsonColumns } from '../sqlite/json-column.ts';
+import { firstPlaceOf, lastPlaceOf } from './places.ts';
+
+/** What collapsing a run takes away, and what it has to write for that. */
+export interface CollapsePlan {
+  readonly ranges: readonly FrameRange[];
+  readonly bytes: number;
+  readonly gone: readonly GoneRows[];
+  /** Patches whose rows before them go: they become whole values. */
+  readonly whole: readonly WholeValue[];
+}
+
+/** Rows of one key, from one frame to another. */
+interface GoneRows {
+  readonly space: number;
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface WholeValue {
+  readonly space: number;
+  readonly key: string;
+  readonly fromFrame: number;
+  readonly value: Maybe;
+}
+
+interface Row {
+  readonly space: number;
+  readonly key: string;
+  readonly fromFrame: number;
+  readonly kind: number;
+  readonly bytes: number;
+}
+
+const PATCH = 1;
+
+/**
+ * Collapses runs to the frames that tell something.
+ *
+ * 1. A row stays if some kept frame shows it; what holds after the last frame stays too, so a run can be taken up.
+ * 2. A kept frame shows what it showed before, byte for byte.
+ * 3. Events, transitions, tasks, decisions, artifacts and transcripts stay. What agents said on the way goes.
+ */
+export function collapseRows(database: DatabaseSync, tables: RunTables, json: JsonColumns) {
+  const events = database.prepare('select event from events where place between ? and ? order by place');
+  const forks = database.prepare(
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
+     where origin_run = ? and origin_kind = 'fork'`,
+  );
+  const rows = database.prepare(`
+    select space, key, from_frame, kind, coalesce(length(value), 0) as bytes from intervals where run = ?
+    order by space, key, from_frame`);
+  const frameBytes = database.prepare(
+    'select coalesce(sum(length(frame)), 0) as bytes from frames where place between ? and ?',
+  );
+  const streamBytes = database.prepare(
+    `select coalesce(sum(length(payload)), 0) as bytes from stream where run = ? and kind in ('token', 'thinking')`,
+  );
+  const dropFrames = database.prepare('delete from frames where place between ? and ?');
+  const dropRows = database.prepare(
+    'delete from intervals where run = ? and space = ? and key = ? and from_frame between ? and ?',
+  );
+  const dropStream = database.prepare(`delete from stream where run = ? and kind in ('token', 'thinking')`);
+  const putWhole = database.prepare(`
+    update intervals set kind = ?, value = ?, base_bytes = ?, chain_bytes = ?
+    where run = ? and space = ? and key = ? and from_frame = ?`);
+
+  function* eventsOf(n: number): Generator<AnyEvent> {
+    // They were checked when they were written, and only their kinds and frames are looked at.
+    for (const { event } of events.iterate(firstPlaceOf(n), lastPlaceOf(n))) yield JSON.parse(json.textOf(event));
+  }
+
+  function plan(n: number, run: RunRecord): CollapsePlan {
+    const forkedAt = forks.all(run.id).flatMap(row => {
+      const { origin } = tables.runs.fromRow(row).record;
+      return origin?.kind === 'fork' ? [origin.frame] : [];
+    });
+    const kept = keptFrames(eventsOf(n), run.frames, forkedAt);
+    const ranges = rangesBetween(kept, run.frames);
+    const shown = [...kept, run.frames].sort((a, b) => a - b);
+    const gone: GoneRows[] = [];
+    const whole: WholeValue[] = [];
+    let bytes = Number(streamBytes.get(n)?.bytes);
+    for (const { from, to } of ranges) {
+      bytes += Number(frameBytes.get(firstPlaceOf(n) + from, firstPlaceOf(n) + to)?.bytes);
+    }
+    for (const group of groupsOf(rows.iterate(n))) {
+      const stays = group.map(({ fromFrame }, at) => isShown(shown, fromFrame, group[at + 1]?.fromFrame ?? Infinity));
+      let isBroken = false;
+      for (const [at, row] of group.entries()) {
+        const { space, key, fromFrame, kind } = row;
+        if (kind !== PATCH) isBroken = false;
+        if (!stays[at]) {
+          isBroken = true;
+          bytes += row.bytes;
+          const last = gone.at(-1);
+          if (at > 0 && !stays[at - 1] && last !== undefined) gone[gone.length - 1] = { ...last, to: fromFrame };
+          else gone.push({ space, key, from: fromFrame, to: fromFrame });
+        } else if (kind === PATCH && isBroken) {
+          whole.push({ space, key, fromFrame, value: tables.intervals.valueAt(n, spaceOf(space), key, fromFrame) });
+          isBroken = false;
+        }
+      }
+    }
+    return { ranges, bytes, gone, whole };
+  }
+
+  return {
+    plan,
+    apply(n: number, { ranges, gone, whole }: CollapsePlan): void {
+      for (const { from, to } of ranges) dropFrames.run(firstPlaceOf(n) + from, firstPlaceOf(n) + to);
+      for (const { space, key, from, to } of gone) dropRows.run(n, space, key, from, to);
+      for (const { space, key, fromFrame, value } of whole) {
+        if (value === undefined) continue;
+        const cells = cellsOf(json, { kind: 'set', value }, value, undefined);
+        putWhole.run(cells.kind, cells.value, cells.baseBytes, cells.chainBytes, n, space, key, fromFrame);
+      }
+      dropStream.run(n);
+    },
+  };
+}
+
+/** Whether one of the frames shows what holds from a frame on, until another. */
+function isShown(shown: readonly number[], from: number, until: number): boolean {
+  let [low, high] = [0, shown.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((shown[middle] as number) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low < shown.length && (shown[low] as number) < until;
+}
+
+function* groupsOf(rows: Iterable<Record<string, unknown>>): Generator<readonly Row[]> {
+  let group: Row[] = [];
+  for (const { space, key, from_frame, kind, bytes } of rows) {
+    const row: Row = {
+      space: Number(space),
+      key: String(key),
+      fromFrame: Number(from_frame),
+      kind: Number(kind),
+      bytes: Number(bytes),
+    };
+    const [first] = group;
+    if (first !== undefined && (first.space !== row.space || first.key !== row.key)) {
+      yield group;
+      group = [];
+    }
+    group.push(row);
+  }
+  if (group.length > 0) yield group;
+}
+
+function spaceOf(number: number): IntervalSpace {
+  return intervalSpace.options[number] as IntervalSpace;
+}

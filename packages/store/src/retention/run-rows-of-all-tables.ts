@@ -1,0 +1,63 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { firstPlaceOf, lastPlaceOf } from './places.ts';
+
+/** Everything that the database holds of one run, whichever tables there are: those that name a run, and those of places. */
+export interface AllRows {
+  /** What its rows take, without indexes. */
+  bytesOf(run: number): number;
+  /** Range deletes: one for each table. */
+  remove(run: number): void;
+  /** Every value of every row. */
+  values(run: number): Iterable<unknown>;
+}
+
+const placed = ['events', 'frames'];
+
+export function allRows(database: DatabaseSync): AllRows {
+  const tables = tablesOfRuns(database).map(table => ({ table, where: 'run = ?1', of: (run: number) => [run] }));
+  const places = placed.map(table => ({
+    table,
+    where: 'place between ?1 and ?2',
+    of: (run: number) => [firstPlaceOf(run), lastPlaceOf(run)],
+  }));
+  const own = { table: 'runs', where: 'n = ?1', of: (run: number) => [run] };
+  // The run itself goes last: the others refer to it.
+  const all = [...places, ...tables, own].map(({ table, where, of }) => {
+    const lengths = columnsOf(database, table).map(column => `coalesce(length("${column}"), 0)`);
+    return {
+      of,
+      weigh: database.prepare(`select coalesce(sum(${lengths.join(' + ')}), 0) as bytes from ${table} where ${where}`),
+      select: database.prepare(`select * from ${table} where ${where}`),
+      drop: database.prepare(`delete from ${table} where ${where}`),
+    };
+  });
+  return {
+    bytesOf: run => all.reduce((sum, { weigh, of }) => sum + Number(weigh.get(...of(run))?.bytes), 0),
+    remove(run) {
+      for (const { drop, of } of all) drop.run(...of(run));
+    },
+    *values(run) {
+      for (const { select, of } of all) yield* valuesOf(select, of(run));
+    },
+  };
+}
+
+function* valuesOf(select: StatementSync, parameters: readonly number[]): Generator<unknown> {
+  for (const row of select.iterate(...parameters)) yield* Object.values(row);
+}
+
+function tablesOfRuns(database: DatabaseSync): readonly string[] {
+  return database
+    .prepare(`
+      select distinct tables.name as name from sqlite_schema as tables, pragma_foreign_key_list(tables.name) as key
+      where tables.type = 'table' and key."table" = 'runs' and key."from" = 'run'`)
+    .all()
+    .map(({ name }) => String(name));
+}
+
+function columnsOf(database: DatabaseSync, table: string): readonly string[] {
+  return database
+    .prepare('select name from pragma_table_info(?)')
+    .all(table)
+    .map(({ name }) => String(name));
+}
