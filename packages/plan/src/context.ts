@@ -1,4 +1,7 @@
 import type { Json, Timestamp } from '@signalbox/model';
+import type { ArtifactAccess } from './artifacts/artifact-access.ts';
+import type { FileAccess } from './workspaces/plan-files.ts';
+import type { WorkspacePlace } from './workspaces/workspace-access.ts';
 
 /** What a plan's code can see and do. One object for the whole run; what it answers is the frame's. */
 export interface PlanContext<Input, State extends object> {
@@ -8,6 +11,12 @@ export interface PlanContext<Input, State extends object> {
   readonly vol: VolatileAccess;
   /** What is committed, read-only. */
   readonly db: QueryAccess;
+  /** Files under the run's working directory. */
+  readonly fs: FileAccess;
+  /** Where the run's own files are, if it has any. */
+  readonly workspace: WorkspacePlace | undefined;
+  /** What is kept for people to see. */
+  readonly artifact: ArtifactAccess;
   /** The time of the frame: it stands still while a frame is made. */
   now(): Timestamp;
   /** From 0 up to 1, the same for the same run, frame and call. */

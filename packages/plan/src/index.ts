@@ -1,3 +1,4 @@
+export type { ArtifactAccess, ArtifactOptions, TableRow } from './artifacts/artifact-access.ts';
 export {
   type PlanContext,
   type QueryAccess,
@@ -7,7 +8,10 @@ export {
   type VolatileAccess,
   type WriteOptions,
 } from './context.ts';
-export type { CommandAnswer } from './frames/command.ts';
+export { editUndriven } from './forks/edit-undriven.ts';
+export { forkPlan, frameEvent, type PlanFork } from './forks/fork-plan.ts';
+export { editFault } from './forks/state-edit.ts';
+export type { CommandAnswer, StateEdit } from './frames/command.ts';
 export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';
 export { type FramePhase, framePhases } from './frames/frame-phase.ts';
 export type { Timers, TriggerKind } from './frames/frame-scheduler.ts';
@@ -85,3 +89,14 @@ export type { DifferentRow, ReplayDifference } from './replay/replay-difference.
 export { type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';
 export { type NodeRecord, nodeRecord } from './structure/node-record.ts';
+export {
+  type FileAccess,
+  type FileItem,
+  type FileKind,
+  type FileMark,
+  type FileReader,
+  type FileStat,
+  MAX_FILE_BYTES,
+  type PlanFiles,
+} from './workspaces/plan-files.ts';
+export type { WorkspaceAccess, WorkspacePlace } from './workspaces/workspace-access.ts';

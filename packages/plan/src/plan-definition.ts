@@ -15,6 +15,8 @@ export interface PlanDefinition<Input extends z.ZodType, State extends StateShap
   /** Pure: reads `ctx`, returns elements. */
   readonly render: (ctx: PlanContext<z.infer<Input>, StateValues<State>>) => PlanChild;
   readonly signals: Readonly<Record<string, PlanSignal>>;
+  /** Its runs work on files of their own. */
+  readonly workspace: boolean;
 }
 
 /** What a plan does when it is sent a signal, once for each: `handle` runs like the handler of a node. */
@@ -32,6 +34,7 @@ export interface AnyPlan {
   readonly state: z.ZodObject;
   readonly render: (ctx: never) => PlanChild;
   readonly signals?: Readonly<Record<string, PlanSignal>>;
+  readonly workspace?: boolean;
 }
 
 export type PlanInput<Plan extends AnyPlan> = z.input<Plan['input']>;
@@ -45,6 +48,11 @@ interface Written<Input extends z.ZodType, State extends StateShape, Signals ext
   readonly input?: Input;
   readonly state?: z.ZodObject<State>;
   readonly render: PlanDefinition<Input, State>['render'];
+  /**
+   * Gives every run files of its own: a worktree of the git repository that its directory is in, or a copy where there is none.
+   * Agents and tasks work there.
+   */
+  readonly workspace?: boolean;
   /** What to do when a signal of that name comes. Its payload is what `schema` makes of it; `z.json()` takes any. */
   readonly signals?: {
     readonly [Name in keyof Signals]: {
@@ -82,6 +90,7 @@ export function definePlan<
     input: written.input ?? (NO_INPUT as unknown as Input),
     state: written.state ?? (NO_STATE as unknown as z.ZodObject<State>),
     render: written.render,
+    workspace: written.workspace === true,
     signals: Object.freeze({ ...written.signals }) as Readonly<Record<string, PlanSignal>>,
   });
 }

@@ -87,6 +87,8 @@ const suggestions: Record<PlanErrorCode, string> = {
   'plan/task-failed': 'Look at the error of the task, then retry the node.',
   'plan/storm': 'Look at the frames that repeat; a plan must not change its own state without end.',
   'plan/load-failed': 'Correct the file at that position.',
+  'plan/file-refused': 'Give a path of a text file under the working directory of the run.',
+  'plan/artifact-refused': 'Change what is given to ctx.artifact.',
   'plan/not-a-plan': 'Export the plan as default: export default definePlan({ … }).',
 };
 

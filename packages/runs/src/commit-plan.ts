@@ -15,6 +15,7 @@ import type { CommitError, Committed, Guard, WriteSet } from './commit.ts';
 import type { Decision } from './decisions/decision.ts';
 import { changeDecision } from './decisions/decision-change.ts';
 import { placeEvents, type StoredEvent } from './events/stored-event.ts';
+import { type Inheritance, inheritanceFault } from './forks/inheritance.ts';
 import type { Change, Maybe } from './frames/change.ts';
 import type { Frame } from './frames/frame.ts';
 import type { IntervalSpace } from './frames/interval.ts';
@@ -31,12 +32,16 @@ import type { UsageRecord } from './usage/usage.ts';
 /** What is committed of one run, as far as a commit needs to know it. */
 export interface CommitView {
   run(): RunRecord | undefined;
+  /** Any run. */
+  otherRun(run: RunId): RunRecord | undefined;
   /** The run that was created with an idempotency key. */
   runOfKey(idempotencyKey: string): RunId | undefined;
   taskStatus(id: TaskId): TaskStatus | undefined;
   decision(id: ApprovalId): Decision | undefined;
   /** The last value of a key, and the frame it holds from. */
   last(space: IntervalSpace, key: string): LastValue | undefined;
+  /** The last version of the artifacts with a key; 0 where there is none. */
+  artifactVersion(key: string): number;
   /** The value after the last transition of a key. */
   lastTransition(key: string): { readonly value: Maybe } | undefined;
 }
@@ -50,6 +55,8 @@ export interface LastValue {
 /** What a commit comes to: whole rows, checked, in their places. A store only has to keep them. */
 export interface CommitPlan {
   readonly record: RunRecord;
+  /** To be taken over before anything else is kept. */
+  readonly inherited: Inheritance | undefined;
   readonly frame: Frame | undefined;
   readonly intervals: readonly IntervalRow[];
   readonly transitions: readonly TransitionRow[];
@@ -89,6 +96,9 @@ export function planCommit(
   if (!started.ok) return started;
   const framed = withFrame(started.value, writes);
   if (!framed.ok) return framed;
+  const { inherit } = writes;
+  const fault = inherit && inheritanceFault(framed.value, inherit, run => view.otherRun(run));
+  if (fault !== undefined) return err(refused(framed.value.id, fault));
   const intervals = planIntervals(view, framed.value, writes);
   if (!intervals.ok) return intervals;
   const transitions = planTransitions(view, framed.value.id, writes);
@@ -110,12 +120,13 @@ export function planCommit(
   const { epoch, version } = record;
   return ok({
     record,
+    inherited: inherit,
     frame: writes.frame,
     intervals: intervals.value,
     transitions: transitions.value,
     tasks: tasks.value,
     decisions: decisions.value,
-    artifacts: writes.artifacts ?? [],
+    artifacts: planArtifacts(view, writes),
     usage: writes.usage ?? [],
     stream: writes.stream ?? [],
     events,
@@ -133,8 +144,8 @@ function guardedRecord(
 ): Result<RunRecord, CommitError> {
   if (guard.version === 'any') {
     if (before === undefined) return err(unknownRun(guard.run));
-    const { run, frame, intervals, transitions, tasks } = writes;
-    const parts = Object.entries({ run, frame, intervals, transitions, tasks }).filter(
+    const { run, inherit, frame, intervals, transitions, tasks } = writes;
+    const parts = Object.entries({ run, inherit, frame, intervals, transitions, tasks }).filter(
       ([, part]) => part !== undefined,
     );
     if (parts.length === 0) return ok(before);
@@ -233,6 +244,18 @@ function planDecisions(view: CommitView, { decisions = [] }: WriteSet): Result<r
     rows.set(id, changed.value);
   }
   return ok([...rows.values()]);
+}
+
+/** An artifact with a key is the next version of it, unless its writer says which. */
+function planArtifacts(view: CommitView, { artifacts = [] }: WriteSet): readonly ArtifactRecord[] {
+  const versions = new Map<string, number>();
+  return artifacts.map(artifact => {
+    const { key } = artifact;
+    if (key === undefined) return artifact;
+    const version = artifact.version ?? (versions.get(key) ?? view.artifactVersion(key)) + 1;
+    versions.set(key, Math.max(version, versions.get(key) ?? 0));
+    return artifact.version === undefined ? { ...artifact, version } : artifact;
+  });
 }
 
 export function refused(run: RunId, why: string): ErrorEnvelope<'run/writes-refused'> {

@@ -6,7 +6,18 @@ export type {
   AgentSession,
   CallAdmission,
 } from './agents/agent-runner.ts';
+export {
+  type ArtifactDraft,
+  type ArtifactError,
+  type ArtifactInput,
+  type ArtifactName,
+  artifactLimits,
+  draftArtifact,
+} from './artifacts/artifact-draft.ts';
 export { type ArtifactRecord, artifactRecord, INLINE_MAX_BYTES } from './artifacts/artifact-record.ts';
+export { safeImageTypes } from './artifacts/image-type.ts';
+export { type ArtifactPlace, type KeptArtifact, keepArtifact } from './artifacts/keep-artifact.ts';
+export { type ArtifactPorts, publishArtifact } from './artifacts/publish-artifact.ts';
 export type { BlobError, Blobs } from './blobs.ts';
 export {
   type Commit,
@@ -46,6 +57,7 @@ export {
 } from './events/internal-event.ts';
 export { type AnyEvent, anyEvent, type EventDraft, placeEvents, type StoredEvent } from './events/stored-event.ts';
 export { createFeed } from './feed.ts';
+export { INHERITED, type Inheritance, inheritance } from './forks/inheritance.ts';
 export { type Change, change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';
 export { type Frame, type FrameTrigger, frame } from './frames/frame.ts';
 export { type IntervalSpace, type IntervalWrite, intervalSpace, intervalWrite } from './frames/interval.ts';
@@ -54,6 +66,7 @@ export { applyChange, changeBetween, replayPatches } from './frames/value-change
 export {
   contractNodeId,
   decisionIdOf,
+  inheritedTaskId,
   type NodeKey,
   nodeKey,
   type OwnerId,
@@ -75,6 +88,8 @@ export {
 } from './rate-limits/rate-limits.ts';
 export type {
   ArtifactFilter,
+  ArtifactListFilter,
+  ArtifactOfRun,
   CommitNotice,
   DecisionFilter,
   DecisionOfRun,
@@ -115,9 +130,11 @@ export {
   type RetryDecision,
   retryWaitMs,
 } from './tasks/retry.ts';
+export { type RetryPolicy, retryPolicy } from './tasks/retry-policy.ts';
 export { type Task, task } from './tasks/task.ts';
 export { type ErrorClass, errorClass, type TaskError, taskError } from './tasks/task-error.ts';
 export { cancelTask, failTask, finishTask, isTaskUnderWay, mayTaskFollow, startTask } from './tasks/task-lifecycle.ts';
+export { type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
 export {
   addUsage,
   type Budgeted,

@@ -1,4 +1,4 @@
-import type { ApprovalId, Json, RunId, RunStatus, TaskStatus } from '@signalbox/model';
+import type { ApprovalId, ArtifactId, ArtifactKind, Json, RunId, RunStatus, TaskStatus } from '@signalbox/model';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { Decision } from './decisions/decision.ts';
 import type { StoredEvent } from './events/stored-event.ts';
@@ -10,6 +10,7 @@ import type { NodeKey, OwnerId, TaskId } from './ids.ts';
 import type { RunRecord } from './run/run-record.ts';
 import type { StreamChunk } from './stream/stream-chunk.ts';
 import type { Task } from './tasks/task.ts';
+import type { Spending, SpendingFilter } from './usage/spending.ts';
 import type { UsageTotal } from './usage/usage.ts';
 
 /** Reads what is committed. Every list comes in pages or is bounded by what is live. */
@@ -43,9 +44,15 @@ export interface RunReader {
   decision(decision: ApprovalId): Promise<DecisionOfRun | undefined>;
   /** Oldest first. */
   decisions(filter?: DecisionFilter): Promise<readonly DecisionOfRun[]>;
+  /** In the order they were made. */
   artifacts(run: RunId, filter?: ArtifactFilter): Promise<readonly ArtifactRecord[]>;
+  artifact(artifact: ArtifactId): Promise<ArtifactOfRun | undefined>;
+  /** Over all runs, newest first, without contents. */
+  artifactList(filter?: ArtifactListFilter): Promise<Page<ArtifactOfRun, ArtifactId>>;
   /** What a run and all the sub-plans below it spent; a fork is a tree of its own. */
   usageOfTree(run: RunId): Promise<UsageTotal>;
+  /** What calls spent, by day, model and where the agents of their run work; the latest day first. */
+  spending(filter?: SpendingFilter): Promise<readonly Spending[]>;
 }
 
 export interface Page<Item, Next> {
@@ -84,6 +91,7 @@ export interface TransitionView extends Omit<Transition, 'change'> {
 export interface TaskFilter {
   readonly status?: readonly TaskStatus[];
   readonly node?: NodeKey;
+  readonly effects?: readonly Task['effects'][];
 }
 
 export interface Orphan {
@@ -104,6 +112,21 @@ export interface DecisionFilter {
 export interface ArtifactFilter {
   readonly node?: NodeKey;
   readonly key?: string;
+}
+
+export interface ArtifactOfRun {
+  readonly run: RunId;
+  readonly artifact: ArtifactRecord;
+}
+
+export interface ArtifactListFilter {
+  readonly run?: RunId;
+  readonly kind?: ArtifactKind;
+  readonly key?: string;
+  /** Of keyed artifacts only the last version, unless all are asked for. */
+  readonly versions?: 'last' | 'all';
+  readonly after?: ArtifactId;
+  readonly limit?: number;
 }
 
 /** Items on a page unless the caller asks for another number. */

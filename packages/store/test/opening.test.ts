@@ -91,7 +91,7 @@ describe('the schema', () => {
             'sha256:${'0'.repeat(64)}', '${at()}', '${at()}');
           insert into run_details (run, details) values (1,
             '{"driver":"plan","tags":[],"mode":"AUTO","globalMode":"IMPLEMENTATION","input":null,"limits":{},"seed":1,
-              "source":{"entry":"/home/a/plans/hello.tsx","engine":"1","packages":[],"files":[
+              "source":{${version >= 5 ? '"root":"/home/a",' : ''}"entry":"/home/a/plans/hello.tsx","engine":"1","packages":[],"files":[
                 {"path":"lib/hello.tsx","digest":"sha256:${'1'.repeat(64)}"},
                 {"path":"plans/hello.tsx","digest":"sha256:${'2'.repeat(64)}"}]}}')`);
       }

@@ -1,11 +1,23 @@
 import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } from '@signalbox/model';
-import type { Commit, NewRun, OrphanPolicy, OwnerId, RunReader, StopVerdict, TaskError } from '@signalbox/runs';
+import type {
+  Blobs,
+  Commit,
+  NewRun,
+  OrphanPolicy,
+  OwnerId,
+  RetryPolicy,
+  RunReader,
+  StopVerdict,
+  TaskError,
+} from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
-import type { CommandAnswer } from './command.ts';
+import type { PlanFiles } from '../workspaces/plan-files.ts';
+import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
+import type { CommandAnswer, StateEdit } from './command.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { TraceEntry } from './frame-trace.ts';
 import type { StormLimits } from './storm-guard.ts';
@@ -35,6 +47,12 @@ export interface PlanRunOptions {
   /** Keeps what renders read of volatile state, so that such frames can be verified. */
   readonly keepVolatile?: boolean;
   readonly environment?: string;
+  /** The files under the run's working directory, for `ctx.fs`. */
+  readonly files?: PlanFiles;
+  /** Keeps contents of artifacts that are large, and of files that renders read. */
+  readonly blobs?: Pick<Blobs, 'put'>;
+  /** The run's own files, if it has any. */
+  readonly workspace?: WorkspaceAccess;
   /** Answers `ctx.db.query`. It must refuse to write. */
   readonly query?: (sql: string, params: readonly Json[]) => readonly Json[];
   readonly orphanPolicy?: OrphanPolicy;
@@ -87,8 +105,10 @@ export interface PlanRun {
   /** Ends the run at once, and its child runs with it. */
   terminate(reason: string, by?: string): Promise<CommandAnswer>;
   /** Runs a node anew that failed, was canceled or succeeded. */
-  retry(node: string, by?: string): Promise<CommandAnswer>;
+  retry(node: string, by?: string, policy?: RetryPolicy): Promise<CommandAnswer>;
   cancel(node: string, by?: string): Promise<CommandAnswer>;
+  /** Changes durable state, as its schema allows; the plan is rendered with it. */
+  edit(edit: StateEdit): Promise<CommandAnswer>;
   /** The maximum of a loop that goes on counts anew. */
   reset(loop: string, by?: string): Promise<CommandAnswer>;
   /** What a blocked node waits for may be there: its work is called again. */

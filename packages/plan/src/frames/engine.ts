@@ -1,3 +1,4 @@
+import { createArtifactBook } from '../artifacts/artifact-book.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
@@ -8,6 +9,8 @@ import { createActionQueue } from '../state/action-queue.ts';
 import { frozen } from '../state/frozen.ts';
 import { iterationOf } from '../structure/node-record.ts';
 import { type Activity, createStructure } from '../structure/structure.ts';
+import { createFileBook } from '../workspaces/file-book.ts';
+import { taskTools } from '../workspaces/task-tools.ts';
 import type { Command, CommandAnswer, CommandBox } from './command.ts';
 import { createEffectRound } from './effect-round.ts';
 import { DEFAULT_IDLE_MS, type DrivenRun, type PlanRunOptions, type RunEnd } from './engine-options.ts';
@@ -85,6 +88,25 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     () => request('late_write'),
   );
   const loops = [...records].filter(([, record]) => record.loop !== undefined);
+  const frameNow = () => Math.max(0, memory.nextFrame - 1);
+  const files = createFileBook({
+    files: options.files,
+    queue,
+    ledger,
+    frame: frameNow,
+    moment,
+    onChange: () => later({ kind: 'files' }, 'file_changed'),
+    onWritten: () => request('late_write'),
+  });
+  const artifacts = createArtifactBook({
+    run,
+    queue,
+    ledger,
+    known: memory.artifacts,
+    frame: frameNow,
+    readFile: files.bytes,
+    moment,
+  });
   const iterations = createReadable(LOOP, new Map(loops.map(([id, record]) => [id, iterationOf(record)])));
   const structure = createStructure({
     recordOf: id => (records.get(id)?.gone === true ? undefined : records.get(id)),
@@ -103,6 +125,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       request(news.kind === 'ended' ? 'task_finished' : 'task_progressed');
     },
     node => later({ kind: 'due', node }, 'input'),
+    started => taskTools(options, files, started),
   );
   const operator = createOperator({
     options,
@@ -118,10 +141,16 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   const effects = createEffectRound(memory, queue, options.strictEffects === true, moment, options.recorded?.effect);
   const queries = createPlanQueries(options.query, moment);
   const inputs = createRunInputs(options, memory);
-  const book = createRunCommit(options, memory, inputs, writes => {
-    queries.committed(writes);
-    commands.committed();
-  });
+  const book = createRunCommit(
+    options,
+    memory,
+    inputs,
+    writes => {
+      queries.committed(writes);
+      commands.committed();
+    },
+    () => [...files.takeBlobs(), ...artifacts.takeBlobs()],
+  );
   const { commit } = book;
 
   let frameTime = clock.now();
@@ -133,6 +162,9 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     volatile: memory.volatile,
     queue,
     db: queries.access,
+    fs: files.access,
+    workspace: options.workspace,
+    artifact: artifacts.access,
     now: () => ledger.stamp(frameTime),
     random: () => random(),
     moment,
@@ -144,7 +176,11 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
   });
   const keeper = createTreeKeeper(memory, structure);
-  const reads = createReadBook(memory, renderer, options.keepVolatile === true ? queries.answerOf : undefined);
+  const reads = createReadBook(memory, renderer, options.keepVolatile === true ? queries.answerOf : undefined, {
+    recordOf: files.recordOf,
+    reading: files.reading,
+    areKept: options.blobs !== undefined,
+  });
   options.recorded?.attach(queue.push);
   let isQuiet = false;
   let isSuspended = false;
@@ -194,7 +230,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     readonly changed: boolean;
   } {
     const news = inbox.splice(0);
-    if (news.length === 0 && received.length === 0 && queue.size === 0) return { ended: 0, changed: false };
+    const isNothing = news.length === 0 && received.length === 0 && queue.size === 0;
+    if (isNothing && !files.hasNews) return { ended: 0, changed: false };
     enter('effects');
     signals.take(received);
     const ended = intake.take(news);
@@ -204,7 +241,11 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
 
   function flushNow(): boolean {
     enter('flush');
-    const { changed, failed } = flushState(plan, queue, memory);
+    files.settle();
+    const { changed, failed } = flushState(plan, queue, memory, {
+      keepArtifact: artifacts.keep,
+      writeFile: files.write,
+    });
     intake.settleHandlers(failed);
     signals.settle(failed);
     return changed;
@@ -215,6 +256,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const index = memory.nextFrame;
     enter('snapshot', index);
     frameTime = clock.now();
+    files.refresh();
     random = frameRandom(seed, index);
     trace.note(() => ({ triggers }));
     options.recorded?.beforeRender();
@@ -321,6 +363,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       case 'input':
         inputs.expect();
         return 'done';
+      case 'files':
+        return files.refresh() ? 'done' : 'no_effect';
       case 'invalidate':
         queries.invalidate(command.tables);
         return 'done';
@@ -376,6 +420,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       const ending = subPlans.end('abandon', 'the run above it was let go');
       desk.abandon();
       effects.close();
+      files.close();
       renderer.close();
       await ending;
     },

@@ -15,6 +15,7 @@ export type TriggerKind =
   | 'state_flush'
   | 'late_write'
   | 'timer'
+  | 'file_changed'
   | 'input'
   | 'signal'
   | 'stop_requested';

@@ -13,6 +13,7 @@ const triggerKinds: Record<TriggerKind, FrameTrigger['kind']> = {
   late_write: 'state',
   input: 'operator',
   stop_requested: 'operator',
+  file_changed: 'file',
   timer: 'timer',
 };
 const inOrder = Object.keys(triggerKinds) as readonly TriggerKind[];

@@ -1,5 +1,6 @@
 import { type Clock, type EventId, type IdSource, type Json, type Timestamp, timestampOf } from '@signalbox/model';
 import {
+  type ArtifactRecord,
   type Change,
   changeBetween,
   type EventDraft,
@@ -37,6 +38,7 @@ export interface Ledger {
   task(task: Task): void;
   event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): void;
   contractEvent(draft: EventDraft): void;
+  artifact(artifact: ArtifactRecord): void;
   /** Returns its place among the transitions of its frame. */
   transition(action: AppliedAction, key: string): number;
   /** Everything for one commit. It counts as committed only when `settle` is called. */
@@ -67,6 +69,7 @@ export function createLedger(
   let tasks = new Map<TaskId, Task>();
   let events: EventDraft[] = [];
   let transitions: Transition[] = [];
+  let artifacts: ArtifactRecord[] = [];
   let counted = first;
 
   let stamped = { ms: Number.NaN, text: '' as Timestamp };
@@ -105,6 +108,9 @@ export function createLedger(
     contractEvent(draft) {
       events.push(draft);
     },
+    artifact(artifact) {
+      artifacts.push(artifact);
+    },
     transition(action, key) {
       const index = counted.frame === action.frame ? counted.count : 0;
       counted = { frame: action.frame, count: index + 1 };
@@ -135,6 +141,7 @@ export function createLedger(
         ...(intervals.length === 0 ? {} : { intervals }),
         ...(transitions.length === 0 ? {} : { transitions }),
         ...(tasks.size === 0 ? {} : { tasks: [...tasks.values()] }),
+        ...(artifacts.length === 0 ? {} : { artifacts }),
         ...(events.length === 0 ? {} : { events }),
       };
     },
@@ -150,6 +157,7 @@ export function createLedger(
       tasks = new Map();
       events = [];
       transitions = [];
+      artifacts = [];
     },
     get isEmpty() {
       return pending.size === 0 && tasks.size === 0 && events.length === 0 && transitions.length === 0;

@@ -1,5 +1,6 @@
 import type { Json, Timestamp } from '@signalbox/model';
 import type * as z from 'zod';
+import type { ArtifactAccess } from '../artifacts/artifact-access.ts';
 import type { PlanContext, QueryAccess, WriteOptions } from '../context.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { type ErrorContext, PlanError, RenderPhaseWriteError } from '../plan-error.ts';
@@ -7,6 +8,8 @@ import { askForEffect, isRendering, type Readable } from '../render/tracked.ts';
 import type { Action } from '../state/action.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
 import { frozen } from '../state/frozen.ts';
+import type { FileAccess } from '../workspaces/plan-files.ts';
+import type { WorkspacePlace } from '../workspaces/workspace-access.ts';
 
 /** Durable and volatile actions share one queue and one transaction; the first letter of a key tells them apart. */
 export const STATE = 's:';
@@ -19,6 +22,9 @@ export interface ContextParts {
   readonly volatile: Readable;
   readonly queue: ActionQueue;
   readonly db: QueryAccess;
+  readonly fs: FileAccess;
+  readonly workspace: WorkspacePlace | undefined;
+  readonly artifact: ArtifactAccess;
   now(): Timestamp;
   random(): number;
   /** What an error says about the moment. */
@@ -92,6 +98,9 @@ export function createPlanContext(parts: ContextParts): PlanContext<unknown, Rec
       delete: key => write('ctx.vol.delete', { kind: 'delete', key: VOLATILE + key }),
     },
     db: parts.db,
+    fs: parts.fs,
+    workspace: parts.workspace,
+    artifact: parts.artifact,
     now: () => parts.now(),
     random: () => parts.random(),
     effect(id, deps, run) {

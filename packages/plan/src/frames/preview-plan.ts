@@ -1,4 +1,16 @@
-import { type Clock, type ErrorEnvelope, err, type Json, ok, type Result, timestampOf } from '@signalbox/model';
+import {
+  type ArtifactId,
+  type Clock,
+  type ErrorEnvelope,
+  err,
+  type Json,
+  ok,
+  type Result,
+  type RunId,
+  type Timestamp,
+  timestampOf,
+} from '@signalbox/model';
+import { createArtifactBook } from '../artifacts/artifact-book.ts';
 import { lintTree, type PlanLintFinding } from '../nodes/plan-lint.ts';
 import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
 import { type AnyPlan, initialState } from '../plan-definition.ts';
@@ -9,6 +21,8 @@ import { createActionQueue } from '../state/action-queue.ts';
 import { frozen } from '../state/frozen.ts';
 import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import { createStructure } from '../structure/structure.ts';
+import { createFileBook } from '../workspaces/file-book.ts';
+import type { PlanFiles } from '../workspaces/plan-files.ts';
 import { frameRandom } from './frame-random.ts';
 import { createPlanContext } from './plan-context.ts';
 import { createPlanQueries } from './plan-queries.ts';
@@ -28,13 +42,25 @@ export interface PreviewOptions {
   readonly clock: Clock;
   readonly seed?: number;
   readonly query?: (sql: string, params: readonly Json[]) => readonly Json[];
+  readonly files?: PlanFiles;
 }
+
+/** Nothing but the render is called, and a render writes nothing. */
+const unused = {
+  run: '' as RunId,
+  known: new Set<ArtifactId>(),
+  ledger: { event() {}, artifact() {}, contractEvent() {}, stamp: () => '' as Timestamp },
+  frame: () => 0,
+  readFile: () => new Uint8Array(),
+  onChange() {},
+  onWritten() {},
+};
 
 /** Renders the first frame of a plan. Nothing is executed, and nothing is committed. */
 export function previewPlan(
   plan: AnyPlan,
   input: Json,
-  { clock, seed = 0, query }: PreviewOptions,
+  { clock, seed = 0, query, files }: PreviewOptions,
 ): Result<PlanPreview, ErrorEnvelope<PlanErrorCode>> {
   const accepted = plan.input.safeParse(input);
   if (!accepted.success) {
@@ -44,6 +70,10 @@ export function previewPlan(
   const plain = frozen(accepted.data);
   const now = timestampOf(clock);
   const moment = () => ({ frame: 0 });
+  const queue = createActionQueue(
+    () => 0,
+    () => {},
+  );
   const records = new Map<string, NodeRecord>();
   const iterations = createReadable('loop:', new Map());
   const structure = createStructure({ recordOf: id => records.get(id) });
@@ -55,11 +85,11 @@ export function previewPlan(
         input: plain.ok ? plain.value : accepted.data,
         state: createReadable('', initialState(plan)),
         volatile: createReadable('vol:', new Map()),
-        queue: createActionQueue(
-          () => 0,
-          () => {},
-        ),
+        queue,
         db: createPlanQueries(query, moment).access,
+        fs: createFileBook({ ...unused, files, queue, moment }).access,
+        workspace: undefined,
+        artifact: createArtifactBook({ ...unused, queue, moment }).access,
         now: () => now,
         random: frameRandom(seed, 0),
         moment,

@@ -2,11 +2,12 @@ import type { Json } from '@signalbox/model';
 import type { Renderer } from '../render/renderer.ts';
 import type { RunMemory } from './run-memory.ts';
 
-/** Before keys of reads: loops, tables that a query waits for, queries themselves, volatile state. */
+/** Before keys of reads: loops, tables that a query waits for, queries themselves, volatile state, files. */
 export const LOOP = 'loop:';
 export const TABLE = 'db:';
 export const QUERY = 'query:';
 export const VOL = 'vol:';
+export const FILE = 'file:';
 
 /** What renders read, as rows: one when a key begins to be read, one when it ends. Costs what changed. */
 export interface ReadBook {
@@ -17,15 +18,24 @@ export interface ReadBook {
   readonly waitsForTables: boolean;
 }
 
+/** What was read of files. Contents count as kept where there are blobs to keep them in. */
+export interface FileReads {
+  recordOf(key: string): Json | undefined;
+  reading(keys: ReadonlySet<string>): void;
+  readonly areKept: boolean;
+}
+
 /** With `answerOf`, what was read of volatile state and of queries is kept too. */
 export function createReadBook(
   memory: RunMemory,
   renderer: Renderer,
   answerOf: ((key: string) => Json | undefined) | undefined,
+  files: FileReads,
 ): ReadBook {
   const { ledger, volatile } = memory;
   const passing = new Set<string>();
   const tables = new Set<string>();
+  const ofFiles = new Set<string>();
   let former: ReadonlySet<string> | undefined = memory.formerReads;
 
   const note = (set: Set<string>, key: string, isRead: boolean) => void (isRead ? set.add(key) : set.delete(key));
@@ -39,8 +49,11 @@ export function createReadBook(
         const isRead = renderer.reads.has(key);
         if (key.startsWith(VOL) || key.startsWith(QUERY)) note(passing, key, isRead);
         if (key.startsWith(TABLE)) note(tables, key, isRead);
+        if (key.startsWith(FILE)) note(ofFiles, key, isRead);
         ledger.put('read', key, isRead ? true : undefined);
       }
+      for (const key of ofFiles) ledger.put('read', key, files.recordOf(key) ?? true);
+      files.reading(ofFiles);
       if (answerOf === undefined) return;
       for (const key of passing) {
         const value = key.startsWith(VOL) ? volatile.peek(key.slice(VOL.length)) : answerOf(key);
@@ -48,7 +61,7 @@ export function createReadBook(
       }
     },
     get isRecorded() {
-      return answerOf !== undefined || passing.size === 0;
+      return (answerOf !== undefined || passing.size === 0) && (files.areKept || ofFiles.size === 0);
     },
     get waitsForTables() {
       return tables.size > 0;

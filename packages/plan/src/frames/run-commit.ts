@@ -17,12 +17,13 @@ export interface RunCommit {
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
-/** `onCommitted` is told what became durable. */
+/** `onCommitted` is told what became durable; `takeBlobs` gives what must be before. */
 export function createRunCommit(
   options: PlanRunOptions,
   memory: RunMemory,
   inputs: RunInputs,
   onCommitted: (writes: WriteSet) => void,
+  takeBlobs: () => readonly Uint8Array[],
 ): RunCommit {
   const { run, clock, ids, create, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined;
@@ -93,6 +94,9 @@ export function createRunCommit(
       });
     }
     const writes = ledger.writes(frame, memory.nextFrame, write);
+    const contents = takeBlobs();
+    const kept = contents.length === 0 ? undefined : await options.blobs?.put(contents);
+    if (kept?.ok === false) return { status: 'lost', error: kept.error };
     const committed = await options.commit.commit(writes, { run, epoch, version });
     if (!committed.ok) return { status: 'lost', error: committed.error };
     ledger.settle();

@@ -1,4 +1,4 @@
-import type { Clock, IdSource, Json, RunId } from '@signalbox/model';
+import type { ArtifactId, Clock, IdSource, Json, RunId } from '@signalbox/model';
 import {
   hasRunEnded,
   type IntervalSpace,
@@ -9,6 +9,7 @@ import {
   type TaskId,
 } from '@signalbox/runs';
 import type { EffectMemory } from '../effects/effect-registry.ts';
+import { beginAnew } from '../forks/begin-anew.ts';
 import { type AnyPlan, initialState } from '../plan-definition.ts';
 import type { StateChange } from '../plan-error.ts';
 import { createReadable, type Readable } from '../render/tracked.ts';
@@ -33,6 +34,8 @@ export interface RunMemory {
   /** Keys that it read. */
   readonly formerReads: ReadonlySet<string>;
   readonly limits: StopConditions;
+  /** Artifacts that are kept already. */
+  readonly artifacts: ReadonlySet<ArtifactId>;
   /** Runs of sub-plans that have not come to their end. */
   readonly children: readonly RunRecord[];
   /** The last three, oldest first. */
@@ -95,6 +98,7 @@ export async function loadMemory(
     }
   }
   const tasks = record === undefined ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
+  if (record?.origin?.kind === 'fork') beginAnew(records, tasks);
   const children = record === undefined ? [] : await reader.children(run);
   return {
     state: createReadable('', state),
@@ -108,6 +112,7 @@ export async function loadMemory(
       [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
     ),
     formerReads: new Set(known.get('read')?.keys()),
+    artifacts: record === undefined ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
@@ -116,7 +121,17 @@ export async function loadMemory(
   };
 }
 
-async function transitionsOf(reader: RunReader, run: RunId, frame: number): Promise<number> {
+export async function artifactsOf(reader: RunReader, run: RunId): Promise<ReadonlySet<ArtifactId>> {
+  const found = new Set<ArtifactId>();
+  for (let after: { readonly after?: ArtifactId } = {}; ; ) {
+    const { items, next } = await reader.artifactList({ run, versions: 'all', ...after });
+    for (const { artifact } of items) found.add(artifact.id);
+    if (next === undefined) return found;
+    after = { after: next };
+  }
+}
+
+export async function transitionsOf(reader: RunReader, run: RunId, frame: number): Promise<number> {
   let count = 0;
   for (;;) {
     const { items, next } = await reader.transitions(run, { from: { frame, index: count } });

@@ -1,8 +1,11 @@
 import type { Json } from '@signalbox/model';
+import { ARTIFACT } from '../artifacts/artifact-book.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { PlanError } from '../plan-error.ts';
+import type { ActionOrigin } from '../state/action.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
-import { flush } from '../state/flush.ts';
+import { type AppliedAction, flush } from '../state/flush.ts';
+import { FILE_WRITE } from '../workspaces/file-book.ts';
 import { STATE, stateFault, VOLATILE } from './plan-context.ts';
 import type { RunMemory } from './run-memory.ts';
 
@@ -13,23 +16,42 @@ export interface StateFlush {
   readonly failed: ReadonlyMap<number, PlanError>;
 }
 
-/** Applies what is queued as one step: to what renders read, and to the ledger for the next commit. */
-export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory): StateFlush {
+/** Where what is queued beside state goes. */
+export interface FlushOutlets {
+  keepArtifact(id: string, node: string): void;
+  writeFile(path: string, content: Json, origin: ActionOrigin): PlanError | undefined;
+}
+
+/** Applies what is queued as one step: to what renders read, to files, and to the ledger for the next commit. */
+export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory, outlets: FlushOutlets): StateFlush {
   const actions = queue.take();
   if (actions.length === 0) return { changed: false, failed: new Map() };
   const { state, volatile, ledger, digest } = memory;
   const isDurable = (key: string) => key.startsWith(STATE);
-  const { changes, applied, failed } = flush(
-    actions,
-    key => (isDurable(key) ? state.peek(key.slice(STATE.length)) : volatile.peek(key.slice(VOLATILE.length))),
-    (key, value) => {
-      const fault = isDurable(key) ? stateFault(plan, key.slice(STATE.length), value) : undefined;
-      return fault === undefined ? undefined : new PlanError('plan/state-invalid', fault);
-    },
-  );
+  const apply = (chosen: typeof actions) =>
+    flush(
+      chosen,
+      key => {
+        if (isDurable(key)) return state.peek(key.slice(STATE.length));
+        return key.startsWith(VOLATILE) ? volatile.peek(key.slice(VOLATILE.length)) : undefined;
+      },
+      (key, value) => {
+        const fault = isDurable(key) ? stateFault(plan, key.slice(STATE.length), value) : undefined;
+        return fault === undefined ? undefined : new PlanError('plan/state-invalid', fault);
+      },
+    );
+  let flushed = apply(actions);
+  const unwritten = writeFiles(flushed.applied, outlets);
+  if (unwritten.size > 0) {
+    const { failed } = flushed;
+    flushed = apply(actions.filter(({ transaction }) => !unwritten.has(transaction)));
+    flushed = { ...flushed, failed: new Map([...failed, ...flushed.failed, ...unwritten]) };
+  }
+  const { changes, applied, failed } = flushed;
   const durable = new Map<string, Json | undefined>();
   const passing = new Map<string, Json | undefined>();
   for (const [placed, value] of changes) {
+    if (placed.startsWith(FILE_WRITE) || placed.startsWith(ARTIFACT)) continue;
     if (!isDurable(placed)) {
       passing.set(placed.slice(VOLATILE.length), value);
       continue;
@@ -40,6 +62,7 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory)
     digest.set('state', key, value);
   }
   for (const action of applied) {
+    if (action.key.startsWith(ARTIFACT)) outlets.keepArtifact(action.key.slice(ARTIFACT.length), action.node);
     if (!isDurable(action.key)) continue;
     const key = action.key.slice(STATE.length);
     const index = ledger.transition(action, key);
@@ -55,5 +78,18 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory)
   }
   if (durable.size > 0) state.write(durable);
   if (passing.size > 0) volatile.write(passing);
-  return { changed: changes.size > 0, failed };
+  // A file that was written may be one that a render read.
+  const isShown = (key: string) => !key.startsWith(ARTIFACT);
+  return { changed: [...changes.keys()].some(isShown), failed };
+}
+
+/** Files are written last: only where everything else of their transaction fits. */
+function writeFiles(applied: readonly AppliedAction[], outlets: FlushOutlets): ReadonlyMap<number, PlanError> {
+  const failed = new Map<number, PlanError>();
+  for (const action of applied) {
+    if (!action.key.startsWith(FILE_WRITE) || failed.has(action.transaction)) continue;
+    const error = outlets.writeFile(action.key.slice(FILE_WRITE.length), action.new ?? null, action);
+    if (error !== undefined) failed.set(action.transaction, error);
+  }
+  return failed;
 }

@@ -19,6 +19,7 @@ import type { TaskProgress } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
+import type { TaskTools } from '../workspaces/task-tools.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 import { putStatus } from './frame-rows.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -71,6 +72,7 @@ export function createTaskDesk(
   subPlans: SubPlans,
   onNews: (news: TaskNews) => void,
   onDue: (node: string) => void,
+  toolsOf: (request: TaskRequest) => TaskTools,
 ): TaskDesk {
   const { run, clock, timers, rng, owner, executor } = options;
   const { ledger, tasks, records } = memory;
@@ -132,11 +134,9 @@ export function createTaskDesk(
       const waiting = waitingTask(node);
       const before = records.get(node.id);
       const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
-      const task = startTask(
-        waiting ?? newTask(node, run, restart, maxRetries, structure, ledger.stamp()),
-        owner,
-        ledger.stamp(),
-      );
+      const fresh = waiting ?? newTask(node, run, restart, structure, ledger.stamp());
+      const policy = before?.policy;
+      const task = startTask({ ...fresh, ...rulesOf(node, policy, maxRetries) }, owner, ledger.stamp());
       waits.get(task.id)?.();
       waits.delete(task.id);
       keep(task);
@@ -148,6 +148,7 @@ export function createTaskDesk(
         iteration,
         signature,
         ...(restart === 0 ? {} : { restart }),
+        ...(policy === undefined ? {} : { policy }),
         ...(waiting === undefined || before?.told === undefined ? {} : { told: before.told }),
         ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
       });
@@ -177,10 +178,10 @@ export function createTaskDesk(
         const place = { child, isRevived: child !== (record?.restart ?? 0) };
         const work = (started: TaskRequest) => {
           if (options.recorded !== undefined) return executor.execute(started);
-          if (node.kind === 'task') return runTask(node, started);
+          if (node.kind === 'task') return runTask(node, started, toolsOf(started));
           return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
         };
-        void doWork(request, task, control, work, timers).then(({ outcome, value }) => {
+        void doWork(request, task, control, work, timers, record?.policy?.timeoutMs).then(({ outcome, value }) => {
           if (controls.get(task.id) !== control) return;
           controls.delete(task.id);
           onNews({ kind: 'ended', task: task.id, outcome, value });
@@ -330,14 +331,7 @@ function recovered(
   return { kind: 'retry', task: { ...left, status: 'pending' } };
 }
 
-function newTask(
-  node: RunnableNode,
-  run: RunId,
-  restart: number,
-  maxRetries: number,
-  structure: Structure,
-  createdAt: Timestamp,
-): Task {
+function newTask(node: RunnableNode, run: RunId, restart: number, structure: Structure, createdAt: Timestamp): Task {
   const iteration = structure.scopeOf(node.id);
   const signature = structure.signatureOf(node.id) ?? '';
   const key = node.id as NodeKey;
@@ -349,9 +343,21 @@ function newTask(
     status: 'pending',
     effects: effectsOf(node),
     retryCount: 0,
-    maxRetries: Math.min(node.data.retries, maxRetries),
+    maxRetries: node.data.retries,
     backoffMs: DEFAULT_BACKOFF_MS,
     createdAt,
+  };
+}
+
+/** How often its work is tried again, and after which wait: as its author wrote, unless an operator said otherwise. */
+function rulesOf(
+  node: RunnableNode,
+  policy: NodeRecord['policy'],
+  maxRetries: number,
+): Pick<Task, 'maxRetries' | 'backoffMs'> {
+  return {
+    maxRetries: Math.min(policy?.retries ?? node.data.retries, maxRetries),
+    backoffMs: policy?.backoffMs ?? DEFAULT_BACKOFF_MS,
   };
 }
 

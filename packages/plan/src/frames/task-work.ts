@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import type { TaskContext } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { frozen } from '../state/frozen.ts';
+import type { TaskTools } from '../workspaces/task-tools.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
@@ -22,9 +23,9 @@ export async function doWork(
   control: AbortController,
   execute: (request: TaskRequest) => Promise<TaskOutcome>,
   timers: Timers,
+  timeoutMs = request.node.data.timeoutMs,
 ): Promise<Attempt> {
   const { node } = request;
-  const { timeoutMs } = node.data;
   const { signal } = control;
   let timedOut = false;
   let cancelTimer: (() => void) | undefined;
@@ -78,10 +79,14 @@ function failed(error: TaskError): Attempt {
 export async function runTask(
   node: Extract<RunnableNode, { readonly kind: 'task' }>,
   request: TaskRequest,
+  tools: TaskTools,
 ): Promise<TaskOutcome> {
   const { signal, iteration, attempt, progress } = request;
-  const context: TaskContext = { input: node.data.input ?? null, signal, iteration, attempt, progress };
+  const { artifact, fs, workspace } = tools;
+  const input = node.data.input ?? null;
+  const context: TaskContext = { input, signal, iteration, attempt, progress, artifact, fs, workspace };
   const output = await node.code.run(context);
+  await tools.settled();
   if (output === undefined) return { kind: 'done', output: null };
   const plain = frozen(output);
   if (plain.ok) return { kind: 'done', output: plain.value };

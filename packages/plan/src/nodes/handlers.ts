@@ -1,4 +1,7 @@
-import type { ErrorEnvelope, Json } from '@signalbox/model';
+import type { ArtifactId, ErrorEnvelope, Json } from '@signalbox/model';
+import type { ArtifactAccess } from '../artifacts/artifact-access.ts';
+import type { FileAccess } from '../workspaces/plan-files.ts';
+import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
 
 /** What the function of a `Task` gets. */
 export interface TaskContext {
@@ -10,6 +13,11 @@ export interface TaskContext {
   /** 1 for the first try. */
   readonly attempt: number;
   progress(progress: TaskProgress): void;
+  /** What it makes is durable when its promise resolves, and at the latest when the task ends. */
+  readonly artifact: ArtifactAccess<Promise<ArtifactId>>;
+  readonly fs: FileAccess;
+  /** The run's own files, if it has any. */
+  readonly workspace: WorkspaceAccess | undefined;
 }
 
 export interface TaskProgress {

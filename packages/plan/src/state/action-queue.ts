@@ -9,6 +9,8 @@ export interface ActionQueue {
   /** Empties the queue. */
   take(): readonly QueuedAction[];
   readonly size: number;
+  /** Of the transaction that is open. */
+  readonly origin: TransactionOrigin | undefined;
 }
 
 export interface TransactionOrigin {
@@ -72,6 +74,9 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
     },
     get size() {
       return queued.length;
+    },
+    get origin() {
+      return open?.origin;
     },
   };
 }

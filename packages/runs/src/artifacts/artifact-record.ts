@@ -26,6 +26,8 @@ export const artifactRecord = z.strictObject({
   /** Artifacts with one key are versions of one thing. */
   key: text.min(1).optional(),
   version: z.int().positive().optional(),
+  /** What a picture shows, for who does not see it. */
+  alt: text.min(1).optional(),
   workstream: text.min(1).optional(),
   status: text.min(1).optional(),
   provenance: json.optional(),

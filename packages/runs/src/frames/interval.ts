@@ -8,8 +8,9 @@ import { change } from './change.ts';
  * - `status`: node statuses by node key.
  * - `state`: durable state by key.
  * - `read`: the keys that the render read; one row when a key begins to be read, one when it ends.
+ * - `workspace`: the snapshot of the run's files, under one key; one row when they changed.
  */
-export const intervalSpace = z.enum(['node', 'status', 'state', 'read']);
+export const intervalSpace = z.enum(['node', 'status', 'state', 'read', 'workspace']);
 export type IntervalSpace = z.infer<typeof intervalSpace>;
 
 export const intervalWrite = z.strictObject({

@@ -1,6 +1,7 @@
 import type { Json, RunId } from '@signalbox/model';
 import { DEFAULT_PAGE, type RunReader } from '../reader.ts';
 import { isTaskUnderWay } from '../tasks/task-lifecycle.ts';
+import { spendingOfCall, sumSpending } from '../usage/spending.ts';
 import { addUsage, NO_USAGE } from '../usage/stop-check.ts';
 import type { UsageTotal } from '../usage/usage.ts';
 import { type KeptRun, valueKey } from './kept-run.ts';
@@ -70,9 +71,12 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
     events: async (run, from, limit) => runs.get(run)?.events.slice(from, from + limit) ?? [],
 
     task: async (run, task) => runs.get(run)?.tasks.get(task),
-    tasks: async (run, { status, node } = {}) =>
+    tasks: async (run, { status, node, effects } = {}) =>
       [...(runs.get(run)?.tasks.values() ?? [])].filter(
-        task => (status === undefined || status.includes(task.status)) && (node === undefined || task.node === node),
+        task =>
+          (status === undefined || status.includes(task.status)) &&
+          (node === undefined || task.node === node) &&
+          (effects === undefined || effects.includes(task.effects)),
       ),
     orphans: async alive =>
       [...runs.values()].flatMap(({ record, tasks }) =>
@@ -104,6 +108,51 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
       [...(runs.get(run)?.artifacts.values() ?? [])].filter(
         artifact => (node === undefined || artifact.node === node) && (key === undefined || artifact.key === key),
       ),
+    async artifact(id) {
+      for (const { record, artifacts } of runs.values()) {
+        const artifact = artifacts.get(id);
+        if (artifact !== undefined) return { run: record.id, artifact };
+      }
+      return undefined;
+    },
+    async artifactList({ run, kind, key, versions = 'last', after, limit = DEFAULT_PAGE } = {}) {
+      const all = [...runs.values()].flatMap(({ record, artifacts }) =>
+        [...artifacts.values()].map(artifact => ({ run: record.id, artifact })),
+      );
+      const sorted = all.toSorted((a, b) => (a.artifact.createdAt < b.artifact.createdAt ? -1 : 1)).reverse();
+      const found = sorted
+        .slice(after === undefined ? 0 : sorted.findIndex(({ artifact }) => artifact.id === after) + 1)
+        .filter(({ run: ofRun, artifact }) => {
+          const isLast =
+            artifact.key === undefined ||
+            !all.some(
+              other =>
+                other.run === ofRun &&
+                other.artifact.key === artifact.key &&
+                (other.artifact.version ?? 0) > (artifact.version ?? 0),
+            );
+          return (
+            (run === undefined || ofRun === run) &&
+            (kind === undefined || artifact.kind === kind) &&
+            (key === undefined || artifact.key === key) &&
+            (versions === 'all' || isLast)
+          );
+        })
+        .map(({ run: ofRun, artifact: { content: _, ...artifact } }) => ({ run: ofRun, artifact }));
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return found.length > items.length && last !== undefined ? { items, next: last.artifact.id } : { items };
+    },
     usageOfTree: async run => treeUsage(run),
+    spending: async ({ run, task, since } = {}) =>
+      sumSpending(
+        [...runs.values()]
+          .filter(({ record }) => run === undefined || record.id === run)
+          .flatMap(({ record, usage }) =>
+            [...usage.values()]
+              .filter(each => (since === undefined || each.at >= since) && (task === undefined || each.task === task))
+              .map(each => spendingOfCall(each, record.workingDirectory)),
+          ),
+      ),
   };
 }

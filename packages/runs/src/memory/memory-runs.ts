@@ -1,9 +1,12 @@
 import { type Digest, type EventId, err, failure, type Hasher, ok, type Result, type RunId } from '@signalbox/model';
+import type { ArtifactRecord } from '../artifacts/artifact-record.ts';
 import type { Blobs } from '../blobs.ts';
 import type { Commit, CommitError, Committed, Guard, WriteSet } from '../commit.ts';
 import { checkCommit } from '../commit-check.ts';
 import { type CommitPlan, type CommitView, planCommit, refused } from '../commit-plan.ts';
 import { createFeed } from '../feed.ts';
+import { INHERITED } from '../forks/inheritance.ts';
+import { inheritedTaskId } from '../ids.ts';
 import type { RunFeed, RunReader } from '../reader.ts';
 import { emptyRun, type KeptRun, placeOf, valueKey } from './kept-run.ts';
 import { memoryReader } from './memory-reader.ts';
@@ -23,11 +26,11 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
     if (!checked.ok) return checked;
     const { writes, guard } = checked.value;
     const kept = runs.get(guard.run);
-    const plan = planCommit(viewOf(kept, byIdempotencyKey), writes, guard, hasher);
+    const plan = planCommit(viewOf(runs, kept, byIdempotencyKey), writes, guard, hasher);
     if (!plan.ok) return plan;
     const doubled = doubledRow(kept, plan.value, outsideIds);
     if (doubled !== undefined) return err(refused(guard.run, `${doubled} is there already`));
-    runs.set(guard.run, keep(kept, plan.value));
+    runs.set(guard.run, keep(kept ?? heir(runs, plan.value), plan.value));
     const { idempotencyKey } = plan.value.record;
     if (idempotencyKey !== undefined) byIdempotencyKey.set(idempotencyKey, guard.run);
     if (plan.value.isFromOutside) for (const { event } of plan.value.events) outsideIds.add(event.id);
@@ -69,9 +72,14 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
   };
 }
 
-function viewOf(kept: KeptRun | undefined, byIdempotencyKey: ReadonlyMap<string, RunId>): CommitView {
+function viewOf(
+  runs: ReadonlyMap<RunId, KeptRun>,
+  kept: KeptRun | undefined,
+  byIdempotencyKey: ReadonlyMap<string, RunId>,
+): CommitView {
   return {
     run: () => kept?.record,
+    otherRun: run => runs.get(run)?.record,
     runOfKey: key => byIdempotencyKey.get(key),
     taskStatus: id => kept?.tasks.get(id)?.status,
     decision: id => kept?.decisions.get(id),
@@ -79,6 +87,11 @@ function viewOf(kept: KeptRun | undefined, byIdempotencyKey: ReadonlyMap<string,
       const last = kept?.values.get(valueKey(space, key))?.at(-1);
       return last && { fromFrame: last.fromFrame, value: () => last.value };
     },
+    artifactVersion: key =>
+      [...(kept?.artifacts.values() ?? [])].reduce(
+        (last, artifact) => (artifact.key === key ? Math.max(last, artifact.version ?? 0) : last),
+        0,
+      ),
     lastTransition(key) {
       const last = kept?.lastTransitions.get(key);
       return last && { value: last.new };
@@ -97,8 +110,16 @@ function doubledRow(kept: KeptRun | undefined, plan: CommitPlan, outsideIds: Rea
     doubled(
       plan.artifacts.map(({ id }) => id),
       id => kept?.artifacts.has(id) === true && `artifact ${id}`,
-    )
+    ) ??
+    doubled(plan.artifacts.flatMap(versionOf), place => {
+      const isKept = [...(kept?.artifacts.values() ?? [])].flatMap(versionOf).includes(place);
+      return isKept && `artifact ${place}`;
+    })
   );
+}
+
+function versionOf({ key, version }: ArtifactRecord): readonly string[] {
+  return key === undefined || version === undefined ? [] : [`'${key}' version ${version}`];
 }
 
 function doubled<Key extends string>(keys: readonly Key[], isKept: (key: Key) => string | false): string | undefined {
@@ -112,8 +133,34 @@ function doubled<Key extends string>(keys: readonly Key[], isKept: (key: Key) =>
   return undefined;
 }
 
-function keep(kept: KeptRun | undefined, plan: CommitPlan): KeptRun {
-  const run = kept ?? emptyRun(plan.record);
+/** A new run with what it inherits. */
+function heir(runs: ReadonlyMap<RunId, KeptRun>, { record, inherited }: CommitPlan): KeptRun {
+  const run = emptyRun(record);
+  const parent = inherited && runs.get(inherited.run);
+  if (inherited === undefined || parent === undefined) return run;
+  for (const [place, rows] of parent.values) {
+    const value = rows.findLast(row => row.fromFrame <= inherited.frame)?.value;
+    if (value !== undefined) run.values.set(place, [{ fromFrame: 0, value }]);
+  }
+  for (const task of parent.tasks.values()) {
+    if (task.handledFrame === undefined || task.handledFrame >= inherited.frame) continue;
+    const id = inheritedTaskId(record.id, task.id);
+    run.tasks.set(id, { ...task, id, handledFrame: 0 });
+  }
+  const state = [...run.values].flatMap(([place, rows]) => {
+    const [space, key = ''] = JSON.parse(place) as [string, string];
+    return space === 'state' ? [{ key, value: rows[0]?.value }] : [];
+  });
+  for (const [index, { key, value }] of state.sort((a, b) => (a.key < b.key ? -1 : 1)).entries()) {
+    const first = { frame: 0, index, key, trigger: INHERITED, at: record.createdAt, old: undefined, new: value };
+    run.transitions.push(first);
+    run.lastTransitions.set(key, first);
+    run.places.add(placeOf(first));
+  }
+  return run;
+}
+
+function keep(run: KeptRun, plan: CommitPlan): KeptRun {
   run.record = plan.record;
   if (plan.frame !== undefined) run.frames.push(plan.frame);
   for (const { space, key, fromFrame, value } of plan.intervals) {

@@ -1,4 +1,5 @@
 import type { RunId, Timestamp } from '@signalbox/model';
+import type { TaskId } from '../ids.ts';
 import type { UsageRecord, UsageTotal } from './usage.ts';
 
 /** A sum over the calls of one day, to one model, of runs that work in one directory. */
@@ -13,6 +14,8 @@ export interface Spending extends UsageTotal {
 export interface SpendingFilter {
   /** Calls of this run, without those of its sub-plans. */
   readonly run?: RunId;
+  /** Calls made for this task. */
+  readonly task?: TaskId;
   /** Calls from this moment on. */
   readonly since?: Timestamp;
 }

@@ -5,6 +5,7 @@ import { framesAndTasks } from './0002-frames-and-tasks.ts';
 import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
 import { startsOfRuns } from './0005-starts-of-runs.ts';
+import { artifactVersions } from './0008-artifact-versions.ts';
 
 /** One step of the schema. A step that was released is never edited: what changes is a new one. */
 export interface Migration {
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   decisionsArtifactsUsage,
   streams,
   startsOfRuns,
+  artifactVersions,
 ];
 
 /** The number of the newest step. */

@@ -50,7 +50,7 @@ export const views: readonly View[] = [
     name: 'artifacts',
     select: `
       select runs.id as run_id, artifacts.id as id, node, task, kind, artifacts.name as name, digest, bytes, mime_type,
-        content, artifacts.created_at as created_at, key, artifacts.version as version, workstream,
+        content, artifacts.created_at as created_at, key, artifacts.version as version, alt, workstream,
         artifacts.status as status, json_of(provenance) as provenance
       from main.artifacts join main.runs on runs.n = artifacts.run`,
   },

@@ -6,7 +6,11 @@ import {
   type Committed,
   type CommitView,
   type Guard,
+  INHERITED,
+  type Inheritance,
+  inheritedTaskId,
   planCommit,
+  type RunRecord,
   type WriteSet,
 } from '@signalbox/runs';
 import type { JsonColumns } from '../sqlite/json-column.ts';
@@ -60,9 +64,11 @@ export function applyMember(
   const n = found?.n ?? -1;
   const view: CommitView = {
     run: () => found?.record,
+    otherRun: run => (tables.known.get(run) ?? tables.runs.find(run))?.record,
     runOfKey: key => tables.runs.idOfKey(key),
     taskStatus: id => tables.records.taskStatus(n, id),
     decision: id => tables.records.decision(n, id),
+    artifactVersion: key => tables.records.artifactVersion(n, key),
     last: (space, key) => tables.intervals.last(n, space, key),
     lastTransition: key => tables.transitions.last(n, key),
   };
@@ -72,6 +78,7 @@ export function applyMember(
 
   const run = found?.n ?? tables.runs.insert(plan.record);
   if (found !== undefined) tables.runs.update(run, plan.record, writes.run !== undefined);
+  if (plan.inherited !== undefined) inherit(tables, run, plan.inherited, plan.record);
   if (plan.frame !== undefined) tables.events.insertFrame(run, plan.frame);
   for (const interval of plan.intervals) tables.intervals.put(run, interval);
   for (const transition of plan.transitions) tables.transitions.insert(run, transition);
@@ -86,4 +93,17 @@ export function applyMember(
   const events = plan.events.map(({ event, hash }) => ({ event, hash }));
   const { run: id, version } = plan.committed;
   return { ok: true, value: { committed: plan.committed, notice: { run: id, version, events, stream: plan.stream } } };
+}
+
+/** A fork takes over rows of its parent as they are: nothing that lies in blobs is read or written. */
+function inherit(
+  tables: RunTables,
+  run: number,
+  { run: parent, frame }: Inheritance,
+  { id, createdAt }: RunRecord,
+): void {
+  const from = (tables.known.get(parent) ?? tables.runs.find(parent))?.n ?? -1;
+  tables.intervals.inherit(run, from, frame);
+  tables.transitions.inherit(run, INHERITED, createdAt);
+  tables.records.inheritTasks(run, from, frame, task => inheritedTaskId(id, task));
 }

@@ -9,6 +9,7 @@ import {
   type Task,
   type TaskId,
   task,
+  taskId,
   type UsageRecord,
   usageRecord,
 } from '@signalbox/runs';
@@ -26,9 +27,13 @@ export interface RecordRows {
   task(run: number, id: TaskId): Task | undefined;
   taskStatus(run: number, id: TaskId): TaskStatus | undefined;
   putTask(run: number, task: Task): void;
+  /** The tasks of another run whose end was handled before a frame, under ids of their own and handled in frame 0. */
+  inheritTasks(run: number, from: number, frame: number, idOf: (task: TaskId) => TaskId): void;
   decision(run: number, id: ApprovalId): Decision | undefined;
   putDecision(run: number, decision: Decision): void;
   insertArtifact(run: number, artifact: ArtifactRecord): void;
+  /** The last version of a key; 0 where there is none. */
+  artifactVersion(run: number, key: string): number;
   /** A call that is there already is not counted again. */
   insertUsage(run: number, usage: UsageRecord): void;
 }
@@ -84,6 +89,7 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
     createdAt: 'plain',
     key: 'plain',
     version: 'plain',
+    alt: 'plain',
     workstream: 'plain',
     status: 'plain',
     provenance: 'json',
@@ -107,9 +113,17 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
   const taskById = database.prepare('select * from tasks where run = ? and id = ?');
   const statusById = database.prepare('select status from tasks where run = ? and id = ?');
   const putTask = database.prepare(insertInto('tasks', tasks.columns, 'run, id'));
+  const inherited = tasks.columns.map(column => (column === 'id' ? ':to' : column === 'handled_frame' ? '0' : column));
+  const handledBefore = database.prepare('select id from tasks where run = ? and handled_frame < ? order by n');
+  const inheritTask = database.prepare(`
+    insert into tasks (run, ${tasks.columns.join(', ')})
+    select :run, ${inherited.join(', ')} from tasks where run = :parent and id = :from`);
   const decisionById = database.prepare('select * from decisions where run = ? and id = ?');
   const putDecision = database.prepare(insertInto('decisions', decisions.columns, 'id'));
   const insertArtifact = database.prepare(insertInto('artifacts', artifacts.columns));
+  const lastVersion = database.prepare(
+    'select max(version) as version from artifacts where run = ? and key = ? and version is not null',
+  );
   const insertUsage = database.prepare(`${insertInto('usage', usages.columns)} on conflict do nothing`);
 
   return {
@@ -128,12 +142,18 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
       if (isTaskUnderWay(record.status)) cache.remember(place, { value: record.status, ...NO_ROWS });
       else cache.forget(place);
     },
+    inheritTasks(run, parent, frame, idOf) {
+      for (const { id } of handledBefore.all(parent, frame)) {
+        inheritTask.run({ run, parent, from: String(id), to: idOf(taskId.parse(id)) });
+      }
+    },
     decision(run, id) {
       const row = decisionById.get(run, id);
       return row && decisions.fromRow(row);
     },
     putDecision: (run, record) => void putDecision.run(run, ...decisions.toCells(record)),
     insertArtifact: (run, record) => void insertArtifact.run(run, ...artifacts.toCells(record)),
+    artifactVersion: (run, key) => Number(lastVersion.get(run, key)?.version ?? 0),
     insertUsage: (run, record) => void insertUsage.run(run, ...usages.toCells(record)),
   };
 }

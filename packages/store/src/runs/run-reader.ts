@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type RunId, runId } from '@signalbox/model';
-import { DEFAULT_PAGE, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
+import {
+  DEFAULT_PAGE,
+  type RunFilter,
+  type RunReader,
+  type RunRecord,
+  sumSpending,
+  type UsageTotal,
+} from '@signalbox/runs';
 import type { Row } from '../sqlite/row-codec.ts';
 import type { RunTables } from './member.ts';
 import { RUN_COLUMNS } from './run-rows.ts';
@@ -16,7 +23,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const number = database.prepare('select n from runs where id = ?');
   const tasksOfRun = database.prepare(`
     select * from tasks where run = :run and (:status is null or status in (select value from json_each(:status)))
-      and (:node is null or node = :node) order by n`);
+      and (:node is null or node = :node)
+      and (:effects is null or effects in (select value from json_each(:effects))) order by n`);
   const underWay = database.prepare(ORPHANS);
   const decisionById = database.prepare(`
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
@@ -28,7 +36,11 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const artifacts = database.prepare(`
     select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
     order by n`);
+  const artifactById = database.prepare(`
+    select artifacts.*, runs.id as run_id from artifacts join runs on runs.n = artifacts.run where artifacts.id = ?`);
+  const artifactPage = database.prepare(ARTIFACT_PAGE);
   const usage = database.prepare(usageSql);
+  const spending = database.prepare(SPENDING);
 
   /** -1 names no run. */
   const numberOf = (run: RunId): number => Number(number.get(run)?.n ?? -1);
@@ -58,9 +70,14 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     events: async (run, from, limit) => events.from(numberOf(run), from, limit),
 
     task: async (run, task) => records.task(numberOf(run), task),
-    tasks: async (run, { status, node } = {}) =>
+    tasks: async (run, { status, node, effects } = {}) =>
       tasksOfRun
-        .all({ run: numberOf(run), status: listOrNull(status), node: node ?? null })
+        .all({
+          run: numberOf(run),
+          status: listOrNull(status),
+          node: node ?? null,
+          effects: listOrNull(effects),
+        })
         .map(row => records.codecs.task.fromRow(row)),
     orphans: async alive =>
       underWay.all(JSON.stringify(alive)).map(row => ({ run: runOf(row), task: records.codecs.task.fromRow(row) })),
@@ -79,26 +96,78 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
       artifacts
         .all({ run: numberOf(run), node: node ?? null, key: key ?? null })
         .map(row => records.codecs.artifact.fromRow(row)),
-    async usageOfTree(run) {
-      const row: Row = usage.get(run) ?? {};
-      return {
-        calls: Number(row.calls),
-        inputTokens: Number(row.input_tokens),
-        outputTokens: Number(row.output_tokens),
-        cachedTokens: Number(row.cached_tokens),
-        toolCalls: Number(row.tool_calls),
-        costMicroUsd: Number(row.cost_micro_usd),
-        wallMs: Number(row.wall_ms),
-      };
+    async artifact(id) {
+      const row = artifactById.get(id);
+      return row && { run: runOf(row), artifact: records.codecs.artifact.fromRow(row) };
     },
+    async artifactList({ run, kind, key, versions = 'last', after, limit = DEFAULT_PAGE } = {}) {
+      const rows = artifactPage.all({
+        run: run === undefined ? null : numberOf(run),
+        kind: kind ?? null,
+        key: key ?? null,
+        versions,
+        after: after ?? null,
+        limit: limit + 1,
+      });
+      const found = rows.map(row => ({ run: runOf(row), artifact: records.codecs.artifact.fromRow(row) }));
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return found.length > limit && last !== undefined ? { items, next: last.artifact.id } : { items };
+    },
+    usageOfTree: async run => totalOf(usage.get(run) ?? {}),
+    spending: async ({ run, task, since } = {}) =>
+      sumSpending(
+        spending.all({ run: run ?? null, task: task ?? null, since: since ?? '' }).map(row => {
+          const directory = runs.find(runOf(row))?.record.workingDirectory;
+          return {
+            day: String(row.day),
+            ...(row.provider !== null && { provider: String(row.provider) }),
+            ...(row.model !== null && { model: String(row.model) }),
+            ...(directory !== undefined && { directory }),
+            ...totalOf(row),
+          };
+        }),
+      ),
   };
 }
+
+function totalOf(row: Row): UsageTotal {
+  return {
+    calls: Number(row.calls),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    cachedTokens: Number(row.cached_tokens),
+    toolCalls: Number(row.tool_calls),
+    costMicroUsd: Number(row.cost_micro_usd),
+    wallMs: Number(row.wall_ms),
+  };
+}
+
+const SPENDING = `
+  select runs.id as run_id, substr(usage.at, 1, 10) as day, provider, model, count(*) as calls,
+    sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cached_tokens) as cached_tokens,
+    sum(tool_calls) as tool_calls, sum(cost_micro_usd) as cost_micro_usd, sum(wall_ms) as wall_ms
+  from usage join runs on runs.n = usage.run
+  where usage.at >= :since and (:run is null or runs.id = :run) and (:task is null or usage.task = :task)
+  group by usage.run, day, provider, model`;
 
 /** Finds tasks that are under way by an index of just those. */
 export const ORPHANS = `
   select tasks.*, runs.id as run_id from tasks indexed by tasks_under_way join runs on runs.n = tasks.run
   where tasks.status in ('running', 'canceling')
     and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by tasks.n`;
+
+/** Contents stay where they are: a list of many artifacts is small. */
+const ARTIFACT_PAGE = `
+  select runs.id as run_id, artifacts.id, node, task, kind, artifacts.name, digest, bytes, mime_type, null as content,
+    artifacts.created_at, key, artifacts.version, alt, workstream, artifacts.status, provenance, diff
+  from artifacts join runs on runs.n = artifacts.run
+  where (:run is null or artifacts.run = :run) and (:kind is null or kind = :kind) and (:key is null or key = :key)
+    and (:versions = 'all' or key is null or artifacts.version is null or artifacts.version = (
+      select max(version) from artifacts as versions where versions.run = artifacts.run and versions.key = artifacts.key
+        and versions.version is not null))
+    and (:after is null or artifacts.n < (select n from artifacts where id = :after))
+  order by artifacts.n desc limit :limit`;
 
 const listSql = (first: string) => `
   select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n

@@ -1,0 +1,65 @@
+import { type ArtifactId, deriveId } from '@signalbox/model';
+import { type ArtifactInput, draftArtifact, type NodeKey, publishArtifact } from '@signalbox/runs';
+import type { PlanRunOptions } from '../frames/engine-options.ts';
+import type { TaskRequest } from '../frames/task-executor.ts';
+import { PlanError } from '../plan-error.ts';
+import { type ArtifactAccess, artifactAccess } from './artifact-access.ts';
+import { sha256 } from './sha256.ts';
+
+/** The artifacts of one attempt of a task. */
+export interface TaskArtifacts {
+  /** What is made is durable when its promise resolves. */
+  readonly access: ArtifactAccess<Promise<ArtifactId>>;
+  /** Resolves when everything that was made is durable; rejects where something could not be kept. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Artifacts are named by the task, by what they are and by their order among equals: an attempt that does again what one before
+ * it did finds them kept.
+ */
+export function createTaskArtifacts(
+  options: Pick<PlanRunOptions, 'commit' | 'reader' | 'blobs' | 'clock'>,
+  { run, task, node, signal }: Pick<TaskRequest, 'run' | 'task' | 'node' | 'signal'>,
+  readFile: (path: string) => Uint8Array,
+): TaskArtifacts {
+  const seen = new Map<string, number>();
+  const making = new Set<Promise<ArtifactId>>();
+
+  async function publish(input: ArtifactInput): Promise<ArtifactId> {
+    const draft = draftArtifact(input);
+    if (!draft.ok) throw new PlanError('plan/artifact-refused', draft.error.message);
+    if (options.blobs === undefined) throw new PlanError('plan/artifact-refused', 'nothing keeps artifacts here');
+    const { kind, name, key = '', content } = draft.value;
+    const what = [kind, name, key, sha256(content)] as const;
+    const place = JSON.stringify(what);
+    const before = seen.get(place) ?? 0;
+    seen.set(place, before + 1);
+    const id = deriveId<ArtifactId>('artifact', run, task, ...what, before);
+    signal.throwIfAborted();
+    const ports = { ...options, blobs: options.blobs, hasher: sha256 };
+    const published = await publishArtifact(ports, id, draft.value, { run, node: node.id as NodeKey, task });
+    if (!published.ok) throw new PlanError('plan/artifact-refused', published.error.message);
+    return published.value;
+  }
+
+  /** One after the other: versions of a key come in the order in which they were made. */
+  let last: Promise<unknown> = Promise.resolve();
+  const make = (input: ArtifactInput) => {
+    const made = last.then(() => publish(input));
+    last = made.catch(() => undefined);
+    making.add(made);
+    made.then(
+      () => making.delete(made),
+      () => {},
+    );
+    return made;
+  };
+
+  return {
+    access: artifactAccess(make, readFile),
+    async settled() {
+      await Promise.all(making);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import {
+  type ArtifactId,
+  artifactRefOf,
+  deriveId,
+  type EventId,
+  type Hasher,
+  RUN_EVENT_VERSION,
+  type RunId,
+  type Timestamp,
+  utf8Bytes,
+} from '@signalbox/model';
+import type { EventDraft } from '../events/stored-event.ts';
+import { contractNodeId, type NodeKey, type TaskId } from '../ids.ts';
+import type { ArtifactDraft } from './artifact-draft.ts';
+import { type ArtifactRecord, INLINE_MAX_BYTES } from './artifact-record.ts';
+
+/** An artifact as a commit takes it: its row, the event that tells of it, and what has to be a blob before. */
+export interface KeptArtifact {
+  readonly record: ArtifactRecord;
+  readonly event: EventDraft;
+  readonly blob?: Uint8Array;
+}
+
+export interface ArtifactPlace {
+  readonly run: RunId;
+  readonly node: NodeKey;
+  readonly task?: TaskId;
+}
+
+/** The event's id derives from the artifact's: told again, it is the same event. */
+export function keepArtifact(
+  id: ArtifactId,
+  { content, ...draft }: ArtifactDraft,
+  { run, node, task }: ArtifactPlace,
+  createdAt: Timestamp,
+  hasher: Hasher,
+): KeptArtifact {
+  const bytes = typeof content === 'string' ? utf8Bytes(content) : content;
+  const isInline = typeof content === 'string' && bytes.length <= INLINE_MAX_BYTES;
+  const record: ArtifactRecord = {
+    id,
+    node,
+    ...(task === undefined ? {} : { task }),
+    ...draft,
+    digest: hasher(bytes),
+    bytes: bytes.length,
+    ...(isInline ? { content } : {}),
+    createdAt,
+  };
+  const nodeId = contractNodeId(run, node);
+  const event: EventDraft = {
+    v: RUN_EVENT_VERSION,
+    id: deriveId<EventId>('artifact-created', id),
+    ts: createdAt,
+    type: 'artifact.created',
+    artifact: { id, runId: run, nodeId, kind: draft.kind, name: draft.name, path: artifactRefOf(id), createdAt },
+  };
+  return { record, event, ...(isInline ? {} : { blob: bytes }) };
+}
