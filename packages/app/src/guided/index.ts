@@ -2,8 +2,16 @@ export { findSession } from './find-session.ts';
 export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './guided-desk.ts';
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './open-guided-tools.ts';
+export {
+  type Collected,
+  type CollectOptions,
+  collectSessions,
+  type KeptBecause,
+  type SessionCollection,
+} from './session-collection.ts';
 export { type ExportOptions, exportSession, type SessionExport } from './session-export.ts';
 export { type ImportOptions, importSession, type SessionImport } from './session-import.ts';
+export { keepSession } from './session-keeping.ts';
 export type {
   CheckpointAnswer,
   InspectAnswer,

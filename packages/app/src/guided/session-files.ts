@@ -154,14 +154,15 @@ export function openSessionFiles(options: SessionFilesOptions): {
       write<F>(sessionId: SessionId, decide: (view: SessionView) => Result<SessionWrite | undefined, F>) {
         isDeleted(sessionId);
         const journal = journalOf(sessionId);
-        return journal.withLock<SessionView, F | ReadError | AppendError>((witness, view) => {
+        return journal.withLock<SessionView, F | WriteError>((witness, view) => {
           const decided = decide(view);
           if (!decided.ok || decided.value === undefined) return decided.ok ? ok(view) : decided;
           const { planned, artifacts: texts = [], workflows: compiled = [] } = decided.value;
-          const stored = stores.put({ workflows: compiled, artifacts: texts, snapshots: planned.snapshots });
-          if (!stored.ok) return stored;
-          const appended = journal.append(witness, planned.plan);
-          return appended.ok ? journal.read() : appended;
+          const contents = { workflows: compiled, artifacts: texts, snapshots: planned.snapshots };
+          return stores.storing<SessionView, ReadError | AppendError>(contents, () => {
+            const appended = journal.append(witness, planned.plan);
+            return appended.ok ? journal.read() : appended;
+          });
         });
       },
     },

@@ -4,7 +4,7 @@
  * I1  A session appears under its id whole, or not at all: it is made beside the sessions and moved there as a directory.
  * I2  Nothing that is there is changed: a session whose id is taken is imported as new.
  */
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { DiskError, type IoError, ioFailure, nodeHasher } from '@signalbox/journal';
 import {
@@ -26,6 +26,7 @@ import {
   type SessionStores,
   type SessionStoresOptions,
 } from './session-stores.ts';
+import { entriesOf, modifiedAt } from './stored-files.ts';
 
 export interface ImportOptions extends SessionStoresOptions {
   readonly ids: IdSource;
@@ -70,12 +71,15 @@ export async function importSession(
   return err(contradiction(sessionId, 'ids that were just made are taken'));
 }
 
-/** What an import that was killed left behind. It is nobody's: whatever is younger may be under way. */
-export function leftByImports({ dataDirectory, clock }: Pick<ImportOptions, 'dataDirectory' | 'clock'>): string[] {
-  return readdirSync(dataDirectory)
-    .filter(name => name.startsWith(STAGE))
-    .map(name => path.join(dataDirectory, name))
-    .filter(stage => clock.now() - (statSync(stage, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= LEFT_AFTER_MS);
+/** What imports that were killed left behind. Whatever is younger may be under way. */
+export function leftByImports({
+  dataDirectory,
+  clock,
+}: Pick<ImportOptions, 'dataDirectory' | 'clock'>): readonly string[] {
+  return entriesOf(dataDirectory)
+    .filter(({ name }) => name.startsWith(STAGE))
+    .map(({ name }) => path.join(dataDirectory, name))
+    .filter(stage => clock.now() - (modifiedAt(stage) ?? 0) >= LEFT_AFTER_MS);
 }
 
 const LEFT_AFTER_MS = 60 * 60 * 1000;
@@ -88,20 +92,21 @@ async function importAs(
 ): Promise<Result<'placed' | 'taken', ErrorEnvelope>> {
   const planned = planImport(bundle, sessionId);
   if (!planned.ok) return planned;
-  const absent = planned.value.namedArtifacts.find(ref => !stores.artifact(ref).ok);
-  if (absent !== undefined) {
-    return err(bundleFailure('BUNDLE_INTEGRITY_FAILED', `artifact ${absent} is neither in it nor here`));
-  }
-  const stored = stores.put({
+  const contents = {
     workflows: planned.value.pinnedWorkflows,
     artifacts: planned.value.artifacts,
     snapshots: planned.value.snapshots,
-  });
-  if (!stored.ok) return stored;
+  };
   const stage = `${STAGE}${ids.mint<SessionId>()}`;
   try {
-    const made = await makeSession(stores, planned.value, stage);
-    return made.ok ? moveIntoPlace(stores, dataDirectory, `${dataDirectory}/${stage}/${sessionId}`, sessionId) : made;
+    return await stores.storing<'placed' | 'taken', ErrorEnvelope>(contents, async () => {
+      const absent = planned.value.namedArtifacts.find(ref => !stores.artifact(ref).ok);
+      if (absent !== undefined) {
+        return err(bundleFailure('BUNDLE_INTEGRITY_FAILED', `artifact ${absent} is neither in it nor here`));
+      }
+      const made = await makeSession(stores, planned.value, stage);
+      return made.ok ? moveIntoPlace(stores, dataDirectory, `${dataDirectory}/${stage}/${sessionId}`, sessionId) : made;
+    });
   } finally {
     rmSync(path.join(dataDirectory, stage), { recursive: true, force: true });
   }

@@ -11,6 +11,7 @@ import {
   type IoError,
   ioFailure,
   type Journal,
+  type LockError,
   nodeHasher,
   openContentStore,
   openJournal,
@@ -36,6 +37,7 @@ import {
   sessionEventSchema,
 } from '@signalbox/workflow';
 import { notWhatItsNameSays } from './guided-failures.ts';
+import { acquireSweepLock } from './sweep-lock.ts';
 
 export interface SessionStoresOptions {
   /** An existing directory. */
@@ -64,8 +66,16 @@ export interface SessionStores {
   snapshot(ref: Digest): Result<ExecutionSnapshotFileV1, StoreError>;
   workflow(hash: Digest): Result<CompiledWorkflowSnapshotV1, StoreError>;
   artifact(ref: Digest): Result<string, ArtifactError>;
-  /** What this answers is on disk. */
-  put(contents: SessionContents): Result<undefined, IoError>;
+  /** Makes all processes look again at what is in the stores. Whoever deletes from them says so first. */
+  forget(): void;
+  /**
+   * Stores texts and then does what refers to them. What was stored is on disk before that, and nothing of it is
+   * collected until it is over.
+   */
+  storing<T, E>(
+    contents: SessionContents,
+    work: () => Promise<Result<T, E>> | Result<T, E>,
+  ): Promise<Result<T, E | IoError | LockError>>;
 }
 
 export const SESSIONS = 'sessions';
@@ -78,9 +88,19 @@ export function openSessionStores({
   const writer = `guided-${process.pid}`;
   const home = dataDirectory;
   const pinnedHome = `${home}/workflows`;
-  const snapshots = openContentStore({ disk, hasher: nodeHasher, home, name: 'snapshots', writer });
-  const pinned = openContentStore({ disk, hasher: nodeHasher, home: pinnedHome, name: 'pinned', writer });
-  const blobs = openBlobFiles({ disk, hasher: nodeHasher, home, writer });
+  const openAll = () => ({
+    snapshots: openContentStore({ disk, hasher: nodeHasher, home, name: 'snapshots', writer }),
+    pinned: openContentStore({ disk, hasher: nodeHasher, home: pinnedHome, name: 'pinned', writer }),
+    blobs: openBlobFiles({ disk, hasher: nodeHasher, home, writer }),
+  });
+  // A store remembers what is on disk; after a sweep some of that is gone.
+  let stores = openAll();
+  let sweeps = sweepsOf(disk, home);
+  const snapshots: ContentStore = {
+    putAll: texts => stores.snapshots.putAll(texts),
+    get: ref => stores.snapshots.get(ref),
+    isDurable: ref => stores.snapshots.isDurable(ref),
+  };
 
   function parsed<T>(from: ContentStore, ref: Digest, parse: (value: unknown) => T | undefined): Result<T, StoreError> {
     const text = from.get(ref);
@@ -89,9 +109,31 @@ export function openSessionStores({
     return value === undefined ? err(notWhatItsNameSays(ref)) : ok(value);
   }
 
+  function put({ workflows, artifacts, snapshots: texts }: SessionContents): Result<undefined, IoError> {
+    const ready = guardIo('opening the stores', () => {
+      const swept = sweepsOf(disk, home);
+      if (swept !== sweeps) {
+        stores = openAll();
+        sweeps = swept;
+      }
+      if (workflows.length > 0) disk.makeDirectory(pinnedHome);
+    });
+    if (!ready.ok) return ready;
+    const { pinned } = stores;
+    for (const store of [
+      () => pinned.putAll(workflows),
+      () => putArtifacts(artifacts),
+      () => snapshots.putAll(texts),
+    ]) {
+      const stored = store();
+      if (!stored.ok) return stored;
+    }
+    return ok(undefined);
+  }
+
   function putArtifacts(texts: readonly string[]): Result<undefined, IoError> {
     for (const text of texts) {
-      const stored = blobs.put(utf8Bytes(text));
+      const stored = stores.blobs.put(utf8Bytes(text));
       if (!stored.ok) return stored;
     }
     return ok(undefined);
@@ -127,29 +169,44 @@ export function openSessionStores({
     snapshot: ref => parsed(snapshots, ref, value => executionSnapshotFileV1.safeParse(value).data),
 
     workflow: hash =>
-      parsed<CompiledWorkflowSnapshotV1>(pinned, hash, value => compiledWorkflowSnapshotV1.safeParse(value).data),
+      parsed<CompiledWorkflowSnapshotV1>(
+        stores.pinned,
+        hash,
+        value => compiledWorkflowSnapshotV1.safeParse(value).data,
+      ),
 
     artifact(ref) {
-      const bytes = blobs.get(ref);
+      const bytes = stores.blobs.get(ref);
       if (!bytes.ok) return bytes;
       const text = Buffer.from(bytes.value).toString('utf8');
       return nodeHasher(text) === ref ? ok(text) : err(notWhatItsNameSays(ref));
     },
 
-    put({ workflows, artifacts, snapshots: texts }) {
-      const made = guardIo('pinning a workflow', () => workflows.length > 0 && disk.makeDirectory(pinnedHome));
-      if (!made.ok) return made;
-      for (const store of [
-        () => pinned.putAll(workflows),
-        () => putArtifacts(artifacts),
-        () => snapshots.putAll(texts),
-      ]) {
-        const stored = store();
-        if (!stored.ok) return stored;
+    forget() {
+      const sweeps = disk.open(sweepsFile(home), 'append');
+      sweeps.write(Uint8Array.of(0x0a));
+      sweeps.sync();
+      sweeps.close();
+    },
+
+    async storing(contents, work) {
+      const lock = await acquireSweepLock(home, 'shared');
+      if (!lock.ok) return lock;
+      try {
+        const stored = put(contents);
+        return stored.ok ? await work() : stored;
+      } finally {
+        lock.value.release();
       }
-      return ok(undefined);
     },
   };
+}
+
+/** Has one byte for every sweep. */
+const sweepsFile = (home: string) => `${home}/sweeps`;
+
+function sweepsOf(disk: Disk, home: string): number {
+  return disk.size(sweepsFile(home)) ?? 0;
 }
 
 export function guardIo<T>(doing: string, work: () => T): Result<T, IoError> {
