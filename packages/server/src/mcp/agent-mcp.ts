@@ -42,8 +42,8 @@ export function createAgentMcp(tools: GuidedTools, { onFault }: AgentMcpOptions 
 }
 
 const shown = agentTools.map(tool => {
-  const inputSchema = shownSchema(inputJsonSchema(tool.input));
-  return [tool, { inputSchema, outputSchema: shownSchema(answerJsonSchema(tool.answer)) }] as const;
+  const inputSchema = shownSchema(() => inputJsonSchema(tool.input));
+  return [tool, { inputSchema, outputSchema: shownSchema(() => answerJsonSchema(tool.answer)) }] as const;
 });
 
 async function call(tools: GuidedTools, tool: ToolDefinition, given: unknown): Promise<CallToolResult> {

@@ -26,10 +26,14 @@ export const failedAnswer = errorEnvelope.extend({ code: z.string() });
 
 /**
  * A schema that a client is shown and that lets everything through: what does not fit is told by us, with the error envelope.
- * The text of the schema is made once, not for every connection.
+ * It is made when it is first asked for, and once, not for every connection.
  */
-export function shownSchema(schema: JsonSchema) {
-  const shown = () => ({ ...schema });
+export function shownSchema(make: () => JsonSchema) {
+  let made: JsonSchema | undefined;
+  const shown = () => {
+    made ??= make();
+    return { ...made };
+  };
   return {
     '~standard': {
       version: 1 as const,
