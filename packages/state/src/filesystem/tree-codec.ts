@@ -59,7 +59,10 @@ export async function keepTree(
   return own;
 }
 
-export async function loadTree(store: ContentStore, at: Digest): Promise<Result<DirectoryNode, TreeError>> {
+export async function loadTree(
+  store: Pick<ContentStore, 'get'>,
+  at: Digest,
+): Promise<Result<DirectoryNode, TreeError>> {
   const bytes = await store.get(at);
   if (!bytes.ok) return bytes;
   const parsed = directoryV1.safeParse(jsonOf(bytes.value));

@@ -1,0 +1,84 @@
+import { type ArtifactId, deriveId, json } from '@signalbox/model';
+import {
+  type AgentBrief,
+  type ArtifactInput,
+  type ArtifactPorts,
+  draftArtifact,
+  publishArtifact,
+} from '@signalbox/runs';
+import { type AnyTool, defineTool, fail, succeed, type ToolReply } from '@signalbox/state';
+import * as z from 'zod';
+
+const short = z.string().min(1).max(256);
+
+/** One flat object: not every provider takes alternatives as the input of a tool. */
+const input = z.strictObject({
+  kind: z.enum(['markdown', 'table', 'progress', 'link', 'image']),
+  name: short.describe('What people see it under.'),
+  key: short
+    .optional()
+    .describe('Give the same key again to replace what is shown under it; the versions before stay.'),
+  content: z.string().optional().describe('Of markdown: the text.'),
+  columns: z.array(z.string()).optional().describe('Of a table.'),
+  rows: z.array(z.record(z.string(), json)).optional().describe('Of a table: objects whose members are columns.'),
+  current: z.number().optional().describe('Of progress: from 0 to total.'),
+  total: z.number().optional().describe('Of progress.'),
+  url: z.string().optional().describe('Of a link: http, https, mailto or artifact.'),
+  label: z.string().optional().describe('Of progress or a link.'),
+  path: z.string().optional().describe('Of an image: a file in the working directory.'),
+  alt: short.optional().describe('Of an image: what it shows.'),
+});
+type Input = z.infer<typeof input>;
+
+/** Lets an agent show something to people. A call that is made again after a crash keeps it once. */
+export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBrief): AnyTool {
+  return defineTool({
+    name: 'artifact',
+    description: 'Keeps something for people to see: markdown, a table, progress, a link or an image.',
+    input,
+    output: z.strictObject({ ref: z.string() }),
+    risk: 'low',
+    effects: { kind: 'none' },
+    async handler(given, { callId, files }): Promise<ToolReply<{ ref: string }>> {
+      const asked = await inputOf(given, async name => {
+        const read = await files.read(name);
+        return read.ok ? read.value : read.error.message;
+      });
+      if (typeof asked === 'string') return fail(asked);
+      const draft = draftArtifact(asked);
+      if (!draft.ok) return fail(draft.error.message);
+      const id = deriveId<ArtifactId>('artifact', run, task, 'call', callId);
+      const kept = await publishArtifact(ports, id, draft.value, { run, node, task });
+      return kept.ok ? succeed({ ref: `artifact://${kept.value}` }) : fail(kept.error.message);
+    },
+  });
+}
+
+/** What is asked for, or what is missing. */
+async function inputOf(
+  given: Input,
+  readFile: (path: string) => Promise<Uint8Array | string>,
+): Promise<ArtifactInput | string> {
+  const { kind, name, key, content, columns, rows, current, total, url, label, path, alt } = given;
+  const base = { name, ...(key === undefined ? {} : { key }) };
+  const missing = (...fields: readonly string[]) => `A ${kind} needs ${fields.join(' and ')}.`;
+  switch (kind) {
+    case 'markdown':
+      return content === undefined ? missing('content') : { ...base, kind, content };
+    case 'table':
+      return columns === undefined || rows === undefined
+        ? missing('columns', 'rows')
+        : { ...base, kind, columns, rows };
+    case 'progress':
+      return current === undefined || total === undefined
+        ? missing('current', 'total')
+        : { ...base, kind, current, total, label };
+    case 'link':
+      return url === undefined ? missing('url') : { ...base, kind, url, label };
+    case 'image': {
+      if (path === undefined) return missing('path');
+      const data = await readFile(path);
+      return typeof data === 'string' ? data : { ...base, kind, data, alt };
+    }
+  }
+}

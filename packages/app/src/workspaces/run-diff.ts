@@ -1,0 +1,35 @@
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import type { Blobs, RunReader, RunRecord } from '@signalbox/runs';
+import { type SnapshotDiff, snapshotDiff } from './snapshot-diff.ts';
+import { workspaceAt } from './workspace-ref.ts';
+
+/** What a run changed in its workspace, from its first frame to another one: to its last, unless told otherwise. */
+export async function runDiff(
+  reader: RunReader & Pick<Blobs, 'get'>,
+  { id, frames, workspace }: RunRecord,
+  frame?: number,
+): Promise<Result<SnapshotDiff & { readonly frame: number }, ErrorEnvelope>> {
+  const asked = frame ?? Math.max(0, frames - 1);
+  if (workspace === undefined) return err(none(`Run ${id} has no workspace of its own`));
+  if (asked >= Math.max(1, frames)) return err(unknownFrame(id, frames));
+  const [from, to] = [await workspaceAt(reader, id, 0), await workspaceAt(reader, id, asked)];
+  if (from === undefined || to === undefined)
+    return err(none(`The files of run ${id} at frame ${asked} were not kept`));
+  const diff = await snapshotDiff(reader, from, to);
+  return diff.ok ? ok({ ...diff.value, frame: asked }) : diff;
+}
+
+function none(why: string): ErrorEnvelope<'workspace/none'> {
+  return failure('workspace/none', {
+    message: `${why}.`,
+    suggestion: 'A plan asks for one with `workspace: true` in its definition.',
+  });
+}
+
+function unknownFrame(run: string, frames: number): ErrorEnvelope<'run/frame-unknown'> {
+  return failure('run/frame-unknown', {
+    message: `Run ${run} has ${frames} frames, and not the one that was asked for.`,
+    suggestion: 'Ask for a frame from 0 on that is below the number of frames.',
+    details: { run, frames },
+  });
+}

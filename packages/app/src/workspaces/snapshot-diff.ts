@@ -1,0 +1,140 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import type { BlobError } from '@signalbox/runs';
+import { type DirectoryNode, loadTree, sameNode, type TreeNode } from '@signalbox/state';
+import { git } from './git.ts';
+
+/** What changed between two snapshots. */
+export interface SnapshotDiff {
+  readonly files: readonly ChangedFile[];
+  /** As git renders it; empty where nothing changed or there is no git. */
+  readonly patch: string;
+}
+
+export interface ChangedFile {
+  readonly path: string;
+  readonly change: 'added' | 'removed' | 'changed';
+}
+
+/** Where contents are read from. */
+export interface Contents {
+  get(name: Digest): Promise<Result<Uint8Array, BlobError>>;
+}
+
+/** Compares two trees of the content store, without their git directories, and lets git show the files that differ. */
+export async function snapshotDiff(
+  contents: Contents,
+  from: Digest,
+  to: Digest,
+): Promise<Result<SnapshotDiff, ErrorEnvelope>> {
+  const before = await treeOf(contents, from);
+  if (!before.ok) return before;
+  const after = await treeOf(contents, to);
+  if (!after.ok) return after;
+  const changed = [...leaves(before.value, after.value, '')].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files = changed.map(({ path: name, before: old, after: now }): ChangedFile => {
+    return { path: name, change: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed' };
+  });
+  if (changed.length === 0) return ok({ files, patch: '' });
+  const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-diff-'));
+  try {
+    for (const side of ['a', 'b']) fs.mkdirSync(path.join(place, side));
+    for (const { path: name, before: old, after: now } of changed) {
+      const lost =
+        (await putLeaf(contents, path.join(place, 'a', name), old)) ??
+        (await putLeaf(contents, path.join(place, 'b', name), now));
+      if (lost !== undefined) return err(lost);
+    }
+    const how = [
+      '--no-index',
+      '--no-color',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--no-renames',
+      '--src-prefix=',
+      '--dst-prefix=',
+    ];
+    const { code, out, said } = await git(place, ['diff', ...how, '--', 'a', 'b']);
+    if (code === 127) return ok({ files, patch: '' });
+    return code > 1 ? err(notCompared(said)) : ok({ files, patch: out.replace(HEADER, 'diff --git a/$2 b/$2') });
+  } finally {
+    fs.rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Of a file that is on one side only, git names that side twice. */
+const HEADER = /^diff --git ([ab])\/(.+) \1\/\2$/gm;
+
+interface Leaf {
+  readonly path: string;
+  readonly before: TreeNode | undefined;
+  readonly after: TreeNode | undefined;
+}
+
+/** Files and links that differ, directories looked through. A name that is not text is left out. */
+function* leaves(before: TreeNode | undefined, after: TreeNode | undefined, at: string): Generator<Leaf> {
+  if (sameNode(before, after)) return;
+  const isInside = (node: TreeNode | undefined) => node?.kind === 'directory';
+  if (!isInside(before) && !isInside(after)) {
+    if (isShown(before) || isShown(after)) yield { path: at, before: shownOnly(before), after: shownOnly(after) };
+    return;
+  }
+  if (isShown(before)) yield { path: at, before, after: undefined };
+  if (isShown(after)) yield { path: at, before: undefined, after };
+  const [old, now] = [entriesOf(before), entriesOf(after)];
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    if (!name.isWellFormed() || (at === '' && name === '.git')) continue;
+    yield* leaves(old.get(name), now.get(name), at === '' ? name : `${at}/${name}`);
+  }
+}
+
+function entriesOf(node: TreeNode | undefined): DirectoryNode['entries'] {
+  return node?.kind === 'directory' ? node.entries : new Map();
+}
+
+function isShown(node: TreeNode | undefined): boolean {
+  return node?.kind === 'file' || node?.kind === 'link';
+}
+
+function shownOnly(node: TreeNode | undefined): TreeNode | undefined {
+  return isShown(node) ? node : undefined;
+}
+
+async function putLeaf(contents: Contents, file: string, node: TreeNode | undefined): Promise<BlobError | undefined> {
+  if (node?.kind !== 'file' && node?.kind !== 'link') return undefined;
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  if (node.kind === 'link') {
+    fs.symlinkSync(node.target.toWellFormed(), file);
+    return undefined;
+  }
+  if (node.digest === null) return undefined;
+  const content = await contents.get(node.digest);
+  if (!content.ok) return content.error;
+  fs.writeFileSync(file, content.value);
+  fs.chmodSync(file, 0o600 | (node.mode & 0o111));
+  return undefined;
+}
+
+async function treeOf(contents: Contents, ref: Digest): Promise<Result<DirectoryNode, ErrorEnvelope>> {
+  return loadTree(
+    {
+      async get(name) {
+        const content = await contents.get(name);
+        if (content.ok) return content;
+        return err(
+          failure('state/content-missing', { message: content.error.message, suggestion: content.error.suggestion }),
+        );
+      },
+    },
+    ref,
+  );
+}
+
+function notCompared(why: string): ErrorEnvelope<'workspace/failed'> {
+  return failure('workspace/failed', {
+    message: `git could not show the difference: ${why}`,
+    suggestion: 'See whether git works here: "signalbox doctor".',
+  });
+}

@@ -1,0 +1,31 @@
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import type { WorkspaceRequest } from '../threads/thread-api.ts';
+import type { WorkspaceDesk } from './workspace-desk.ts';
+
+/** Does what the work of a run asks of its files. */
+export async function workWithFiles(
+  desk: WorkspaceDesk | undefined,
+  run: RunId,
+  request: WorkspaceRequest,
+): Promise<Result<string, ErrorEnvelope>> {
+  if (desk === undefined) return err(noWorkspaces());
+  switch (request.kind) {
+    case 'snapshot':
+      return desk.snapshot(run);
+    case 'rollback': {
+      const back = await desk.rollback(run, request.ref);
+      return back.ok ? ok(request.ref) : back;
+    }
+    case 'diff': {
+      const diff = await desk.diff(run, request.from, request.to);
+      return diff.ok ? ok(diff.value.patch) : diff;
+    }
+  }
+}
+
+export function noWorkspaces(): ErrorEnvelope<'workspace/none'> {
+  return failure('workspace/none', {
+    message: 'The plan asks for a workspace, and there are none here.',
+    suggestion: 'Run it with "signalbox run".',
+  });
+}

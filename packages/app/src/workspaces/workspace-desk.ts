@@ -1,0 +1,208 @@
+import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import type { Blobs, RunReader, RunRecord, RunWorkspace, WriteSet } from '@signalbox/runs';
+import { type HostFilesystem, restoreAll } from '@signalbox/state';
+import type { AgentTools } from '../agents/agent-tools.ts';
+import type { Machine } from '../machine.ts';
+import { type SnapshotDiff, snapshotDiff } from './snapshot-diff.ts';
+import { type MadeWorkspace, type WorkspacePlaces, workspacePlaces } from './workspace-place.ts';
+import { WORKSPACE_KEY, workspaceAt } from './workspace-ref.ts';
+
+/**
+ * The workspaces of the runs of a data directory. A ref is the digest of a snapshot: everything under the workspace but what git
+ * keeps, contents in blobs.
+ */
+export interface WorkspaceDesk {
+  make: WorkspacePlaces['make'];
+  /** Files of its own for a fork: those of its parent in a frame. */
+  fork(run: RunId, parent: RunRecord, frame: number): Promise<Result<MadeWorkspace | undefined, ErrorEnvelope>>;
+  /** What a frame commits, with the ref of the files where they may have changed. */
+  attach(writes: WriteSet, run: RunId): Promise<WriteSet>;
+  snapshot(run: RunId): Promise<Result<Digest, ErrorEnvelope>>;
+  /** All or nothing, also if the process dies on the way. */
+  rollback(run: RunId, ref: string): Promise<Result<void, ErrorEnvelope>>;
+  diff(run: RunId, from: string, to?: string): Promise<Result<SnapshotDiff, ErrorEnvelope>>;
+  /** Puts the files of a snapshot into a directory that exists; what is there and not in the snapshot goes away. */
+  materialize(ref: string, directory: string): Promise<Result<void, ErrorEnvelope>>;
+  /** The directory and, in the user's repository, its entry. */
+  remove(record: RunRecord): Promise<void>;
+  /** Of a run that did not begin. */
+  discard: WorkspacePlaces['remove'];
+  /** Before any run is driven. */
+  recover(): Promise<void>;
+}
+
+export interface WorkspaceDeskOptions {
+  readonly dataDirectory: string;
+  readonly machine: Machine;
+  readonly reader: RunReader;
+  readonly blobs: Pick<Blobs, 'get'>;
+  readonly tools: Pick<AgentTools, 'files' | 'locks'>;
+}
+
+/** What is known of a run while it is driven. */
+interface Known {
+  readonly workspace: RunWorkspace | undefined;
+  files?: HostFilesystem;
+  ref?: Digest | null;
+}
+
+export function openWorkspaceDesk({
+  dataDirectory,
+  machine,
+  reader,
+  blobs,
+  tools,
+}: WorkspaceDeskOptions): WorkspaceDesk {
+  const places = workspacePlaces(dataDirectory);
+  const runs = new Map<RunId, Known>();
+
+  async function knownOf(run: RunId, writes?: WriteSet): Promise<Known> {
+    const known = runs.get(run);
+    if (known !== undefined) return known;
+    const created = writes?.run?.kind === 'create' ? writes.run.run.workspace : undefined;
+    const found: Known = { workspace: created ?? (await reader.run(run))?.workspace };
+    runs.set(run, found);
+    return found;
+  }
+
+  async function filesOf(run: RunId): Promise<Result<HostFilesystem, ErrorEnvelope>> {
+    const known = await knownOf(run);
+    if (known.workspace === undefined) return err(noWorkspace(run));
+    if (known.files !== undefined) return ok(known.files);
+    const files = tools.files(known.workspace.path);
+    if (files.ok) known.files = files.value;
+    return files;
+  }
+
+  async function snapshot(run: RunId): Promise<Result<Digest, ErrorEnvelope>> {
+    const files = await filesOf(run);
+    return files.ok ? kept(files.value) : files;
+  }
+
+  async function restore(files: HostFilesystem, ref: string): Promise<Result<void, ErrorEnvelope>> {
+    const named = digest.safeParse(ref);
+    if (!named.success) return err(notARef(ref));
+    const target = await files.decode({ root: named.data });
+    if (!target.ok) return target;
+    const lock = await tools.locks.acquire(files.lockPath, 'exclusive');
+    if (!lock.ok) return lock;
+    try {
+      const present = await files.snapshot();
+      if (!present.ok) return present;
+      // A worktree's own link to its repository is no part of its files.
+      const entries = new Map(target.value.tree.entries);
+      const own = present.value.tree.entries.get(GIT);
+      if (own === undefined) entries.delete(GIT);
+      else entries.set(GIT, own);
+      const wanted = { tree: { ...target.value.tree, entries } };
+      const id = `workspace:${machine.ids.mint<RunId>()}`;
+      const restored = await restoreAll([() => files.stage(wanted, { id, left: 'present' })]);
+      return restored.ok ? ok(undefined) : restored;
+    } finally {
+      lock.value();
+    }
+  }
+
+  async function materialize(ref: string, directory: string): Promise<Result<void, ErrorEnvelope>> {
+    const files = tools.files(directory);
+    return files.ok ? restore(files.value, ref) : files;
+  }
+
+  return {
+    make: places.make,
+    discard: places.remove,
+    snapshot,
+    materialize,
+    async fork(run, parent, frame) {
+      const { workspace, workingDirectory } = parent;
+      if (workspace === undefined) return ok(undefined);
+      const made = await places.makeLike(run, { workspace, workingDirectory: workingDirectory ?? workspace.path });
+      if (!made.ok) return made;
+      const ref = await workspaceAt(reader, parent.id, frame);
+      const restored =
+        ref === undefined ? err(notKept(parent.id, frame)) : await materialize(ref, made.value.workspace.path);
+      if (restored.ok) return made;
+      await places.remove(run, made.value.workspace);
+      return restored;
+    },
+    async attach(writes, run) {
+      const { frame } = writes;
+      if (frame === undefined) return writes;
+      const known = await knownOf(run, writes);
+      if (known.workspace === undefined || (known.ref !== undefined && !mayHaveChanged(writes))) return writes;
+      const ref = await snapshot(run);
+      // A frame whose files could not be kept says so: nobody may take older ones for them.
+      const value = ref.ok ? ref.value : null;
+      if (value === known.ref) return writes;
+      known.ref = value;
+      const change = { kind: 'set', value } as const;
+      const interval = { space: 'workspace', key: WORKSPACE_KEY, fromFrame: frame.index, change } as const;
+      return { ...writes, intervals: [...(writes.intervals ?? []), interval] };
+    },
+    async rollback(run, ref) {
+      const files = await filesOf(run);
+      return files.ok ? restore(files.value, ref) : files;
+    },
+    async diff(run, from, to) {
+      const now = to === undefined ? await snapshot(run) : ok(to);
+      if (!now.ok) return now;
+      const [a, b] = [digest.safeParse(from), digest.safeParse(now.value)];
+      if (!a.success) return err(notARef(from));
+      return b.success ? snapshotDiff(blobs, a.data, b.data) : err(notARef(now.value));
+    },
+    async remove({ id, workspace }) {
+      runs.delete(id);
+      if (workspace !== undefined) await places.remove(id, workspace);
+    },
+    recover: () => places.recover(async run => (await reader.run(run)) !== undefined),
+  };
+}
+
+const GIT = '.git';
+
+/** Files change through work that ended, and through what plans write. */
+function mayHaveChanged({ tasks = [], events = [] }: WriteSet): boolean {
+  return (
+    tasks.some(({ status }) => status === 'done' || status === 'error' || status === 'canceled') ||
+    events.some(({ type }) => type === 'file.written' || type === 'task.retry' || type === 'run.resumed')
+  );
+}
+
+async function kept(files: HostFilesystem): Promise<Result<Digest, ErrorEnvelope>> {
+  const picture = await files.snapshot();
+  if (!picture.ok) return picture;
+  try {
+    const { root } = (await files.encode(picture.value)) as { readonly root: Digest };
+    return ok(root);
+  } catch (cause) {
+    return err(
+      failure('workspace/failed', {
+        message: `The files under ${files.root} could not be kept: ${cause instanceof Error ? cause.message : String(cause)}`,
+        suggestion: 'See whether there is room in the data directory.',
+      }),
+    );
+  }
+}
+
+function noWorkspace(run: RunId): ErrorEnvelope<'workspace/none'> {
+  return failure('workspace/none', {
+    message: `Run ${run} has no workspace of its own.`,
+    suggestion: 'Say `workspace: true` in the definition of its plan, and start it again.',
+    details: { run },
+  });
+}
+
+function notKept(run: RunId, frame: number): ErrorEnvelope<'workspace/none'> {
+  return failure('workspace/none', {
+    message: `The files of run ${run} at frame ${frame} were not kept.`,
+    suggestion: 'Choose another frame.',
+    details: { run, frame },
+  });
+}
+
+function notARef(ref: string): ErrorEnvelope<'workspace/none'> {
+  return failure('workspace/none', {
+    message: `There is no snapshot ${JSON.stringify(ref.slice(0, 100).toWellFormed())}.`,
+    suggestion: 'Give a ref that `workspace.snapshot()` answered with.',
+  });
+}

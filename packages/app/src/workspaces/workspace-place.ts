@@ -1,0 +1,164 @@
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import type { RunWorkspace } from '@signalbox/runs';
+import { DEFAULT_OPAQUE } from '@signalbox/state';
+import { makePrivateDirectory } from '../private-directory.ts';
+import { git } from './git.ts';
+
+/**
+ * The directories of workspaces, one a run, beside the data directory: tools may not enter the data directory itself.
+ *
+ * W1  That a workspace is being made is written down before anything of it is there, with the repository that it comes from.
+ *     So whoever starts next takes back what was half made.
+ * W2  The user's repository gets one worktree entry, named by the run, with a detached head: no branch, no hook is run, nothing
+ *     of the user's own tree is touched. Removing the workspace removes the entry.
+ */
+export interface WorkspacePlaces {
+  /** Files of a run's own, taken from the directory that it was started in. */
+  make(run: RunId, directory: string): Promise<Result<MadeWorkspace, WorkspaceError>>;
+  /** The same origin again, for another run. */
+  makeLike(run: RunId, like: MadeWorkspace): Promise<Result<MadeWorkspace, WorkspaceError>>;
+  remove(run: RunId, workspace: RunWorkspace): Promise<void>;
+  /** Takes back what was half made, and what belongs to no run. */
+  recover(isRun: (run: RunId) => Promise<boolean>): Promise<void>;
+}
+
+export interface MadeWorkspace {
+  readonly workspace: RunWorkspace;
+  /** Where in it work is done. */
+  readonly workingDirectory: string;
+}
+
+export type WorkspaceError = ErrorEnvelope<'workspace/failed' | 'workspace/none'>;
+
+const MAKING = '.making';
+
+export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
+  const home = `${path.resolve(dataDirectory)}-workspaces`;
+  const placeOf = (run: RunId) => path.join(home, run);
+
+  async function makeFrom(
+    run: RunId,
+    origin: Omit<RunWorkspace, 'path'>,
+    inside: string,
+  ): Promise<Result<MadeWorkspace, WorkspaceError>> {
+    const workspace: RunWorkspace = { ...origin, path: placeOf(run) };
+    const note = `${workspace.path}${MAKING}`;
+    try {
+      makePrivateDirectory(home);
+      writeDurably(note, JSON.stringify(origin));
+      if (origin.vcs === 'none') copyFiles(origin.base, workspace.path, [dataDirectory, home]);
+      else {
+        const added = await git(origin.base, ['worktree', 'add', '--detach', workspace.path, origin.commit ?? 'HEAD']);
+        if (added.code !== 0) throw new Error(added.said);
+      }
+      const workingDirectory = path.join(workspace.path, inside);
+      fs.mkdirSync(workingDirectory, { recursive: true });
+      fs.rmSync(note);
+      return ok({ workspace, workingDirectory });
+    } catch (cause) {
+      await takeBack(run, origin);
+      return err(notMade(run, cause));
+    }
+  }
+
+  /** Whatever there is of it. */
+  async function takeBack(run: RunId, { vcs, base }: Omit<RunWorkspace, 'path'>): Promise<void> {
+    const place = placeOf(run);
+    if (vcs === 'git' && fs.existsSync(base)) {
+      await git(base, ['worktree', 'remove', '--force', '--force', place]);
+      // One that was cut off in the making may be no worktree to git yet: its entry has our name all the same.
+      const common = await git(base, ['rev-parse', '--git-common-dir']);
+      const entry = path.resolve(base, common.out.trim(), 'worktrees', run);
+      if (common.code === 0) fs.rmSync(entry, { recursive: true, force: true });
+    }
+    fs.rmSync(place, { recursive: true, force: true });
+    fs.rmSync(`${place}${MAKING}`, { force: true });
+  }
+
+  return {
+    async make(run, directory) {
+      let real: string;
+      try {
+        real = fs.realpathSync.native(directory);
+      } catch (cause) {
+        return err(notMade(run, cause));
+      }
+      const top = await git(real, ['rev-parse', '--show-toplevel']);
+      const head = top.code === 0 ? await git(real, ['rev-parse', '--verify', 'HEAD^{commit}']) : top;
+      if (head.code !== 0) return makeFrom(run, { vcs: 'none', base: real }, '');
+      const base = fs.realpathSync.native(top.out.replace(/\n$/, ''));
+      return makeFrom(run, { vcs: 'git', base, commit: head.out.trim() }, path.relative(base, real));
+    },
+    makeLike(run, { workspace: { path: place, ...origin }, workingDirectory }) {
+      return makeFrom(run, origin, path.relative(place, workingDirectory));
+    },
+    remove: takeBack,
+    async recover(isRun) {
+      if (!fs.existsSync(home)) return;
+      for (const name of fs.readdirSync(home)) {
+        const run = path.basename(name, MAKING) as RunId;
+        if (name.endsWith(MAKING)) await takeBack(run, originOf(path.join(home, name)));
+        else if (!(await isRun(run))) await takeBack(run, originOfWorktree(path.join(home, name)));
+      }
+    },
+  };
+}
+
+/** What a note says; one that was cut off says nothing, and then nothing was made either. */
+function originOf(note: string): Omit<RunWorkspace, 'path'> {
+  try {
+    const { vcs, base } = JSON.parse(fs.readFileSync(note, 'utf8')) as RunWorkspace;
+    return { vcs, base };
+  } catch {
+    return { vcs: 'none', base: '' };
+  }
+}
+
+/** A worktree says itself where it comes from. */
+function originOfWorktree(place: string): Omit<RunWorkspace, 'path'> {
+  try {
+    const entry = /^gitdir: (.*)$/m.exec(fs.readFileSync(path.join(place, '.git'), 'utf8'))?.[1];
+    if (entry !== undefined) return { vcs: 'git', base: path.dirname(path.resolve(entry, '..', '..')) };
+  } catch {
+    // A copy, or nothing to read.
+  }
+  return { vcs: 'none', base: '' };
+}
+
+function copyFiles(from: string, to: string, without: readonly string[]): void {
+  const opaque = new Set(DEFAULT_OPAQUE);
+  const left = new Set(without.map(place => path.resolve(place)));
+  fs.cpSync(from, to, {
+    recursive: true,
+    verbatimSymlinks: true,
+    errorOnExist: true,
+    filter: place => place === from || (!left.has(path.resolve(place)) && !opaque.has(path.basename(place))),
+  });
+}
+
+function writeDurably(file: string, text: string): void {
+  const handle = fs.openSync(file, 'w', 0o600);
+  try {
+    fs.writeFileSync(handle, text);
+    fs.fsyncSync(handle);
+  } finally {
+    fs.closeSync(handle);
+  }
+  const directory = fs.openSync(path.dirname(file), 'r');
+  try {
+    fs.fsyncSync(directory);
+  } finally {
+    fs.closeSync(directory);
+  }
+}
+
+function notMade(run: RunId, cause: unknown): WorkspaceError {
+  return failure('workspace/failed', {
+    message: `The workspace of run ${run} could not be made: ${cause instanceof Error ? cause.message : String(cause)}`,
+    suggestion:
+      'See that the directory and its repository can be read and that there is room beside the data directory.',
+    details: { run },
+  });
+}

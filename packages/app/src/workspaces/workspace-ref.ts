@@ -1,0 +1,11 @@
+import { type Digest, digest, type RunId } from '@signalbox/model';
+import type { RunReader } from '@signalbox/runs';
+
+/** The one key of the space `workspace`. */
+export const WORKSPACE_KEY = 'files';
+
+/** The snapshot of a run's files as they were in a frame; undefined where it has none, or it was not kept. */
+export async function workspaceAt(reader: RunReader, run: RunId, frame: number): Promise<Digest | undefined> {
+  const ref = digest.safeParse(await reader.valueAt(run, 'workspace', WORKSPACE_KEY, frame));
+  return ref.success ? ref.data : undefined;
+}
