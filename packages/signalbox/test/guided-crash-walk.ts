@@ -42,11 +42,13 @@ function plainStep(id: string) {
   return { id, title: `Do ${id}`, prompt: `Do ${id} for {{thing}}, and say what came of it.` };
 }
 
-/** A process is killed while it starts, answers or rests, after this share of the time that such a thing usually takes. */
-export interface Death {
-  readonly during: 'start' | 'call' | 'rest';
-  readonly share: number;
-}
+/**
+ * A process is killed while it starts, answers or rests, after this share of the time that such a thing usually takes; or
+ * while it writes, once so many changes of its files were seen.
+ */
+export type Death =
+  | { readonly during: 'start' | 'call' | 'rest'; readonly share: number }
+  | { readonly during: 'write'; readonly changes: number };
 
 /** How long things take, in turns of this process's event loop: a start, the first call of a server, and later ones. */
 export interface Turns {
@@ -83,7 +85,14 @@ export async function walkThroughDeaths({ cwd, deaths, usual }: WalkOptions): Pr
   const answers: Json[] = [];
   const counted: Record<keyof Turns, number[]> = { start: [], firstCall: [], call: [] };
   const isCounted = usual === undefined;
-  const moment = ({ share }: Death, of: keyof Turns) => Math.floor(share * (usual?.[of] ?? 0));
+  const after = (share: number, of: keyof Turns): Moment => {
+    const wanted = Math.floor(share * (usual?.[of] ?? 0));
+    return turns => turns === wanted;
+  };
+  const momentOf = (death: Death | undefined): Moment | undefined => {
+    if (death?.during === 'call') return after(death.share, isFirst ? 'firstCall' : 'call');
+    return death?.during === 'write' ? changesSeen(path.join(cwd, 'data'), death.changes) : undefined;
+  };
   let [cutOff, cutOffAfterTheFact] = [0, 0];
   let server: Server | undefined;
   let isFirst = true;
@@ -102,20 +111,15 @@ export async function walkThroughDeaths({ cwd, deaths, usual }: WalkOptions): Pr
       if (server === undefined || death?.during === 'start') {
         await server?.end();
         server = undefined;
-        const killAfter = death?.during === 'start' ? moment(death, 'start') : undefined;
-        const starting = await startServer(cwd, killAfter, isCounted);
+        const killAt = death?.during === 'start' ? after(death.share, 'start') : undefined;
+        const starting = await startServer(cwd, killAt, isCounted);
         if (starting === undefined) continue;
         counted.start.push(starting.turns);
         server = starting;
         isFirst = true;
       }
       const known = acknowledged();
-      const asked = await outcomeOf(
-        server.client.callTool(call),
-        death?.during === 'call' ? moment(death, isFirst ? 'firstCall' : 'call') : undefined,
-        server.kill,
-        isCounted,
-      );
+      const asked = await outcomeOf(server.client.callTool(call), momentOf(death), server.kill, isCounted);
       if (asked.value === undefined) {
         cutOff += 1;
         if (acknowledged() !== known) cutOffAfterTheFact += 1;
@@ -172,7 +176,7 @@ interface Server {
 
 async function startServer(
   cwd: string,
-  killAfter: number | undefined,
+  killAt: Moment | undefined,
   isCounted: boolean,
 ): Promise<(Server & { readonly turns: number }) | undefined> {
   const client = new Client({ name: 'walker', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
@@ -190,7 +194,7 @@ async function startServer(
   };
   const started = await outcomeOf(
     client.connect(transport).then(() => true),
-    killAfter,
+    killAt,
     kill,
     isCounted,
   );
@@ -204,14 +208,33 @@ async function startServer(
     await closed.promise;
   };
   if (started.value === true) return { client, kill, end, turns: started.turns };
-  if (killAfter === undefined) throw new Error('the server did not start', { cause: started.thrown });
+  if (killAt === undefined) throw new Error('the server did not start', { cause: started.thrown });
   return undefined;
+}
+
+/** Whether it is time to kill, asked at every turn of the event loop. */
+type Moment = (turns: number) => boolean;
+
+/** True once the files of sessions and what they refer to were seen to change so many times. */
+function changesSeen(dataDirectory: string, changes: number): Moment {
+  let seen = 0;
+  let last = picture();
+  function picture(): string {
+    const files = ['sessions', 'snapshots'].flatMap(name => filesUnder(path.join(dataDirectory, name)));
+    return `${files.length} ${manifestsOf(dataDirectory).length}`;
+  }
+  return () => {
+    const now = picture();
+    if (now !== last) seen += 1;
+    last = now;
+    return seen >= changes;
+  };
 }
 
 /** What came of a promise, or nothing where it failed; and how many turns of the event loop it took, where they are counted. */
 async function outcomeOf<T>(
   promise: Promise<T>,
-  killAfter: number | undefined,
+  killAt: Moment | undefined,
   kill: () => void,
   isCounted: boolean,
 ): Promise<{ readonly value: T | undefined; readonly thrown: unknown; readonly turns: number }> {
@@ -224,10 +247,14 @@ async function outcomeOf<T>(
       settled = { value: undefined, thrown };
     },
   );
+  let isKilled = false;
   for (let turns = 0; ; turns++) {
     if (settled !== undefined) return { ...settled, turns };
-    if (turns === killAfter) kill();
-    const isIdle = !isCounted && (killAfter === undefined || turns >= killAfter);
+    if (!isKilled && killAt?.(turns) === true) {
+      kill();
+      isKilled = true;
+    }
+    const isIdle = !isCounted && (killAt === undefined || isKilled);
     await (isIdle ? promise.catch(() => undefined) : new Promise(resolve => setImmediate(resolve)));
   }
 }

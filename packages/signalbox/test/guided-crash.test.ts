@@ -32,13 +32,15 @@ it('a walk whose server is killed again and again ends with the journal and the 
   expect([...journalOf(path.join(hurt, 'data'))], `seed ${SEED}`).toEqual([...journalOf(path.join(whole, 'data'))]);
 });
 
-/** Which deaths come at which call; a moment may come a quarter later than things usually end. */
+/** Which deaths come at which call. An advance is seen as up to three changes: its snapshot, its segment and the manifest. */
 function plannedDeaths(rng: SeededRng, calls: number): ReadonlyMap<number, readonly Death[]> {
   const planned = new Map<number, Death[]>();
   for (let count = 0; count < DEATHS; count++) {
-    const during = rng.pick(['start', 'call', 'call', 'call', 'call', 'rest'] as const);
+    const during = rng.pick(['start', 'call', 'call', 'write', 'write', 'write', 'rest'] as const);
+    const death: Death =
+      during === 'write' ? { during, changes: 1 + rng.below(3) } : { during, share: rng.below(1_000) / 1_000 };
     const call = rng.below(calls);
-    planned.set(call, [...(planned.get(call) ?? []), { during, share: rng.below(1_250) / 1_000 }]);
+    planned.set(call, [...(planned.get(call) ?? []), death]);
   }
   return planned;
 }
