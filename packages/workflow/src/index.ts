@@ -88,7 +88,15 @@ export {
   type ViewOptions,
 } from './projections/session-view.ts';
 export { projectRecovery } from './projections/walk-recovery.ts';
-export { answersAt, latestRecap, type WalkedStep, wayBack, wayBeyond, wayTo } from './projections/walked-way.ts';
+export {
+  answersAt,
+  latestRecap,
+  notesInto,
+  type WalkedStep,
+  wayBack,
+  wayBeyond,
+  wayTo,
+} from './projections/walked-way.ts';
 export { renderPrompt, type ShownStep } from './prompts/prompt.ts';
 export type { Recovery, StepNotes } from './prompts/recovery.ts';
 export {
@@ -165,18 +173,20 @@ export { type AnswerError, type AnswerPlan, planGapAnswer, proposalHash } from '
 export { historyFault } from './session/history-fault.ts';
 export { type AttemptId, type ContextId, type GapId, guidedId, type OutputId, type TraceId } from './session/ids.ts';
 export { checkContext, type InvalidInput } from './session/invalid-input.ts';
-export { type Keyring, keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
+export { type Keyring, keyNames, keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
 export { type Observed, planObservations } from './session/observation-plan.ts';
 export type { ArtifactRef } from './session/output-facts.ts';
 export { planPreferences } from './session/preference-plan.ts';
 export { defaultPreferences, exceedsRecommendation, modePresets, type Preferences } from './session/preferences.ts';
 export {
   type BlockerCode,
+  blockerCode,
   blockerCodeOf,
   type GapReason,
   type NonAssumableChoiceKind,
   type ReasonCode,
   reasonCodeOf,
+  reasonCodes,
   type UserOnlyDependencyReason,
 } from './session/reasons.ts';
 export {

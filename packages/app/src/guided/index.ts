@@ -9,9 +9,19 @@ export {
   type KeptBecause,
   type SessionCollection,
 } from './session-collection.ts';
+export {
+  type DetailOptions,
+  type NodeDetail,
+  type PinnedSource,
+  type RunDetail,
+  type SessionDetail,
+  showSession,
+} from './session-detail.ts';
 export { type ExportOptions, exportSession, type SessionExport } from './session-export.ts';
 export { type ImportOptions, importSession, type SessionImport } from './session-import.ts';
 export { keepSession } from './session-keeping.ts';
+export { listSessions, type RunSummary, type SessionSummary } from './session-list.ts';
+export { listTokenKeys, rotateTokenKeys, type TokenKey, type TokenKeysOptions } from './token-keys.ts';
 export type {
   CheckpointAnswer,
   InspectAnswer,

@@ -1,7 +1,8 @@
 import type { Disk, FileLocks } from '@signalbox/journal';
 import { nodeHasher } from '@signalbox/journal';
-import { type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
 import {
+  type CompiledWorkflowSnapshotV1,
   type DedupeKey,
   defaultPreferences,
   nextAttemptId,
@@ -52,6 +53,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
   const { reader, writer } = openSessionFiles({ dataDirectory, rng: machine.rng, disk, locks });
   const library = openWorkflowLibrary({ hasher: nodeHasher, places: directories });
   const baselines = { global: preferences };
+  const driftOf = (compiled: CompiledWorkflowSnapshotV1, pinned: Digest) => driftWarnings(library, compiled, pinned);
 
   async function start(input: StartInput): Promise<Answered<StepAnswer>> {
     const tokens = reader.tokens();
@@ -192,9 +194,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
       const intent = input.intent ?? (input.ackToken === undefined ? 'rehydrate' : 'advance');
       return intent === 'advance'
         ? advance(tokens.value, input)
-        : rehydrate(reader, tokens.value, input, baselines, (compiled, pinned) =>
-            driftWarnings(library, compiled, pinned),
-          );
+        : rehydrate(reader, tokens.value, input, baselines, driftOf);
     }),
     checkpoint: checked('checkpoint', checkpoint),
     resume: checked('resume', async input => {
@@ -206,7 +206,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
         gitBranch: input.gitBranch ?? workspace?.branch,
         gitHeadSha: input.gitHeadSha ?? workspace?.headSha,
       };
-      return resumeCandidates(reader, tokens.value, query, baselines);
+      return resumeCandidates(reader, tokens.value, query, baselines, driftOf);
     }),
   };
 }

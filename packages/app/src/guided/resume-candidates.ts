@@ -1,5 +1,6 @@
 import { type Digest, type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 import {
+  type CompiledWorkflowSnapshotV1,
   derivePendingStep,
   type PreferenceBaselines,
   projectGaps,
@@ -13,12 +14,13 @@ import type { ResumeAnswer, Warning } from './tool-answers.ts';
 import type { ResumeInput } from './tool-inputs.ts';
 
 /** The runs that the person most likely means, with a token for each. Reads only. */
-export function resumeCandidates(
+export async function resumeCandidates(
   reader: SessionReader,
   tokens: Tokens,
   { query, gitBranch, gitHeadSha }: ResumeInput,
   baselines: PreferenceBaselines,
-): Result<ResumeAnswer, ErrorEnvelope> {
+  driftOf: (compiled: CompiledWorkflowSnapshotV1, pinned: Digest) => Promise<readonly Warning[]>,
+): Promise<Result<ResumeAnswer, ErrorEnvelope>> {
   const ids = reader.sessions();
   if (!ids.ok) return ids;
   const sessions: ResumableSession[] = [];
@@ -45,6 +47,7 @@ export function resumeCandidates(
     }
     const { compiled, dag, node, preferences, state } = situation.value;
     const { workflowHash } = node.data;
+    warnings.push(...(await driftOf(compiled, workflowHash)));
     const stateToken = tokens.mint({ tokenKind: 'state', ...place, workflowHash });
     const stepId = derivePendingStep(state)?.stepId;
     const step = compiled.steps.find(each => each.stepId === stepId);
@@ -60,10 +63,15 @@ export function resumeCandidates(
       nextCall: { tool: 'continue_workflow', arguments: { intent: 'rehydrate', workflowId, stateToken } },
     });
   }
-  return ok({ candidates, warnings: warnings.slice(0, MAX_WARNINGS) });
+  return ok({ candidates, warnings: distinct(warnings).slice(0, MAX_WARNINGS) });
 }
 
 const MAX_WARNINGS = 20;
+
+/** Several runs of one workflow have one drift. */
+function distinct(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map(warning => [warning.message, warning])).values()];
+}
 
 function nameOf(reader: SessionReader, workflowHash: string): string | undefined {
   const workflow = reader.workflow(workflowHash as Digest);

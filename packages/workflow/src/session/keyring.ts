@@ -1,4 +1,4 @@
-import type { Rng } from '@signalbox/model';
+import { digestHex, type Hasher, type Rng } from '@signalbox/model';
 import * as z from 'zod';
 
 /** Bytes of a signing key. */
@@ -31,6 +31,11 @@ export function verificationKeys(ring: Keyring): readonly Uint8Array[] {
   return [ring.current, ...(ring.previous === undefined ? [] : [ring.previous])].map(({ key }) =>
     Buffer.from(key, 'base64url'),
   );
+}
+
+/** A name for each key that says nothing of it, current first. */
+export function keyNames(hasher: Hasher, ring: Keyring): readonly string[] {
+  return verificationKeys(ring).map(key => digestHex(hasher(key)).slice(0, 16));
 }
 
 function newKey(rng: Rng): Keyring['current'] {

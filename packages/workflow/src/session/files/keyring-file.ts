@@ -21,6 +21,8 @@ export type KeyringError = IoError | ErrorEnvelope<'STORE_KEYRING_INVALID' | 'SE
 
 /** The signing keys of a data directory, in `keys/keyring.json`, for its user alone. */
 export interface KeyringFile {
+  /** The keys as they are now; undefined where none were made. */
+  peek(): Result<Keyring | undefined, KeyringError>;
   /** The keys as they are now, made where there are none. Another process may have rotated them since the last call. */
   load(): Result<Keyring, KeyringError>;
   rotate(): Promise<Result<Keyring, KeyringError>>;
@@ -78,6 +80,12 @@ export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOp
   }
 
   return {
+    peek: () =>
+      guardIo('reading the keyring', () => {
+        const text = readBounded(path);
+        return text === undefined ? ok(undefined) : parseKeyring(text);
+      }),
+
     load: () => guardIo('reading the keyring', load),
 
     async rotate() {
