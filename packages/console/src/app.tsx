@@ -1,19 +1,20 @@
 import { createClient } from '@signalbox/client';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { Link } from './frame/link.tsx';
 import { Login } from './frame/login.tsx';
-import { Empty } from './frame/notices.tsx';
-import { ThemeSwitch } from './frame/theme-switch.tsx';
-import { usePlace } from './place.ts';
-import { RunRoom } from './rooms/run-room.tsx';
-import { RunsRoom } from './rooms/runs-room.tsx';
+import { router } from './router.tsx';
+import { ClientContext } from './server/client-context.ts';
+import { LiveProvider } from './server/live.tsx';
+import { createReads } from './server/use-read.ts';
 import { dropToken, keepToken, takeToken } from './session.ts';
 
 export function App() {
   const [token, setToken] = useState(takeToken);
   const [isWrong, setIsWrong] = useState(false);
-  const client = useMemo(
-    () => (token === undefined ? undefined : createClient({ url: location.origin, token })),
+  const server = useMemo(
+    () =>
+      token === undefined ? undefined : { client: createClient({ url: location.origin, token }), reads: createReads() },
     [token],
   );
   const refuse = useCallback(() => {
@@ -21,9 +22,8 @@ export function App() {
     setIsWrong(true);
     setToken(undefined);
   }, []);
-  const place = usePlace();
 
-  if (client === undefined) {
+  if (server === undefined) {
     const enter = (given: string) => {
       keepToken(given);
       setToken(given);
@@ -31,36 +31,12 @@ export function App() {
     return <Login isWrong={isWrong} onToken={enter} />;
   }
   return (
-    <>
-      <a href="#main" className="skip">
-        Skip to content
-      </a>
-      <header className="topbar">
-        <Link href="/" className="brand">
-          <svg width="16" height="22" viewBox="0 0 16 22" aria-hidden="true">
-            <rect x="2.5" y="0.5" width="11" height="17" rx="5.5" className="brand-case" />
-            <circle cx="8" cy="5.5" r="2.4" className="brand-upper" />
-            <circle cx="8" cy="12.5" r="2.4" className="brand-lower" />
-            <path d="M8 18v4" className="brand-post" />
-          </svg>
-          Signalbox
-        </Link>
-        <nav aria-label="Rooms" className="rooms">
-          <Link href="/" aria-current={place.room === 'runs' ? 'page' : undefined}>
-            Runs
-          </Link>
-        </nav>
-        <ThemeSwitch />
-      </header>
-      <main id="main" tabIndex={-1}>
-        {place.room === 'runs' && <RunsRoom client={client} onRefused={refuse} />}
-        {place.room === 'run' && <RunRoom key={place.run} client={client} run={place.run} onRefused={refuse} />}
-        {place.room === 'unknown' && (
-          <Empty title="There is no such room">
-            <Link href="/">See the runs</Link>
-          </Empty>
-        )}
-      </main>
-    </>
+    <QueryClientProvider client={server.reads}>
+      <ClientContext value={server.client}>
+        <LiveProvider onRefused={refuse}>
+          <RouterProvider router={router} />
+        </LiveProvider>
+      </ClientContext>
+    </QueryClientProvider>
   );
 }

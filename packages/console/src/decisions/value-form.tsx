@@ -1,48 +1,43 @@
 import type { Json } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
+import { JsonField, readJson } from '../frame/json-field.tsx';
+import { SchemaForm } from '../frame/schema-form.tsx';
+import { fieldsOf } from '../story/schema-fields.ts';
 
 interface ValueFormProps {
-  /** A JSON Schema, shown as it is: the server checks the value. */
+  /** A JSON Schema: the server checks the value. */
   readonly schema: Json;
   readonly isBusy: boolean;
   onValue(value: Json): void;
 }
 
-/** Takes a value as JSON. */
+/** Takes a value: field by field where the schema says which there are, else as JSON. */
 export function ValueForm({ schema, isBusy, onValue }: ValueFormProps) {
   const [text, setText] = useState('');
-  const [isWrong, setIsWrong] = useState(false);
+  const fields = fieldsOf(schema);
+  const read = readJson(text);
   const send = (event: FormEvent) => {
     event.preventDefault();
-    try {
-      onValue(JSON.parse(text));
-      setIsWrong(false);
-    } catch {
-      setIsWrong(true);
-    }
+    if (read.ok && read.value !== undefined) onValue(read.value);
   };
   return (
-    <form onSubmit={send} className="valueform">
-      <details>
-        <summary>What is wanted</summary>
-        <pre>{JSON.stringify(schema, null, 1)}</pre>
-      </details>
-      <textarea
-        aria-label="Your answer, as JSON"
-        aria-invalid={isWrong}
-        placeholder="your answer, as JSON"
-        rows={3}
-        value={text}
-        onChange={event => setText(event.target.value)}
-      />
-      {isWrong && (
-        <p role="alert" className="text-failed">
-          This is not JSON. A text is written in double quotes.
-        </p>
+    <form onSubmit={send} className="form">
+      {fields === undefined ? (
+        <JsonField
+          label="Your answer, as JSON"
+          placeholder={JSON.stringify(schema)}
+          rows={3}
+          text={text}
+          onText={setText}
+        />
+      ) : (
+        <SchemaForm fields={fields} text={text} onText={setText} />
       )}
-      <button type="submit" className="button button-main" disabled={isBusy}>
-        Answer
-      </button>
+      <div>
+        <button type="submit" className="button button-go" disabled={isBusy || !read.ok || read.value === undefined}>
+          Answer
+        </button>
+      </div>
     </form>
   );
 }

@@ -1,5 +1,5 @@
-import type { ErrorEnvelope } from '@signalbox/model';
-import type { Link } from '../story/run-story.ts';
+import type { ReactNode } from 'react';
+import type { Link } from '../story/link.ts';
 
 /** Says that what is shown may be old, for as long as there is no connection. */
 export function LinkBanner({ link }: { readonly link: Link }) {
@@ -13,19 +13,26 @@ export function LinkBanner({ link }: { readonly link: Link }) {
   );
 }
 
+interface ErrorBoxProps {
+  readonly error: { readonly code: string; readonly message: string; readonly suggestion?: string };
+  readonly title: string;
+  readonly children?: ReactNode;
+}
+
 /** An error as the server gave it: what happened, and what to do next. */
-export function ErrorBox({ error, title }: { readonly error: ErrorEnvelope; readonly title: string }) {
+export function ErrorBox({ error, title, children }: ErrorBoxProps) {
   return (
     <section role="alert" className="errorbox">
       <h2>{title}</h2>
-      <p>{error.message}</p>
-      <p className="text-muted">{error.suggestion}</p>
+      <pre className="errorbox-words">{error.message}</pre>
+      {error.suggestion !== undefined && <p className="text-muted">{error.suggestion}</p>}
       <code>{error.code}</code>
+      {children}
     </section>
   );
 }
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: React.ReactNode }) {
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">
       <p className="empty-title">{title}</p>

@@ -5,10 +5,31 @@ export interface Question {
   /** Approve or deny; or one of these; or a value that fits. */
   readonly wants:
     | { readonly kind: 'approval' }
-    | { readonly kind: 'option'; readonly options: readonly { readonly id: string; readonly label: string }[] }
+    | { readonly kind: 'option'; readonly options: readonly Option[] }
     | { readonly kind: 'value'; readonly schema: Json };
   readonly words: string | undefined;
+  /** What would run, as one would type it. */
+  readonly command: string | undefined;
+  /** What a file would become. */
+  readonly change: Change | undefined;
+  /** What else there is to see. */
   readonly shown: readonly (readonly [name: string, value: string])[];
+  /** What the tool would be given, where a person may give it something else. */
+  readonly args: JsonObject | undefined;
+  readonly risk: string | undefined;
+}
+
+export interface Option {
+  readonly id: string;
+  readonly label: string;
+  /** What speaks for it and against it, as its author wrote it. */
+  readonly notes: readonly (readonly [name: string, value: string])[];
+}
+
+export interface Change {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
 }
 
 /** A tool call shows its arguments; a question to a person, what its author put beside it. */
@@ -17,9 +38,12 @@ export function questionOf({ tool, context, decision: { kind, proposal } }: Wire
   const fields = isObject(proposal) ? proposal : { proposal };
   const options = optionsOf(fields.options);
   const hidden = ['prompt', 'options', 'schema', ...(fields.context === context ? ['context'] : [])];
-  const shown = isTool
+  const all = isTool
     ? tool.args
     : Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.includes(name)));
+  const change = isTool ? changeOf(tool.args) : undefined;
+  const command = isTool ? commandOf(tool.args) : undefined;
+  const told = [...(change === undefined ? [] : changeFields), ...(command === undefined ? [] : commandFields)];
   return {
     wants:
       kind === 'choice' && options.length > 0
@@ -28,19 +52,60 @@ export function questionOf({ tool, context, decision: { kind, proposal } }: Wire
           ? { kind: 'value', schema: fields.schema }
           : { kind: 'approval' },
     words: context,
-    shown: Object.entries(shown).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : JSON.stringify(value, null, 1),
-    ]),
+    command,
+    change,
+    shown: Object.entries(all)
+      .filter(([name]) => !told.includes(name))
+      .map(([name, value]) => [name, textOf(value)]),
+    args: isTool ? tool.args : undefined,
+    risk: isTool && typeof fields.risk === 'string' ? fields.risk : undefined,
   };
 }
 
-function optionsOf(given: Json | undefined): readonly { readonly id: string; readonly label: string }[] {
+/** A decision in a few words: what would be done, or what is asked. */
+export function headlineOf(decision: WireDecision): string {
+  const { command, change, words } = questionOf(decision);
+  if (command !== undefined) return `Run ${command}`;
+  if (change !== undefined) return change.before === '' ? `Write ${change.path}` : `Change ${change.path}`;
+  const { kind } = decision.decision;
+  return kind === 'external_api' ? `Call ${decision.tool.name}` : (words ?? decision.tool.name);
+}
+
+const changeFields = ['path', 'find', 'replaceWith', 'content', 'before', 'after'];
+const commandFields = ['command', 'cmd'];
+
+/** An edit names a text and what takes its place; a write has the whole content. */
+function changeOf({ path, find, replaceWith, content, before, after }: JsonObject): Change | undefined {
+  if (typeof path !== 'string') return undefined;
+  if (typeof find === 'string' && typeof replaceWith === 'string') return { path, before: find, after: replaceWith };
+  if (typeof before === 'string' && typeof after === 'string') return { path, before, after };
+  return typeof content === 'string' ? { path, before: '', after: content } : undefined;
+}
+
+function commandOf({ command, cmd }: JsonObject): string | undefined {
+  const given = command ?? cmd;
+  if (typeof given === 'string') return given;
+  if (!Array.isArray(given)) return undefined;
+  return given.map((word: Json) => quoted(textOf(word))).join(' ');
+}
+
+/** As a shell would want it. */
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function optionsOf(given: Json | undefined): readonly Option[] {
   if (!Array.isArray(given)) return [];
   return given.flatMap((option: Json) => {
     if (!isObject(option) || typeof option.id !== 'string') return [];
-    return [{ id: option.id, label: typeof option.label === 'string' ? option.label : option.id }];
+    const { id, label, ...rest } = option;
+    const notes = Object.entries(rest).map(([name, value]) => [name, textOf(value)] as const);
+    return [{ id, label: typeof label === 'string' ? label : id, notes }];
   });
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

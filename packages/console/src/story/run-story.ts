@@ -1,26 +1,14 @@
 import type { News } from '@signalbox/client';
-import type {
-  ErrorEnvelope,
-  RunSummary,
-  TreeNode,
-  WireChunk,
-  WireDecision,
-  WireEvent,
-  WireFault,
-  WireTask,
-} from '@signalbox/model';
-
-/** How the connection to the server stands. */
-export type Link =
-  | { readonly status: 'connecting' | 'live' }
-  | { readonly status: 'lost'; readonly retryMs: number }
-  | { readonly status: 'ended'; readonly error: ErrorEnvelope };
+import type { RunSummary, TreeNode, WireChunk, WireDecision, WireEvent, WireFault, WireTask } from '@signalbox/model';
+import type { Link } from './link.ts';
 
 /** A frame on the timeline. */
 export interface FrameMark {
   readonly index: number;
   readonly at: string;
   readonly trigger: string;
+  /** How many keys of state changed on the way to it. */
+  readonly changes: number;
 }
 
 /** What an agent said so far in a task, as far as it is kept here. */
@@ -42,10 +30,12 @@ export interface RunStory {
   readonly events: readonly WireEvent[];
   readonly frames: readonly FrameMark[];
   readonly speech: ReadonlyMap<string, Speech>;
+  /** What reacted to a node, as far as the events that are kept tell. */
+  readonly handlers: ReadonlyMap<string, readonly string[]>;
 }
 
-export const EVENTS_KEPT = 200;
-export const FRAMES_KEPT = 300;
+export const EVENTS_KEPT = 2_000;
+export const FRAMES_KEPT = 100_000;
 const SPEECH_LENGTH = 12_000;
 
 export const emptyStory: RunStory = {
@@ -56,6 +46,7 @@ export const emptyStory: RunStory = {
   events: [],
   frames: [],
   speech: new Map(),
+  handlers: new Map(),
 };
 
 /** The story after what the server said. */
@@ -109,7 +100,21 @@ export function withEvents(story: RunStory, events: readonly WireEvent[]): RunSt
     ...story,
     events: [...before, ...story.events, ...after].slice(-EVENTS_KEPT),
     frames: withFrames(story.frames, events.flatMap(frameOf)),
+    handlers: withHandlers(story.handlers, events),
   };
+}
+
+function withHandlers(known: RunStory['handlers'], events: readonly WireEvent[]): RunStory['handlers'] {
+  let handlers: Map<string, readonly string[]> | undefined;
+  for (const { type, node, handler } of events) {
+    if (!(type === 'handler.ran' || type === 'handler.failed')) continue;
+    if (typeof node !== 'string' || typeof handler !== 'string') continue;
+    const before = (handlers ?? known).get(node) ?? [];
+    if (before.includes(handler)) continue;
+    handlers ??= new Map(known);
+    handlers.set(node, [...before, handler]);
+  }
+  return handlers ?? known;
 }
 
 /** Adds frames that it has not, in their order. */
@@ -141,20 +146,21 @@ function withSummary(story: RunStory, summary: RunSummary): RunStory {
 
 function frameOf(event: WireEvent): readonly FrameMark[] {
   if (event.type !== 'frame.committed' || typeof event.frame !== 'number') return [];
-  const { kind } = event.trigger as { readonly kind?: string };
-  return [{ index: event.frame, at: event.ts, trigger: kind ?? 'state' }];
+  const { kind, keys } = event.trigger as { readonly kind?: string; readonly keys?: readonly string[] };
+  return [{ index: event.frame, at: event.ts, trigger: kind ?? 'state', changes: keys?.length ?? 0 }];
 }
 
-function spoken({ kind, payload }: WireChunk): string {
+/** A chunk as text. */
+export function spoken({ kind, payload }: WireChunk): string {
   const text = textOf(payload);
   switch (kind) {
     case 'token':
     case 'thinking':
       return text ?? '';
     case 'tool_start':
-      return `\n▸ ${text ?? JSON.stringify(payload)}\n`;
+      return `\n▸ ${toolLine(payload) ?? text ?? JSON.stringify(payload)}\n`;
     case 'tool_end':
-      return `\n◂ ${text ?? JSON.stringify(payload)}\n`;
+      return `\n◂ ${toolLine(payload) ?? text ?? JSON.stringify(payload)}\n`;
     case 'message':
       return '';
   }
@@ -165,4 +171,13 @@ function textOf(payload: WireChunk['payload']): string | undefined {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
   const { text } = payload as { readonly text?: unknown };
   return typeof text === 'string' ? text : undefined;
+}
+
+/** The tool, and what it was given or how it ended. */
+function toolLine(payload: WireChunk['payload']): string | undefined {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
+  const { tool, input, outcome, ms } = payload as { readonly [field: string]: unknown };
+  if (typeof tool !== 'string') return undefined;
+  if (input !== undefined) return `${tool} ${JSON.stringify(input)}`;
+  return `${tool} ${typeof outcome === 'string' ? outcome : ''}${typeof ms === 'number' ? `, ${ms} ms` : ''}`;
 }

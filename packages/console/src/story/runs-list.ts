@@ -1,6 +1,6 @@
 import type { News } from '@signalbox/client';
 import type { RunId, RunList, RunSummary } from '@signalbox/model';
-import type { Link } from './run-story.ts';
+import type { Link } from './link.ts';
 
 export interface RunsList {
   readonly link: Link;

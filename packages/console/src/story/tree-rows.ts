@@ -1,4 +1,5 @@
 import type { TreeNode } from '@signalbox/model';
+import { nodeStanding } from './words.ts';
 
 /** A node on its line of the tree. */
 export interface TreeRow {
@@ -22,4 +23,43 @@ export function treeRows(nodes: Iterable<TreeNode>, closed: ReadonlySet<string>)
   };
   visit(undefined, 0);
   return rows;
+}
+
+/** The nodes that hold all of the words in their label, kind, status, reason or id, and those around them. */
+export function matching(nodes: readonly TreeNode[], query: string): readonly TreeNode[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return nodes;
+  const byId = new Map(nodes.map(node => [node.id, node]));
+  const kept = new Set<string>();
+  for (const node of nodes) {
+    const text = [node.label, node.kind, node.status, nodeStanding(node.status).word, node.reason ?? '', node.id]
+      .join(' ')
+      .toLowerCase();
+    if (!words.every(word => text.includes(word))) continue;
+    for (let at: TreeNode | undefined = node; at !== undefined && !kept.has(at.id); ) {
+      kept.add(at.id);
+      at = at.parent === undefined ? undefined : byId.get(at.parent);
+    }
+  }
+  return nodes.filter(({ id }) => kept.has(id));
+}
+
+/** The kinds of nodes that do work themselves. */
+export const workKinds: ReadonlySet<string> = new Set([
+  'agent',
+  'claude',
+  'codex',
+  'gemini',
+  'openai',
+  'task',
+  'human',
+  'subplan',
+]);
+
+/** What comes next: work that is scheduled, and the first of each place that has not begun. */
+export function nextWork(nodes: readonly TreeNode[], limit: number): readonly TreeNode[] {
+  const work = nodes.filter(({ kind }) => workKinds.has(kind));
+  const scheduled = work.filter(({ status }) => status === 'scheduled');
+  const idle = work.filter(({ status }) => status === 'idle');
+  return [...scheduled, ...idle].slice(0, limit);
 }

@@ -1,54 +1,49 @@
-import type { Client } from '@signalbox/client';
 import type { ErrorEnvelope, Json, RunId, TreeNode } from '@signalbox/model';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
 
-/** State and tree as they were in a frame, or as they are now. */
+export type State = Readonly<Record<string, Json>>;
+
+/** A frame that is looked back at. What is undefined is being read. */
 export interface FrameView {
-  readonly state: Readonly<Record<string, Json>> | undefined;
-  /** Only of a frame that is looked back at. */
+  /** The frame that is shown: while one is being looked for, that is the one before. */
+  readonly frame: number | undefined;
   readonly tree: readonly TreeNode[] | undefined;
+  readonly state: State | undefined;
+  /** The state of the frame before it. */
+  readonly before: State | undefined;
   readonly error: ErrorEnvelope | undefined;
 }
 
-const nothing: FrameView = { state: undefined, tree: undefined, error: undefined };
+const REST_MS = 60;
 
-/** `version` changes when there may be something new to read. One read at a time: what changes often is read as often as it answers. */
-export function useFrame(client: Client, run: RunId, frame: number | undefined, version: number): FrameView {
-  const [view, setView] = useState<FrameView>(nothing);
-  const touch = useRef<() => void>(() => undefined);
+/** Reads a frame once the hand rests on it. Frames do not change: each is read once. */
+export function useFrame(run: RunId, frame: number | undefined): FrameView {
+  const client = useClient();
+  const rested = useRested(frame);
+  const isEnabled = frame !== undefined && rested !== undefined;
+  const at = rested ?? 0;
+  const tree = useRead(['tree', run, at], () => client.tree(run, at), { isEnabled, keeps: true });
+  const state = useRead(['state', run, at], () => client.state(run, at), { isEnabled, keeps: true });
+  const before = useRead(['state', run, at - 1], () => client.state(run, at - 1), {
+    isEnabled: isEnabled && at > 0,
+    keeps: true,
+  });
+  return {
+    frame: tree.data?.frame,
+    tree: isEnabled ? tree.data?.tree : undefined,
+    state: isEnabled ? state.data?.state : undefined,
+    before: isEnabled ? (at > 0 ? before.data?.state : {}) : undefined,
+    error: tree.error ?? state.error ?? before.error ?? undefined,
+  };
+}
 
+function useRested(frame: number | undefined): number | undefined {
+  const [rested, setRested] = useState(frame);
   useEffect(() => {
-    let isOver = false;
-    let isReading = false;
-    let isStale = false;
-    const read = async (): Promise<void> => {
-      isStale = true;
-      if (isReading) return;
-      isReading = true;
-      while (isStale && !isOver) {
-        isStale = false;
-        const [state, tree] = await Promise.all([
-          client.state(run, frame),
-          frame === undefined ? undefined : client.tree(run, frame),
-        ]);
-        if (isOver) return;
-        setView(before => ({
-          state: state.ok ? state.value.state : before.state,
-          tree: tree?.ok ? tree.value.tree : undefined,
-          error: !state.ok ? state.error : tree !== undefined && !tree.ok ? tree.error : undefined,
-        }));
-      }
-      isReading = false;
-    };
-    touch.current = () => void read();
-    void read();
-    return () => {
-      isOver = true;
-    };
-  }, [client, run, frame]);
-
-  useEffect(() => {
-    touch.current();
-  }, [version]);
-  return view;
+    const timer = setTimeout(() => setRested(frame), REST_MS);
+    return () => clearTimeout(timer);
+  }, [frame]);
+  return rested;
 }

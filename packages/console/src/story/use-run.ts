@@ -1,17 +1,11 @@
 import type { Client } from '@signalbox/client';
 import type { RunId } from '@signalbox/model';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import {
-  EVENTS_KEPT,
-  emptyStory,
-  FRAMES_KEPT,
-  type RunStory,
-  toldStory,
-  withEvents,
-  withFrames,
-  withSpeech,
-} from './run-story.ts';
+import { emptyStory, type RunStory, toldStory, withEvents, withFrames, withSpeech } from './run-story.ts';
 import { createStore, nextFrame, type Store } from './store.ts';
+
+const PAGE = 1000;
+const EVENTS_READ = 500;
 
 /** The story of a run, live for as long as the page shows it. */
 export function useRun(client: Client, run: RunId): RunStory {
@@ -29,7 +23,8 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     store.change(story => toldStory(story, news));
     if (news.kind === 'state') {
       heard.clear();
-      void readBefore(news.next, news.snapshot.record.frames);
+      void readEvents(news.next);
+      void readFrames(news.snapshot.record.frames);
     }
     if (news.kind === 'stream' && (store.read().speech.get(news.task)?.next ?? 0) < news.next)
       void readSpeech(news.task);
@@ -40,23 +35,31 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     }
   });
 
-  async function readBefore(next: number, frames: number): Promise<void> {
-    const from = Math.max(0, next - EVENTS_KEPT);
-    const [events, shown] = await Promise.all([
-      next === 0 ? undefined : client.events(run, { from, limit: next - from }),
-      client.frames(run, { from: Math.max(0, frames - FRAMES_KEPT), limit: FRAMES_KEPT }),
-    ]);
-    if (isOver) return;
-    if (events?.ok)
-      store.change(story =>
-        withEvents(
-          story,
-          events.value.events.map(({ event }) => event),
-        ),
-      );
-    if (!shown.ok) return;
-    const marks = shown.value.frames.map(({ index, at, trigger }) => ({ index, at, trigger: trigger.kind }));
-    store.change(story => ({ ...story, frames: withFrames(story.frames, marks) }));
+  async function readEvents(next: number): Promise<void> {
+    const from = Math.max(0, next - EVENTS_READ);
+    if (next === 0) return;
+    const read = await client.events(run, { from, limit: next - from });
+    if (!read.ok || isOver) return;
+    const events = read.value.events.map(({ event }) => event);
+    store.change(story => withEvents(story, events));
+  }
+
+  /** The newest first: they are on the page while the older ones are read. */
+  async function readFrames(frames: number): Promise<void> {
+    const known = store.read().frames;
+    const first = known.length > 0 ? (known.at(-1)?.index ?? -1) + 1 : 0;
+    for (let end = frames; end > first && !isOver; end -= PAGE) {
+      const from = Math.max(first, end - PAGE);
+      const read = await client.frames(run, { from, limit: end - from });
+      if (!read.ok || isOver) return;
+      const marks = read.value.frames.map(({ index, at, trigger }) => ({
+        index,
+        at,
+        trigger: trigger.kind,
+        changes: trigger.keys?.length ?? 0,
+      }));
+      store.change(story => ({ ...story, frames: withFrames(story.frames, marks) }));
+    }
   }
 
   /** Reads on until nothing more is there. */
@@ -65,7 +68,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     reading.add(task);
     for (let isMore = true; isMore && !isOver; ) {
       const from = store.read().speech.get(task)?.next ?? 0;
-      const said = await client.stream(run, task, { from, limit: 1000 });
+      const said = await client.stream(run, task, { from, limit: PAGE });
       isMore = said.ok && said.value.chunks.length > 0;
       if (said.ok && !isOver) store.change(story => withSpeech(story, task, said.value.chunks, said.value.next));
     }

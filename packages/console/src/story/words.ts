@@ -1,4 +1,5 @@
 import type { NodeStatus, RunSummary, WireEvent } from '@signalbox/model';
+import type { Settings } from '../settings/settings.ts';
 
 /** What a lamp shows. One per thing, never two: what it is doing now. */
 export type Signal = 'idle' | 'next' | 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'skipped';
@@ -77,11 +78,39 @@ export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  if (minutes < 60) return minutes < 10 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 }
 
-export function clockTime(at: string): string {
-  return new Date(at).toLocaleTimeString(undefined, { hour12: false });
+export function clockTime(at: string, time: Settings['time'] = 'local'): string {
+  return time === 'utc' ? at.slice(11, 19) : new Date(at).toLocaleTimeString('en-GB', { hour12: false });
+}
+
+/** A time as a person wants to read it. */
+export function momentWords(at: string, time: Settings['time'], now: number): string {
+  const then = Date.parse(at);
+  switch (time) {
+    case 'relative':
+      return now - then < 1000 ? 'just now' : `${span(now - then)} ago`;
+    case 'local':
+      return new Date(then).toLocaleString('sv-SE');
+    case 'utc':
+      return `${new Date(then).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  }
+}
+
+/** So many of a thing. */
+export function many(count: number, one: string, more = `${one}s`): string {
+  return `${count} ${count === 1 ? one : more}`;
+}
+
+export function money(microUsd: number): string {
+  const dollars = microUsd / 1e6;
+  return `$${dollars.toFixed(dollars !== 0 && dollars < 1 ? 4 : 2)}`;
+}
+
+export function tokens(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 1e6 ? `${(count / 1000).toFixed(1)} k` : `${(count / 1e6).toFixed(2)} M`;
 }

@@ -1,5 +1,9 @@
+import { memo, useMemo } from 'react';
+import { useKeys } from '../frame/use-keys.ts';
+import { useSettings } from '../settings/settings.ts';
 import type { FrameMark } from '../story/run-story.ts';
 import { clockTime } from '../story/words.ts';
+import { causeOf, PLACES, trackOf } from './track.ts';
 
 interface FrameLineProps {
   readonly frames: readonly FrameMark[];
@@ -9,40 +13,63 @@ interface FrameLineProps {
   onFrame(frame: number | undefined): void;
 }
 
-/** The frames of a run on a line: a mark each, coloured by what made it necessary; the slider looks back. */
+/**
+ * The frames of a run on a line: how much changed in each, and what made it necessary. The slider looks back; while it does, the
+ * page does not follow.
+ */
 export function FrameLine({ frames, total, frame, onFrame }: FrameLineProps) {
+  const { time } = useSettings();
   const first = frames[0]?.index ?? 0;
   const last = frames.at(-1)?.index ?? 0;
-  const shown = frame ?? last;
-  const mark = frames.find(({ index }) => index === shown);
-  const look = (index: number) => onFrame(index >= last ? undefined : index);
+  const shown = Math.min(frame ?? last, last);
+  const mark = frames[shown - first]?.index === shown ? frames[shown - first] : undefined;
+  const look = (index: number) => onFrame(index >= last ? undefined : Math.max(first, index));
+  useKeys({ '[': () => look(shown - 1), ']': () => look(shown + 1), '.': () => onFrame(undefined) });
   if (frames.length === 0) return null;
+  const part = last === first ? 1 : (shown - first) / (last - first);
   return (
     <section aria-label="Frames" className="frameline">
       <div className="frameline-words">
+        <button
+          type="button"
+          className="step"
+          aria-label="A frame back"
+          disabled={shown <= first}
+          onClick={() => look(shown - 1)}
+        >
+          ‹
+        </button>
+        <button
+          type="button"
+          className="step"
+          aria-label="A frame on"
+          disabled={shown >= last}
+          onClick={() => look(shown + 1)}
+        >
+          ›
+        </button>
         <span>
           Frame <strong className="mono">{shown}</strong> <span className="text-muted">of {total} in all</span>
         </span>
         {mark !== undefined && (
-          <span className="text-muted">
-            <i className={`tick-key tick-${mark.trigger}`} aria-hidden="true" /> {mark.trigger} ·{' '}
-            <span className="mono">{clockTime(mark.at)}</span>
+          <span className="frameline-cause">
+            <i className={`cause cause-${causeOf(mark.trigger)}`} aria-hidden="true" /> {mark.trigger}
+            <span className="mono text-faint"> {clockTime(mark.at, time)}</span>
           </span>
         )}
         {frame === undefined ? (
-          <span className="follows">as it happens</span>
+          <span className="follows">
+            <i aria-hidden="true" /> following
+          </span>
         ) : (
-          <button type="button" className="button button-small" onClick={() => onFrame(undefined)}>
+          <button type="button" className="button button-small follow" onClick={() => onFrame(undefined)}>
             Back to now
           </button>
         )}
       </div>
       <div className="frameline-track">
-        <div className="ticks" aria-hidden="true">
-          {frames.map(({ index, trigger }) => (
-            <i key={index} className={`tick tick-${trigger}${index === shown ? ' tick-shown' : ''}`} />
-          ))}
-        </div>
+        <TrackPicture frames={frames} />
+        <i className="frameline-past" style={{ width: `${part * 100}%` }} aria-hidden="true" />
         <input
           type="range"
           min={first}
@@ -56,3 +83,14 @@ export function FrameLine({ frames, total, frame, onFrame }: FrameLineProps) {
     </section>
   );
 }
+
+const TrackPicture = memo(function TrackPicture({ frames }: { readonly frames: readonly FrameMark[] }) {
+  const { own, task, person } = useMemo(() => trackOf(frames), [frames]);
+  return (
+    <svg className="spark" viewBox={`0 0 ${PLACES} 1`} preserveAspectRatio="none" aria-hidden="true">
+      <path d={own} className="cause-own" />
+      <path d={task} className="cause-task" />
+      <path d={person} className="cause-person" />
+    </svg>
+  );
+});

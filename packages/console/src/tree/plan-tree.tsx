@@ -1,31 +1,59 @@
 import type { TreeNode } from '@signalbox/model';
-import { type KeyboardEvent, memo, useCallback, useMemo, useRef, useState } from 'react';
-import { treeRows } from '../story/tree-rows.ts';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { matching, treeRows } from '../story/tree-rows.ts';
 import { TreeLine } from './tree-line.tsx';
 
 interface PlanTreeProps {
   readonly nodes: readonly TreeNode[];
+  /** Shows what holds these words only, and what is around it. */
+  readonly query: string;
+  /** What reacted to a node. */
+  readonly handlers: ReadonlyMap<string, readonly string[]>;
   /** The node that is looked at, by its key. */
   readonly current: string | undefined;
   onCurrent(node: string): void;
 }
 
-/** The plan as a tree that the arrow keys walk: up and down, left closes or goes to the parent, right opens or goes in. */
-export const PlanTree = memo(function PlanTree({ nodes, current, onCurrent }: PlanTreeProps) {
+const LINE_HEIGHT = 26;
+
+/**
+ * The plan as a tree that the arrow keys walk: up and down, left closes or goes to the parent, right opens or goes in. Only the
+ * lines in view are drawn: a plan can have thousands.
+ */
+export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current, onCurrent }: PlanTreeProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const list = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => treeRows(nodes, closed), [nodes, closed]);
+  const box = useRef<HTMLDivElement>(null);
+  /** The line that gets the focus once it is drawn. */
+  const wanted = useRef<string>(undefined);
+  const rows = useMemo(() => treeRows(matching(nodes, query), closed), [nodes, query, closed]);
+  const lines = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 12,
+    getItemKey: index => rows[index]?.node.id ?? index,
+  });
   const at = Math.max(
     0,
     rows.findIndex(({ node }) => node.id === current),
   );
 
   const go = (index: number) => {
-    const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
+    const to = Math.min(Math.max(index, 0), rows.length - 1);
+    const row = rows[to];
     if (row === undefined) return;
+    wanted.current = row.node.id;
+    lines.scrollToIndex(to);
     onCurrent(row.node.id);
-    (list.current?.children[rows.indexOf(row)] as HTMLElement | undefined)?.focus();
   };
+  useEffect(() => {
+    if (wanted.current === undefined) return;
+    const line = box.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(wanted.current)}"]`);
+    if (line === null || line === undefined) return;
+    wanted.current = undefined;
+    line.focus({ preventScroll: true });
+  });
   const setOpen = useCallback(
     (id: string, isOpen: boolean) =>
       setClosed(before => {
@@ -59,19 +87,27 @@ export const PlanTree = memo(function PlanTree({ nodes, current, onCurrent }: Pl
   };
 
   return (
-    <div ref={list} role="tree" aria-labelledby="plan-title" className="tree" onKeyDown={walk}>
-      {rows.map(({ node, depth, hasChildren, isOpen }, index) => (
-        <TreeLine
-          key={node.id}
-          node={node}
-          depth={depth}
-          hasChildren={hasChildren}
-          isOpen={isOpen}
-          isCurrent={index === at}
-          onCurrent={onCurrent}
-          onOpen={setOpen}
-        />
-      ))}
+    <div ref={box} className="tree-box">
+      <div role="tree" aria-label="Plan" className="tree" style={{ height: lines.getTotalSize() }} onKeyDown={walk}>
+        {lines.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          return row === undefined ? null : (
+            <TreeLine
+              key={row.node.id}
+              node={row.node}
+              depth={row.depth}
+              hasChildren={row.hasChildren}
+              isOpen={row.isOpen}
+              start={start}
+              handlers={handlers.get(row.node.id)}
+              isCurrent={index === at}
+              isLooked={row.node.id === current}
+              onCurrent={onCurrent}
+              onOpen={setOpen}
+            />
+          );
+        })}
+      </div>
     </div>
   );
 });

@@ -4,15 +4,20 @@ import type { TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
 
 interface TreeLineProps extends TreeRow {
+  /** Where the line is, from the top. */
+  readonly start: number;
+  /** What reacted to the node. */
+  readonly handlers: readonly string[] | undefined;
   /** Whether the Tab key comes here. */
   readonly isCurrent: boolean;
+  readonly isLooked: boolean;
   onCurrent(node: string): void;
   onOpen(node: string, isOpen: boolean): void;
 }
 
-/** One node on its line. Drawn again only when something of it changed: a plan can have thousands. */
+/** One node on its line. Drawn again only when something of it changed. */
 export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
-  const { node, depth, hasChildren, isOpen, isCurrent, onCurrent, onOpen } = props;
+  const { node, depth, hasChildren, isOpen, start, handlers = [], isCurrent, isLooked, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status);
   const isLoop = node.kind === 'while' || node.kind === 'ralph';
   const name = `${node.label}, ${node.kind}, ${word}${node.reason === undefined ? '' : `: ${node.reason}`}`;
@@ -22,14 +27,14 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
       role="treeitem"
       aria-level={depth + 1}
       aria-expanded={hasChildren ? isOpen : undefined}
-      aria-selected={isCurrent}
+      aria-selected={isLooked}
       aria-label={name}
       tabIndex={isCurrent ? 0 : -1}
       className={`node node-${signal}`}
       data-node={node.id}
       data-status={node.status}
       data-leaf={hasChildren ? undefined : ''}
-      style={{ '--depth': depth } as CSSProperties}
+      style={{ '--depth': depth, transform: `translateY(${start}px)` } as CSSProperties}
       onClick={() => onCurrent(node.id)}
     >
       <span className="guides" />
@@ -45,15 +50,15 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
       </button>
       <Lamp signal={signal} />
       <span className="node-label">{node.label}</span>
-      <span className="kind">{node.kind}</span>
+      {node.kind !== node.label && <span className="kind">{node.kind}</span>}
       {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration + 1}</span>}
-      {node.detail !== undefined && <span className="node-detail">{node.detail}</span>}
-      {node.reason !== undefined && <span className="node-reason">{node.reason}</span>}
-      {node.source !== undefined && (
-        <span className="node-source">
-          {node.source.file.split('/').at(-1)}:{node.source.line}
+      {handlers.map(handler => (
+        <span key={handler} className="handler" title={`${handler} ran`}>
+          {handler}
         </span>
-      )}
+      ))}
+      {node.reason !== undefined && <span className="node-reason">{node.reason}</span>}
+      {node.detail !== undefined && <span className="node-detail">{node.detail}</span>}
     </div>
   );
 });

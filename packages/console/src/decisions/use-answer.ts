@@ -1,0 +1,48 @@
+import type { Client } from '@signalbox/client';
+import type { Json, JsonObject, WireDecision, WireResolution } from '@signalbox/model';
+import { useState } from 'react';
+import { type CommandState, useCommand } from '../frame/use-command.ts';
+import { useClient } from '../server/client-context.ts';
+
+/** What a person can say to a decision. */
+export type Saying =
+  | { readonly kind: 'approve'; readonly value?: Json }
+  | { readonly kind: 'deny' }
+  | { readonly kind: 'choose'; readonly option: string }
+  | { readonly kind: 'modify'; readonly args: JsonObject };
+
+export interface Answering extends Omit<CommandState, 'send'> {
+  readonly why: string;
+  setWhy(why: string): void;
+  say(saying: Saying): Promise<boolean>;
+}
+
+/** Answers a decision with what it shows here, and with nothing else: the answer carries the hash of it. */
+export function useAnswer(decision: WireDecision): Answering {
+  const client = useClient();
+  const [why, setWhy] = useState('');
+  const { isBusy, error, send } = useCommand();
+  return { isBusy, error, why, setWhy, say: saying => send(() => answer(client, decision, saying, why)) };
+}
+
+export function answer(client: Client, { approvalId, decision }: WireDecision, saying: Saying, why: string) {
+  const { kind, proposalHash } = decision;
+  const isReview = kind === 'human' || kind === 'choice' || kind === 'confirmation' || kind === 'review';
+  const rest = { rationale: why, actionKind: isReview ? 'review' : 'update' } as const;
+  return client.resolve(approvalId, { resolution: { ...resolutionOf(saying), ...rest }, proposalHash });
+}
+
+function resolutionOf(
+  saying: Saying,
+): Pick<WireResolution, 'resolutionType' | 'value' | 'chosenOptionId' | 'modifiedArgs'> {
+  switch (saying.kind) {
+    case 'approve':
+      return { resolutionType: 'approve', ...(saying.value !== undefined && { value: saying.value }) };
+    case 'deny':
+      return { resolutionType: 'reject' };
+    case 'choose':
+      return { resolutionType: 'choose_option', chosenOptionId: saying.option };
+    case 'modify':
+      return { resolutionType: 'modify', modifiedArgs: saying.args };
+  }
+}

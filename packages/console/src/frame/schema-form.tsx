@@ -1,0 +1,116 @@
+import type { Json, JsonObject } from '@signalbox/model';
+import { useState } from 'react';
+import type { Field } from '../story/schema-fields.ts';
+import { JsonField, readJson } from './json-field.tsx';
+
+interface SchemaFormProps {
+  readonly fields: readonly Field[];
+  /** The value as JSON: what the fields show, and what they make. */
+  readonly text: string;
+  onText(text: string): void;
+}
+
+/** One field for each property of an object. */
+export function SchemaForm({ fields, text, onText }: SchemaFormProps) {
+  const read = readJson(text);
+  const value = read.ok && isObject(read.value) ? read.value : {};
+  const put = (name: string, given: Json | undefined) => {
+    const { [name]: _, ...rest } = value;
+    onText(JSON.stringify(given === undefined ? rest : { ...rest, [name]: given }));
+  };
+  return fields.map(field => <OneField key={field.name} field={field} value={value[field.name]} onValue={put} />);
+}
+
+interface OneFieldProps {
+  readonly field: Field;
+  readonly value: Json | undefined;
+  onValue(name: string, value: Json | undefined): void;
+}
+
+function OneField({ field: { name, kind, options, isRequired, about, given }, value, onValue }: OneFieldProps) {
+  const hint = about ?? (given === undefined ? undefined : `without one: ${JSON.stringify(given)}`);
+  const words = `${name}${isRequired ? '' : ' (if you like)'}`;
+  const shown = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+  switch (kind) {
+    case 'boolean':
+      return (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={(value ?? given) === true}
+            onChange={event => onValue(name, event.target.checked)}
+          />
+          {name}
+        </label>
+      );
+    case 'choice':
+      return (
+        <label>
+          {words}
+          <select value={shown} onChange={event => onValue(name, event.target.value || undefined)}>
+            <option value="">{hint ?? '–'}</option>
+            {options.map(option => (
+              <option key={option}>{option}</option>
+            ))}
+          </select>
+        </label>
+      );
+    case 'number':
+      return (
+        <label>
+          {words}
+          <input
+            type="number"
+            step="any"
+            required={isRequired}
+            placeholder={hint}
+            value={shown}
+            onChange={({ target }) => onValue(name, target.value === '' ? undefined : target.valueAsNumber)}
+          />
+        </label>
+      );
+    case 'text':
+      return (
+        <label>
+          {words}
+          <input
+            required={isRequired}
+            placeholder={hint}
+            value={shown}
+            onChange={({ target }) => onValue(name, target.value === '' ? undefined : target.value)}
+          />
+        </label>
+      );
+    case 'json':
+      return <JsonProperty name={name} label={`${words}, as JSON`} hint={hint} value={value} onValue={onValue} />;
+  }
+}
+
+interface JsonPropertyProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly value: Json | undefined;
+  onValue(name: string, value: Json | undefined): void;
+}
+
+function JsonProperty({ name, label, hint, value, onValue }: JsonPropertyProps) {
+  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
+  return (
+    <JsonField
+      label={label}
+      text={text}
+      rows={2}
+      {...(hint !== undefined && { placeholder: hint })}
+      onText={typed => {
+        setText(typed);
+        const read = readJson(typed);
+        if (read.ok) onValue(name, read.value);
+      }}
+    />
+  );
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,50 @@
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useLive } from '../server/live.tsx';
+import { LinkBanner } from './notices.tsx';
+import { Rail } from './rail.tsx';
+import { useDoorbell } from './use-doorbell.ts';
+import { useKeys } from './use-keys.ts';
+import { usePages } from './use-pages.ts';
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
+const KeyHelp = lazy(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component })));
+
+/** What is around every page: where one can go, what waits, and the keys that work everywhere. */
+export function Shell() {
+  const { link, decisions } = useLive();
+  const pages = usePages();
+  const [over, setOver] = useState<'palette' | 'keys'>();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useDoorbell(decisions);
+  useKeys({
+    ...Object.fromEntries(pages.map(({ key, go }) => [`g ${key}`, go])),
+    '?': () => setOver('keys'),
+    '/': () => document.querySelector<HTMLElement>('main [type=search]')?.focus(),
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setOver(before => (before === 'palette' ? undefined : 'palette'));
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return (
+    <div className="shell">
+      <a href="#main" className="skip">
+        Skip to content
+      </a>
+      <Rail pages={pages} path={path} onPalette={() => setOver('palette')} />
+      <main id="main" tabIndex={-1}>
+        <LinkBanner link={link} />
+        <Outlet />
+      </main>
+      <Suspense>
+        {over === 'palette' && <Palette pages={pages} onClose={() => setOver(undefined)} />}
+        {over === 'keys' && <KeyHelp pages={pages} onClose={() => setOver(undefined)} />}
+      </Suspense>
+    </div>
+  );
+}

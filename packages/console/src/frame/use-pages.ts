@@ -1,0 +1,44 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useLive } from '../server/live.tsx';
+import { isIn } from '../story/runs-list.ts';
+import type { Signal } from '../story/words.ts';
+
+/** A page of the console, and what there is to know of it from afar. */
+export interface PageLink {
+  readonly to: '/' | '/queue' | '/runs' | '/failures' | '/start' | '/settings';
+  readonly name: string;
+  /** After `g`. */
+  readonly key: string;
+  readonly count?: number;
+  /** What the count is about. */
+  readonly about?: string;
+  readonly signal?: Signal;
+  go(): void;
+}
+
+export function usePages(): readonly PageLink[] {
+  const { runs, decisions } = useLive();
+  const navigate = useNavigate();
+  const working = runs?.filter(run => isIn('active', run)).length;
+  const failed = runs?.filter(({ record }) => record.status === 'failed').length;
+  const waiting = decisions?.length;
+  return useMemo(() => {
+    const page = (to: PageLink['to'], name: string, key: string): PageLink => ({
+      to,
+      name,
+      key,
+      go: () => void navigate({ to }),
+    });
+    const counted = (link: PageLink, count: number | undefined, about: string, signal: Signal): PageLink =>
+      count === undefined || count === 0 ? link : { ...link, count, about, signal };
+    return [
+      page('/', 'Briefing', 'b'),
+      counted(page('/queue', 'Queue', 'q'), waiting, 'wait for you', 'waiting'),
+      counted(page('/runs', 'Runs', 'r'), working, 'at work', 'working'),
+      counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
+      page('/start', 'Start a run', 'n'),
+      page('/settings', 'Settings', 's'),
+    ];
+  }, [failed, navigate, waiting, working]);
+}

@@ -1,0 +1,200 @@
+import type { Json, RunId, TreeNode, WireChunk, WireDecision, WireTask } from '@signalbox/model';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { CopyButton } from '../frame/copy-button.tsx';
+import { JsonView } from '../frame/json-view.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { Empty } from '../frame/notices.tsx';
+import { useNow } from '../frame/use-now.ts';
+import { spendingOf, sumOf } from '../run/spending.ts';
+import { SpendingWords } from '../run/spending-words.tsx';
+import { type RunStory, spoken } from '../story/run-story.ts';
+import { many, span } from '../story/words.ts';
+import { Tail } from './tail.tsx';
+import type { Transcript } from './transcript.ts';
+
+const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+
+interface TabProps {
+  readonly run: RunId;
+  readonly node: TreeNode;
+  readonly story: RunStory;
+  readonly tasks: readonly WireTask[] | undefined;
+  /** The one that is looked at. */
+  readonly task: WireTask | undefined;
+  readonly chunks: readonly WireChunk[] | undefined;
+  readonly transcript: Transcript | undefined;
+}
+
+interface WithDecisions extends TabProps {
+  readonly decisions: readonly WireDecision[];
+}
+
+export function SummaryTab({ node, tasks, task, chunks, story, decisions }: WithDecisions) {
+  const now = useNow(task !== undefined && task.endedAt === undefined);
+  const spent = chunks === undefined ? undefined : sumOf(spendingOf(chunks).values());
+  const waiting = decisions.filter(({ decision }) => decision.node === node.id);
+  const handlers = story.handlers.get(node.id) ?? [];
+  return (
+    <>
+      <dl className="pairs">
+        {node.detail !== undefined && <Pair name="is">{node.detail}</Pair>}
+        <Pair name="id">
+          <code>{node.id}</code>
+        </Pair>
+        {waiting.length > 0 && <Pair name="asks">{many(waiting.length, 'decision')} of you</Pair>}
+        {task !== undefined && (
+          <>
+            <Pair name="task">
+              {task.status}
+              {task.retryCount > 0 && `, ${many(task.retryCount, 'retry', 'retries')} of ${task.maxRetries}`}
+            </Pair>
+            <Pair name="effects">{task.effects}</Pair>
+            {task.startedAt !== undefined && (
+              <Pair name="took">{span(endOf(task, now) - Date.parse(task.startedAt))}</Pair>
+            )}
+            {task.startedAt !== undefined && (
+              <Pair name="began">
+                <Moment at={task.startedAt} />
+              </Pair>
+            )}
+            {task.nextRetryAt !== undefined && (
+              <Pair name="tries again">
+                <Moment at={task.nextRetryAt} />
+              </Pair>
+            )}
+          </>
+        )}
+        {spent !== undefined && spent.calls > 0 && (
+          <Pair name="spent">
+            <SpendingWords spending={spent} />
+          </Pair>
+        )}
+        {handlers.length > 0 && <Pair name="handlers ran">{handlers.join(', ')}</Pair>}
+        {tasks !== undefined && tasks.length > 1 && <Pair name="tasks in all">{tasks.length}</Pair>}
+      </dl>
+      {task?.lastError !== undefined && (
+        <div className="errorbox">
+          <h3>Its last error</h3>
+          <pre className="errorbox-words">{task.lastError.message}</pre>
+          <code>{task.lastError.code}</code>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function InputTab({ node, transcript, decisions }: WithDecisions) {
+  const asked = decisions.find(({ decision }) => decision.node === node.id);
+  const hasAny = node.detail !== undefined || transcript?.note !== undefined || asked !== undefined;
+  if (!hasAny) return <Empty title="Nothing was given to it that is kept" />;
+  return (
+    <>
+      {node.detail !== undefined && <Block title="Asked to">{node.detail}</Block>}
+      {transcript?.model !== undefined && <Block title="Model">{transcript.model}</Block>}
+      {transcript?.note !== undefined && <Block title="Told besides">{transcript.note}</Block>}
+      {asked !== undefined && (
+        <Block title="Proposal">
+          <JsonView value={asked.decision.proposal} />
+        </Block>
+      )}
+    </>
+  );
+}
+
+export function OutputTab({ task, transcript }: TabProps) {
+  const { result } = task ?? {};
+  if (result === undefined) {
+    const last = transcript?.turns.at(-1);
+    return last === undefined || last === '' ? (
+      <Empty title="There is no output yet" />
+    ) : (
+      <Block title="Last said">
+        <Words value={last} />
+      </Block>
+    );
+  }
+  return <Words value={result} />;
+}
+
+export function ToolsTab({ transcript }: TabProps) {
+  if (transcript === undefined || transcript.tools.length === 0) return <Empty title="It called no tools" />;
+  return (
+    <ol className="tools">
+      {transcript.tools.map(({ call, tool, input, output, status, ms, approval }) => (
+        <li key={call}>
+          <details>
+            <summary>
+              <span className={`tool-mark tool-${status ?? 'open'}`} aria-hidden="true" />
+              <code>{tool}</code>
+              <span className="truncate text-muted">{lineOf(input)}</span>
+              <span className="mono text-faint">{ms === undefined ? (status ?? 'under way') : `${ms} ms`}</span>
+            </summary>
+            <p className="text-muted">
+              {status ?? 'under way'}
+              {approval !== undefined && `, a person said ${approval}`}
+            </p>
+            <JsonView value={input} />
+            {output !== undefined && <JsonView value={output} />}
+          </details>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function LogsTab({ chunks, task, story }: TabProps) {
+  const live = task === undefined ? undefined : story.speech.get(task.id)?.text;
+  const text = task?.endedAt === undefined ? live : chunks?.map(spoken).join('');
+  if (text === undefined || text === '') return <Empty title="It has said nothing" />;
+  return <Tail text={text} />;
+}
+
+export function JsonTab({ node, tasks = [] }: TabProps) {
+  return <JsonView value={{ node, tasks } as unknown as Json} />;
+}
+
+export function DefinitionTab({ node: { source } }: TabProps) {
+  if (source === undefined) return <Empty title="Where it was written is not known" />;
+  const place = `${source.file}:${source.line}:${source.column}`;
+  return (
+    <Block title="Written at">
+      <code className="break-all">{place}</code> <CopyButton text={place} label="Copy the place" />
+    </Block>
+  );
+}
+
+function Words({ value }: { readonly value: Json }) {
+  if (typeof value !== 'string') return <JsonView value={value} />;
+  return (
+    <Suspense fallback={<pre className="code">{value}</pre>}>
+      <Prose text={value} />
+    </Suspense>
+  );
+}
+
+function Block({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="block">
+      <h3 className="eyebrow">{title}</h3>
+      <div>{children}</div>
+    </section>
+  );
+}
+
+function Pair({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function endOf({ endedAt }: WireTask, now: number): number {
+  return endedAt === undefined ? now : Date.parse(endedAt);
+}
+
+function lineOf(value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}

@@ -1,0 +1,110 @@
+import type { RunId, TreeNode, WireEvent } from '@signalbox/model';
+import { Tabs } from 'radix-ui';
+import { useState } from 'react';
+import { Lamp } from '../frame/lamp.tsx';
+import { Empty } from '../frame/notices.tsx';
+import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
+import type { RunStory } from '../story/run-story.ts';
+import { nodeStanding } from '../story/words.ts';
+import { DefinitionTab, InputTab, JsonTab, LogsTab, OutputTab, SummaryTab, ToolsTab } from './inspector-tabs.tsx';
+import { NodeLevers } from './node-levers.tsx';
+import { transcriptOf } from './transcript.ts';
+import { useStream, useTasks } from './use-node-work.ts';
+
+interface InspectorProps {
+  readonly run: RunId;
+  readonly node: TreeNode;
+  readonly story: RunStory;
+  /** Whether it is looked back: then there is nothing to do about it. */
+  readonly isPast: boolean;
+  readonly tab: InspectorTab;
+  onTab(tab: InspectorTab): void;
+}
+
+/** One node: what it was given, what it does, what came of it. */
+export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorProps) {
+  const { events, decisions, speech } = story;
+  const tasks = useTasks(run, events, true);
+  const own = tasks?.filter(task => task.node === node.id);
+  const [chosen, setChosen] = useState<string>();
+  const task = own?.find(({ id }) => id === chosen) ?? own?.at(-1);
+  const chunks = useStream(run, task, lastMoveOf(events, node.id) + (speech.get(task?.id ?? '')?.next ?? 0));
+  const transcript = chunks && transcriptOf(chunks);
+  const { signal, word } = nodeStanding(node.status);
+  const part = { run, node, tasks: own, task, chunks, transcript, story };
+  return (
+    <section aria-label="Inspector" className="inspector">
+      <header className="inspector-head">
+        <h2>
+          <Lamp signal={signal} size={16} />
+          <span className="truncate">{node.label}</span>
+          <span className="kind">{node.kind}</span>
+        </h2>
+        <p className={`word word-${signal}`}>
+          {word}
+          {node.reason !== undefined && `: ${node.reason}`}
+        </p>
+        {own !== undefined && own.length > 1 && (
+          <label className="attempts">
+            <span className="sr-only">Which of its tasks</span>
+            <select value={task?.id} onChange={event => setChosen(event.target.value)}>
+              {own.map((one, index) => (
+                <option key={one.id} value={one.id}>
+                  {index + 1} of {own.length}: turn {one.iteration + 1}, {one.status}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {!isPast && <NodeLevers run={run} node={node} />}
+      </header>
+      <Tabs.Root
+        value={tab}
+        onValueChange={name => onTab(inspectorTabs.find(one => one === name) ?? 'summary')}
+        className="tabbed"
+      >
+        <Tabs.List className="tabs" aria-label="About the node">
+          {inspectorTabs.map(name => (
+            <Tabs.Trigger key={name} value={name} className="tab">
+              {tabWords[name]}
+              {name === 'tools' && transcript !== undefined && transcript.tools.length > 0 && (
+                <span className="count"> {transcript.tools.length}</span>
+              )}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <Tabs.Content value={tab} className="tabpage">
+          {tab === 'summary' && <SummaryTab {...part} decisions={decisions} />}
+          {tab === 'input' && <InputTab {...part} decisions={decisions} />}
+          {tab === 'output' && <OutputTab {...part} />}
+          {tab === 'tools' && <ToolsTab {...part} />}
+          {tab === 'logs' && <LogsTab {...part} />}
+          {tab === 'json' && <JsonTab {...part} />}
+          {tab === 'definition' && <DefinitionTab {...part} />}
+        </Tabs.Content>
+      </Tabs.Root>
+    </section>
+  );
+}
+
+export function NoNode() {
+  return (
+    <section aria-label="Inspector" className="inspector">
+      <Empty title="Choose a node of the plan to look at it" />
+    </section>
+  );
+}
+
+const tabWords: Record<InspectorTab, string> = {
+  summary: 'Summary',
+  input: 'Input',
+  output: 'Output',
+  tools: 'Tools',
+  logs: 'Logs',
+  json: 'JSON',
+  definition: 'Definition',
+};
+
+function lastMoveOf(events: readonly WireEvent[], node: string): number {
+  return events.findLast(event => event.node === node)?.seq ?? 0;
+}

@@ -1,0 +1,27 @@
+import type { RunId, WireChunk, WireEvent, WireTask } from '@signalbox/model';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { readStream } from '../run/spending.ts';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+
+/** The tasks of a run, read again when one of them moved. */
+export function useTasks(run: RunId, events: readonly WireEvent[], isWanted: boolean): readonly WireTask[] | undefined {
+  const client = useClient();
+  const moved = useMemo(() => events.findLast(({ type }) => type.startsWith('task.'))?.seq ?? -1, [events]);
+  const { data } = useRead(['tasks', run, moved], () => client.tasks(run), { isEnabled: isWanted, keeps: true });
+  return data?.tasks;
+}
+
+/** What was said and kept in a task. `version` changes when there may be more. */
+export function useStream(run: RunId, task: WireTask | undefined, version: number): readonly WireChunk[] | undefined {
+  const client = useClient();
+  const isOver = task?.endedAt !== undefined;
+  const { data } = useQuery({
+    queryKey: ['stream', run, task?.id, isOver ? 'all' : version],
+    queryFn: () => readStream(client, run, task?.id ?? ''),
+    enabled: task !== undefined,
+    placeholderData: (before, query) => (query?.queryKey[2] === task?.id ? before : undefined),
+  });
+  return data;
+}

@@ -1,0 +1,161 @@
+import type { RunSummary } from '@signalbox/model';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { Costs } from '../briefing/costs.tsx';
+import { newsSince, useLastLook } from '../briefing/since-last-look.ts';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { Empty } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useNow } from '../frame/use-now.ts';
+import { RunLine } from '../runs/run-line.tsx';
+import { useLive } from '../server/live.tsx';
+import { failureStreaks } from '../story/failure-groups.ts';
+import { headlineOf } from '../story/question.ts';
+import { isIn } from '../story/runs-list.ts';
+import { many, type Signal, span } from '../story/words.ts';
+
+const STREAK = 5;
+const SHOWN = 6;
+const RECENT = 20;
+const none: readonly RunSummary[] = [];
+
+/** What a person wants to know first: what happened, what runs, what needs them, what it cost. */
+export function BriefingPage() {
+  const { runs, decisions } = useLive();
+  const now = useNow();
+  const last = useLastLook();
+  const known = runs ?? none;
+  const working = known.filter(run => isIn('active', run));
+  const held = known.filter(({ record }) => record.status === 'paused' || record.status === 'stalled');
+  const waiting = decisions ?? [];
+  const since = last === undefined ? now - 86_400_000 : Date.parse(last);
+  const news = newsSince(known, since);
+  const failed = news.failed;
+  const streaks = failureStreaks(known, STREAK);
+  const needs = waiting.length + failed.length + streaks.length;
+  return (
+    <div className="room briefing">
+      <title>Briefing · Signalbox</title>
+      <header className="roomhead">
+        <h1>Briefing</h1>
+        <p className="text-muted">
+          {last === undefined ? 'The last day' : `Since you last looked, ${span(now - since)} ago`}
+        </p>
+      </header>
+      <section aria-label="In short" className="figures">
+        <Figure
+          count={working.length}
+          word="at work"
+          signal="working"
+          link={{ to: '/runs', search: { view: 'active' } }}
+        />
+        <Figure count={waiting.length} word="wait for you" signal="waiting" link={{ to: '/queue', search: {} }} />
+        <Figure count={news.failed.length} word="failed" signal="failed" link={{ to: '/failures' }} />
+        <Figure
+          count={news.completed.length}
+          word="completed"
+          signal="done"
+          link={{ to: '/runs', search: { view: 'done' } }}
+        />
+        <Figure count={news.began.length} word="begun" signal="next" link={{ to: '/runs' }} />
+      </section>
+      {runs !== undefined && runs.length === 0 ? (
+        <Empty title="No runs yet">
+          <p>
+            <Link to="/start">Start one here</Link>, or in a terminal: <code>signalbox run PLAN.tsx</code>
+          </p>
+        </Empty>
+      ) : (
+        <div className="briefing-panes">
+          <div className="flex min-w-0 flex-col gap-4">
+            <Panel title="Needs you" aside={needs > 0 && <span className="asks">{needs}</span>}>
+              {needs === 0 ? (
+                <Empty title="Nothing needs you" />
+              ) : (
+                <ul className="needs">
+                  {waiting.slice(0, SHOWN).map(decision => (
+                    <li key={decision.approvalId}>
+                      <Link to="/queue" search={{ decision: decision.approvalId }}>
+                        <Lamp signal="waiting" />
+                        <span className="truncate">{headlineOf(decision)}</span>
+                        <span className="text-muted">{known.find(({ id }) => id === decision.runId)?.record.name}</span>
+                        <Moment at={decision.decision.askedAt} className="text-faint" />
+                      </Link>
+                    </li>
+                  ))}
+                  {streaks.map(({ name, count }) => (
+                    <li key={name}>
+                      <Link to="/runs" search={{ view: 'failed', q: name }}>
+                        <Lamp signal="failed" />
+                        <span className="truncate">
+                          {name} failed {count} times in a row
+                        </span>
+                      </Link>
+                    </li>
+                  ))}
+                  {failed.slice(0, SHOWN).map(({ id, record }) => (
+                    <li key={id}>
+                      <Link to="/runs/$run" params={{ run: id }} search={{}}>
+                        <Lamp signal="failed" />
+                        <span className="truncate">{record.error?.message ?? 'failed'}</span>
+                        <span className="text-muted">{record.name}</span>
+                        <Moment at={record.endedAt ?? record.updatedAt} className="text-faint" />
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              )}
+              {waiting.length > SHOWN && (
+                <p className="px-3 pb-2">
+                  <Link to="/queue" search={{}}>
+                    {many(waiting.length - SHOWN, 'more decision')}
+                  </Link>
+                </p>
+              )}
+            </Panel>
+            <Panel title="Running now">
+              {working.length === 0 && held.length === 0 ? (
+                <Empty title="Nothing runs" />
+              ) : (
+                <Lines runs={[...working, ...held].slice(0, SHOWN)} now={now} />
+              )}
+            </Panel>
+            <Panel title="Recent runs" aside={<Link to="/runs">all runs</Link>}>
+              <Lines runs={known.slice(0, RECENT)} now={now} />
+            </Panel>
+          </div>
+          <div className="flex min-w-0 flex-col gap-4">
+            <Costs runs={known} now={now} />
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Lines({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
+  return (
+    <ul className="runs runs-whole runs-short">
+      {runs.map(run => (
+        <RunLine key={run.id} run={run} now={now} />
+      ))}
+    </ul>
+  );
+}
+
+interface FigureProps {
+  readonly count: number;
+  readonly word: string;
+  readonly signal: Signal;
+  /** Where more of it is. */
+  readonly link: LinkProps;
+}
+
+function Figure({ count, word, signal, link }: FigureProps) {
+  return (
+    <Link {...link} className={`figure ${count === 0 ? 'figure-none' : `figure-${signal}`}`}>
+      <span className="figure-count">{count}</span>
+      <span className="figure-word">{word}</span>
+    </Link>
+  );
+}

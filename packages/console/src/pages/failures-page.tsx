@@ -1,0 +1,133 @@
+import type { RunId, RunSummary } from '@signalbox/model';
+import { useMemo, useState } from 'react';
+import { HourBars } from '../failures/hour-bars.tsx';
+import { Confirm } from '../frame/confirm.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { useNow } from '../frame/use-now.ts';
+import { RunLine } from '../runs/run-line.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useLive } from '../server/live.tsx';
+import { useRead } from '../server/use-read.ts';
+import { useSettings } from '../settings/settings.ts';
+import { type FailureGroup, failureGroups, failureStreaks, hasFailed } from '../story/failure-groups.ts';
+import { workKinds } from '../story/tree-rows.ts';
+import { many } from '../story/words.ts';
+
+const READ = 500;
+const STREAK = 5;
+const none: readonly RunSummary[] = [];
+
+/** What failed, by why. */
+export function FailuresPage() {
+  const client = useClient();
+  const { runs = none } = useLive();
+  const now = useNow();
+  const marks = runs.filter(hasFailed).map(({ id, record }) => `${id} ${record.status}`);
+  const { data, error } = useRead(
+    ['failed', marks.join()],
+    () => client.runs({ status: ['failed', 'stalled'], limit: READ }),
+    { keeps: true },
+  );
+  const known = useMemo(() => {
+    const byId = new Map([...(data?.runs ?? []), ...runs].map(run => [run.id, run]));
+    return [...byId.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  }, [data, runs]);
+  const groups = useMemo(() => failureGroups(known), [known]);
+  const streaks = useMemo(() => failureStreaks(known, STREAK), [known]);
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="The failures could not be read" />;
+  return (
+    <div className="room">
+      <title>Failures · Signalbox</title>
+      <div className="roomhead">
+        <h1>Failures</h1>
+        <p className="text-muted">
+          {data === undefined
+            ? 'Looking…'
+            : groups.length === 0
+              ? 'Nothing has failed.'
+              : `${many(known.filter(hasFailed).length, 'run')} failed in ${many(groups.length, 'way')}.`}
+        </p>
+        <HourBars runs={known} now={now} />
+      </div>
+      {streaks.map(({ name, count }) => (
+        <p key={name} role="status" className="streak">
+          <strong>{name}</strong> failed {count} times in a row.
+        </p>
+      ))}
+      {data !== undefined && groups.length === 0 && (
+        <Empty title="When a run fails it is here, with all that failed in the same way." />
+      )}
+      {groups.map(group => (
+        <Group key={group.key} group={group} now={now} />
+      ))}
+    </div>
+  );
+}
+
+const LISTED = 5;
+
+function Group({ group, now }: { readonly group: FailureGroup; readonly now: number }) {
+  const client = useClient();
+  const { dangerous } = useSettings();
+  const { isBusy, error, send } = useCommand();
+  const [isAsking, setIsAsking] = useState(false);
+  const [isLong, setIsLong] = useState(false);
+  const { code, message, runs } = group;
+  const open = runs.filter(({ record }) => record.endedAt === undefined && record.status === 'stalled');
+
+  /** Each node that failed is tried again; where none is known the run goes on as it can. */
+  const retry = async (run: RunId) => {
+    const read = await client.run(run);
+    const failed = read.ok ? read.value.tree.filter(node => node.status === 'failed' && workKinds.has(node.kind)) : [];
+    if (failed.length === 0) return client.resume(run);
+    let done = await client.retry(run, failed[0]?.id ?? '');
+    for (const { id } of failed.slice(1)) if (done.ok) done = await client.retry(run, id);
+    return done;
+  };
+  const each = async (members: readonly RunSummary[], act: (run: RunId) => ReturnType<typeof retry>) => {
+    for (const { id } of members) if (!(await send(() => act(id)))) return;
+  };
+  return (
+    <section aria-label={message} className="failure">
+      <header>
+        <div className="min-w-0">
+          <pre className="failure-words">{message}</pre>
+          <code className="text-faint">{code}</code>
+        </div>
+        <span className="failure-count">{runs.length}</span>
+        <div className="levers">
+          <button type="button" className="button" disabled={isBusy} onClick={() => each(runs, retry)}>
+            Retry {runs.length === 1 ? 'it' : 'all'}
+          </button>
+          {open.length > 0 && dangerous === 'ask' && (
+            <button type="button" className="button button-danger" disabled={isBusy} onClick={() => setIsAsking(true)}>
+              Cancel all…
+            </button>
+          )}
+        </div>
+      </header>
+      {error !== undefined && <ErrorBox error={error} title="It did not work for all of them" />}
+      <ul className="runs runs-whole">
+        {(isLong ? runs : runs.slice(0, LISTED)).map(run => (
+          <RunLine key={run.id} run={run} now={now} />
+        ))}
+      </ul>
+      {!isLong && runs.length > LISTED && (
+        <button type="button" className="button button-quiet" onClick={() => setIsLong(true)}>
+          {runs.length - LISTED} more
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Stop ${many(open.length, 'run')}?`}
+          word="Stop them"
+          onConfirm={() => each(open, run => client.stop(run))}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>What is under way in them is canceled.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,149 @@
+import type { WireDecision } from '@signalbox/model';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { answer } from '../decisions/use-answer.ts';
+import { Lamp } from '../frame/lamp.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { useCursor } from '../frame/use-cursor.ts';
+import { useKeys } from '../frame/use-keys.ts';
+import { useNow } from '../frame/use-now.ts';
+import { QueueDesk } from '../queue/queue-desk.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useLive } from '../server/live.tsx';
+import { headlineOf, questionOf } from '../story/question.ts';
+import { many, span } from '../story/words.ts';
+
+const route = getRouteApi('/queue');
+const none: readonly WireDecision[] = [];
+
+/** Everything that waits for a person, one after the other, oldest first. */
+export function QueuePage() {
+  const { decisions, decisionsError, runs } = useLive();
+  const { decision: asked } = route.useSearch();
+  const queue = decisions ?? none;
+  const cursor = useCursor(queue.map(({ approvalId }) => approvalId));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const now = useNow();
+  const { setId } = cursor;
+  useEffect(() => {
+    if (asked !== undefined) setId(asked);
+  }, [asked, setId]);
+  // What was answered leaves the list: the one that took its place is next.
+  const [place, setPlace] = useState(0);
+  const shown = queue[cursor.at >= 0 ? cursor.at : Math.min(place, queue.length - 1)];
+  useEffect(() => {
+    if (cursor.at >= 0) setPlace(cursor.at);
+  }, [cursor.at]);
+  const toggle = (id: string) =>
+    setSelected(before => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
+  useKeys({ x: () => shown !== undefined && toggle(shown.approvalId) });
+  const chosen = queue.filter(({ approvalId }) => selected.has(approvalId));
+  const runOf = (id: string) => runs?.find(run => run.id === id)?.record.name ?? id.slice(-8);
+
+  if (decisionsError !== undefined && decisions === undefined) {
+    return <ErrorBox error={decisionsError} title="What waits could not be read" />;
+  }
+  return (
+    <div className="room queue">
+      <title>{queue.length === 0 ? 'Queue · Signalbox' : `(${queue.length}) Queue · Signalbox`}</title>
+      <div className="roomhead">
+        <h1>Queue</h1>
+        <p className="text-muted">
+          {decisions === undefined
+            ? 'Looking…'
+            : queue.length === 0
+              ? 'Nothing waits for you.'
+              : `${many(queue.length, 'decision')} ${queue.length === 1 ? 'waits' : 'wait'} for you.`}
+        </p>
+        {queue.length > 0 && (
+          <p className="keyline">
+            <kbd>j</kbd> <kbd>k</kbd> move <kbd>a</kbd> approve <kbd>d</kbd> deny <kbd>m</kbd> modify <kbd>x</kbd>{' '}
+            select
+          </p>
+        )}
+      </div>
+      {chosen.length > 0 && <Bulk decisions={chosen} onDone={() => setSelected(new Set())} />}
+      {queue.length === 0 ? (
+        decisions !== undefined && (
+          <Empty title="When an agent needs your leave, or a plan asks a question, it appears here at once.">
+            <p>In Settings you can be notified while this page is in the background.</p>
+          </Empty>
+        )
+      ) : (
+        <div className="queue-panes">
+          <ul className="queue-list" aria-label="Decisions">
+            {queue.map(decision => {
+              const { approvalId, runId, decision: kept } = decision;
+              const headline = headlineOf(decision);
+              return (
+                <li key={approvalId} data-item={approvalId} data-current={decision === shown || undefined}>
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${headline}`}
+                    checked={selected.has(approvalId)}
+                    onChange={() => toggle(approvalId)}
+                  />
+                  <button
+                    type="button"
+                    className="queue-item"
+                    aria-current={decision === shown ? 'true' : undefined}
+                    onClick={() => cursor.setId(approvalId)}
+                  >
+                    <span className="queue-item-head">
+                      <Lamp signal="waiting" />
+                      <span className="truncate font-medium">{headline}</span>
+                      <span className="mono text-faint">{span(now - Date.parse(kept.askedAt))}</span>
+                    </span>
+                    <span className="queue-item-words">
+                      {kept.node} in {runOf(runId)}
+                    </span>
+                  </button>
+                </li>
+              );
+            })}
+          </ul>
+          {shown !== undefined && <QueueDesk key={shown.approvalId} decision={shown} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** One answer to many. A question that wants more than a yes is left for its own page. */
+function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision[]; onDone(): void }) {
+  const client = useClient();
+  const { isBusy, error, send } = useCommand();
+  const approvable = decisions.filter(decision => questionOf(decision).wants.kind === 'approval');
+  const sayAll = async (kind: 'approve' | 'deny') => {
+    let isAll = true;
+    for (const decision of kind === 'approve' ? approvable : decisions) {
+      isAll = (await send(() => answer(client, decision, { kind }, ''))) && isAll;
+    }
+    if (isAll) onDone();
+  };
+  return (
+    <section aria-label="Selected" className="bulk">
+      <strong>{decisions.length} selected</strong>
+      {approvable.length > 0 && (
+        <button type="button" className="button button-go" disabled={isBusy} onClick={() => sayAll('approve')}>
+          Approve {approvable.length}
+        </button>
+      )}
+      <button type="button" className="button button-danger" disabled={isBusy} onClick={() => sayAll('deny')}>
+        Deny {decisions.length}
+      </button>
+      <button type="button" className="button button-quiet" onClick={onDone}>
+        Select none
+      </button>
+      {approvable.length < decisions.length && (
+        <span className="text-muted">{decisions.length - approvable.length} want more than a yes</span>
+      )}
+      {error !== undefined && <ErrorBox error={error} title="An answer was not taken" />}
+    </section>
+  );
+}

@@ -1,0 +1,174 @@
+import { type RunId, runId } from '@signalbox/model';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Tabs } from 'radix-ui';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { Empty, ErrorBox, LinkBanner } from '../frame/notices.tsx';
+import { Inspector, NoNode } from '../inspector/inspector.tsx';
+import { EventsTab } from '../run/events-tab.tsx';
+import { NowTab } from '../run/now-tab.tsx';
+import { PlanTab } from '../run/plan-tab.tsx';
+import { RunHead } from '../run/run-head.tsx';
+import { type FrameTab, frameTabs, type RunPlace } from '../run/run-place.ts';
+import { readSpending, sumOf } from '../run/spending.ts';
+import { StateTab } from '../run/state-tab.tsx';
+import { ThenTab } from '../run/then-tab.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useFrame } from '../story/use-frame.ts';
+import { useRun } from '../story/use-run.ts';
+import { useStateNow } from '../story/use-state-now.ts';
+import { FrameLine } from '../timeline/frame-line.tsx';
+import { PlanTree } from '../tree/plan-tree.tsx';
+import { NoSuchPage } from './no-such-page.tsx';
+
+const route = getRouteApi('/runs/$run');
+
+export function RunPage() {
+  const run = runId.safeParse(route.useParams().run);
+  return run.success ? <OneRun key={run.data} run={run.data} /> : <NoSuchPage />;
+}
+
+/** One run: its plan, its frames, and whatever of it is looked at; always all three. */
+function OneRun({ run }: { readonly run: RunId }) {
+  const client = useClient();
+  const place = route.useSearch();
+  const navigate = route.useNavigate();
+  const story = useRun(client, run);
+  const { link, summary, nodes, events, frames, handlers } = story;
+  const [frame, setFrame] = useFrameOfPlace(place, change =>
+    navigate({ search: ({ frame: _, ...rest }: RunPlace) => ({ ...rest, ...change }), replace: true }),
+  );
+  const go = (change: RunPlace) =>
+    void navigate({ search: (before: RunPlace) => ({ ...before, ...change }), replace: true });
+  const [query, setQuery] = useState('');
+  const view = useFrame(run, frame);
+  const lastChange = useMemo(
+    () => events.findLast(({ type }) => type === 'state.changed' || type === 'frame.committed')?.seq ?? 0,
+    [events],
+  );
+  const { tab = 'now', look = 'summary', node: current } = place;
+  const now = useStateNow(run, lastChange, tab === 'state' && frame === undefined);
+  const live = useMemo(() => [...nodes.values()], [nodes]);
+  const tree = useDeferredValue(frame === undefined ? live : (view.tree ?? live));
+  const spending = useQuery({
+    queryKey: ['spending', run, summary?.record.status],
+    queryFn: () => readSpending(client, run),
+    enabled: summary !== undefined,
+    select: spent => sumOf(spent.values()),
+  });
+
+  if (summary === undefined) {
+    return (
+      <div className="room">
+        {link.status === 'ended' ? (
+          <ErrorBox error={link.error} title="This run cannot be shown" />
+        ) : (
+          <Empty title="Looking for the run…" />
+        )}
+        <p className="px-4">
+          <Link to="/runs">All runs</Link>
+        </p>
+      </div>
+    );
+  }
+  const shown = current === undefined ? undefined : tree.find(({ id }) => id === current);
+  const lookAt = (id: string) => go({ node: id });
+  return (
+    <div className="runpage">
+      <title>{`${summary.record.name} · Signalbox`}</title>
+      <LinkBanner link={link} />
+      <RunHead summary={summary} spending={spending.data} />
+      <div className="panes">
+        <section aria-label="Plan tree" className="pane pane-tree">
+          <div className="pane-head">
+            <h2 className="eyebrow">Plan{frame !== undefined && <span className="then"> in frame {frame}</span>}</h2>
+            <input
+              type="search"
+              className="field"
+              aria-label="Filter the plan"
+              placeholder="failed, claude, a name…"
+              value={query}
+              onChange={event => setQuery(event.target.value)}
+            />
+          </div>
+          {tree.length === 0 ? (
+            <Empty title="Nothing is rendered yet" />
+          ) : (
+            <PlanTree nodes={tree} query={query} handlers={handlers} current={current} onCurrent={lookAt} />
+          )}
+        </section>
+        <section aria-label="Frame" className="pane pane-frame">
+          <FrameLine frames={frames} total={summary.record.frames} frame={frame} onFrame={setFrame} />
+          <Tabs.Root
+            value={tab}
+            onValueChange={name => go({ tab: frameTabs.find(one => one === name) ?? 'now' })}
+            className="tabbed"
+          >
+            <Tabs.List className="tabs" aria-label="About the frame">
+              {frameTabs.map(name => (
+                <Tabs.Trigger key={name} value={name} className="tab">
+                  {name === 'now' && frame !== undefined ? `Frame ${frame}` : tabWords[name]}
+                </Tabs.Trigger>
+              ))}
+            </Tabs.List>
+            <Tabs.Content value={tab} className="tabpage">
+              {tab === 'now' &&
+                (frame === undefined ? (
+                  <NowTab run={run} story={story} nodes={live} onCurrent={lookAt} />
+                ) : (
+                  <ThenTab run={run} frame={view.frame ?? frame} view={view} onCurrent={lookAt} />
+                ))}
+              {tab === 'plan' && <PlanTab nodes={tree} current={current} onCurrent={lookAt} />}
+              {tab === 'state' && (
+                <StateTab
+                  state={frame === undefined ? now.state : view.state}
+                  before={frame === undefined ? undefined : view.before}
+                  error={frame === undefined ? now.error : view.error}
+                />
+              )}
+              {tab === 'events' && (
+                <EventsTab
+                  run={run}
+                  events={events}
+                  total={summary.record.nextSeq}
+                  frame={frame === undefined ? undefined : (view.frame ?? frame)}
+                />
+              )}
+            </Tabs.Content>
+          </Tabs.Root>
+        </section>
+        {shown === undefined ? (
+          <NoNode />
+        ) : (
+          <Inspector
+            key={shown.id}
+            run={run}
+            node={shown}
+            story={story}
+            isPast={frame !== undefined}
+            tab={look}
+            onTab={name => go({ look: name })}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+const tabWords: Record<FrameTab, string> = { now: 'Now', plan: 'Plan', state: 'State', events: 'Events' };
+
+const ADDRESS_MS = 250;
+
+/** The frame that is looked at, at once here, and in the address when the hand rests: a drag passes hundreds of them. */
+function useFrameOfPlace(
+  { frame: given }: RunPlace,
+  keep: (change: { readonly frame?: number }) => void,
+): readonly [number | undefined, (frame: number | undefined) => void] {
+  const [frame, setFrame] = useState(given);
+  useEffect(() => {
+    if (frame === given) return;
+    const timer = setTimeout(() => keep(frame === undefined ? {} : { frame }), ADDRESS_MS);
+    return () => clearTimeout(timer);
+  });
+  return [frame, setFrame];
+}

@@ -1,0 +1,144 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useRef } from 'react';
+import { Empty } from '../frame/notices.tsx';
+import { useCursor } from '../frame/use-cursor.ts';
+import { useNow } from '../frame/use-now.ts';
+import { RunLine } from '../runs/run-line.tsx';
+import { SavedViews } from '../runs/saved-views.tsx';
+import { useLive } from '../server/live.tsx';
+import { type RunsView, views } from '../story/runs-list.ts';
+import { isFound, type RunsSearch, type Since, sinces } from '../story/runs-search.ts';
+
+const viewWords: Record<RunsView, string> = {
+  all: 'All',
+  active: 'Working',
+  waiting: 'Waiting',
+  done: 'Completed',
+  failed: 'Failed',
+};
+
+const sinceWords: Record<Since, string> = { hour: 'last hour', day: 'last day', week: 'last week' };
+
+const LINE_HEIGHT = 37;
+const route = getRouteApi('/runs');
+
+/** All runs, newest first, as they are now. What is looked for is in the address. */
+export function RunsPage() {
+  const { runs, next, readOlder } = useLive();
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const now = useNow();
+  const look = (change: Partial<Record<keyof RunsSearch, string | undefined>>) =>
+    void navigate({ to: '/runs', search: before => defined({ ...before, ...change }) as RunsSearch, replace: true });
+  const shown = runs?.filter(run => isFound(search, run, now)) ?? [];
+  const cursor = useCursor(
+    shown.map(({ id }) => id),
+    run => void navigate({ to: '/runs/$run', params: { run }, search: {} }),
+  );
+  const box = useRef<HTMLDivElement>(null);
+  const lines = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 20,
+    getItemKey: index => shown[index]?.id ?? index,
+  });
+  const { view = 'all', q = '', tag, since } = search;
+  return (
+    <div className="room room-list">
+      <title>Runs · Signalbox</title>
+      <div className="roomhead">
+        <h1>Runs</h1>
+        <fieldset className="views">
+          <legend className="sr-only">Show</legend>
+          {views.map(name => (
+            <button
+              key={name}
+              type="button"
+              className="view"
+              aria-pressed={view === name}
+              onClick={() => look({ view: name === 'all' ? undefined : name })}
+            >
+              {viewWords[name]}{' '}
+              <span className="count">
+                {runs?.filter(run => isFound({ ...search, view: name }, run, now)).length ?? '–'}
+              </span>
+            </button>
+          ))}
+        </fieldset>
+        <input
+          type="search"
+          className="field grow"
+          aria-label="Search in runs"
+          placeholder="a name, a tag, a plan, an id…"
+          value={q}
+          onChange={event => look({ q: event.target.value || undefined })}
+        />
+        <select
+          className="field"
+          aria-label="Begun in the"
+          value={since ?? ''}
+          onChange={event => look({ since: event.target.value || undefined })}
+        >
+          <option value="">any time</option>
+          {sinces.map(name => (
+            <option key={name} value={name}>
+              {sinceWords[name]}
+            </option>
+          ))}
+        </select>
+        {tag !== undefined && (
+          <button type="button" className="tag tag-on" onClick={() => look({ tag: undefined })}>
+            {tag} ×
+          </button>
+        )}
+        <SavedViews search={search} />
+        <Link to="/start" className="button button-main">
+          Start a run
+        </Link>
+      </div>
+      {runs === undefined ? (
+        <Empty title="Looking for runs…" />
+      ) : shown.length === 0 ? (
+        <Empty title={runs.length === 0 ? 'No runs yet' : 'No run is like that now'}>
+          {runs.length === 0 && (
+            <p>
+              <Link to="/start">Start one here</Link>, or in a terminal: <code>signalbox run PLAN.tsx</code>
+            </p>
+          )}
+        </Empty>
+      ) : (
+        <div ref={box} className="runs-box">
+          <div className="runhints" aria-hidden="true">
+            <span />
+            <span>run</span>
+            <span>is</span>
+            <span>phase</span>
+            <span>frames</span>
+            <span>took</span>
+            <span>began</span>
+            <span>moved</span>
+          </div>
+          <ul className="runs" style={{ height: lines.getTotalSize() }}>
+            {lines.getVirtualItems().map(({ index, start }) => {
+              const run = shown[index];
+              return run === undefined ? null : (
+                <RunLine key={run.id} run={run} now={now} start={start} isCurrent={run.id === cursor.id} />
+              );
+            })}
+          </ul>
+        </div>
+      )}
+      {next !== undefined && (
+        <button type="button" className="button mx-auto my-3" onClick={readOlder}>
+          Older runs
+        </button>
+      )}
+    </div>
+  );
+}
+
+function defined<Value extends object>(value: Value): Partial<Value> {
+  return Object.fromEntries(Object.entries(value).filter(([, given]) => given !== undefined)) as Partial<Value>;
+}

@@ -1,0 +1,184 @@
+import type { RunId, RunSnapshot, RunSummary } from '@signalbox/model';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { JsonField, readJson } from '../frame/json-field.tsx';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { useClient } from '../server/client-context.ts';
+import { useLive } from '../server/live.tsx';
+import { emptyForm, type StartForm, startBodyOf, startFormOf } from '../start/start-form.ts';
+import { runStanding } from '../story/words.ts';
+
+const route = getRouteApi('/start');
+const none: readonly RunSummary[] = [];
+const HISTORY = 12;
+
+/** Starts a run, anew or like one that was before. */
+export function StartPage() {
+  const client = useClient();
+  const { runs = none } = useLive();
+  const { like } = route.useSearch();
+  const navigate = useNavigate();
+  const { isBusy, error, send } = useCommand();
+  const [form, setForm] = useState<StartForm>(emptyForm);
+  const put = (change: Partial<StartForm>) => setForm(before => ({ ...before, ...change }));
+  const plans = [...new Set(runs.flatMap(({ record }) => (record.entry === undefined ? [] : [record.entry])))];
+  const history = runs
+    .filter(({ record }) => record.entry !== undefined && (form.file === '' || record.entry === form.file))
+    .slice(0, HISTORY);
+
+  const restore = async (run: RunId) => {
+    let found: RunSnapshot | undefined;
+    if (
+      (await send(async () => {
+        const read = await client.run(run);
+        if (read.ok) found = read.value;
+        return read;
+      })) &&
+      found !== undefined
+    )
+      setForm(startFormOf(found));
+  };
+  const restoreFirst = useRef(restore);
+  useEffect(() => {
+    if (like !== undefined) void restoreFirst.current(like as RunId);
+  }, [like]);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const body = startBodyOf(form);
+    if (body === undefined) return;
+    let started: RunId | undefined;
+    const isDone = await send(async () => {
+      const run = await client.start(body, form.key === '' ? {} : { idempotencyKey: form.key });
+      if (run.ok) started = run.value.id;
+      return run;
+    });
+    if (isDone && started !== undefined) void navigate({ to: '/runs/$run', params: { run: started }, search: {} });
+  };
+
+  return (
+    <div className="room start">
+      <title>Start a run · Signalbox</title>
+      <div className="roomhead">
+        <h1>Start a run</h1>
+      </div>
+      <div className="start-panes">
+        <form onSubmit={submit} className="form start-form">
+          <label>
+            The plan’s file
+            <input
+              required
+              list="plans"
+              placeholder="/home/me/project/.signalbox/plans/release.tsx"
+              spellCheck={false}
+              className="mono"
+              value={form.file}
+              onChange={event => put({ file: event.target.value })}
+            />
+            <datalist id="plans">
+              {plans.map(plan => (
+                <option key={plan} value={plan} />
+              ))}
+            </datalist>
+          </label>
+          <JsonField
+            label="Input, as JSON"
+            placeholder="nothing: the plan’s own defaults"
+            rows={7}
+            text={form.input}
+            onText={input => put({ input })}
+          />
+          <div className="form-row">
+            <label>
+              Name, if another than the plan’s
+              <input maxLength={256} value={form.name} onChange={event => put({ name: event.target.value })} />
+            </label>
+            <label>
+              Tags, with commas between
+              <input value={form.tags} onChange={event => put({ tags: event.target.value })} />
+            </label>
+          </div>
+          <details className="more" open={form.key !== '' || form.correlation !== '' || form.directory !== ''}>
+            <summary>More</summary>
+            <div className="form">
+              <label>
+                Idempotency key: the same key answers the same run
+                <input maxLength={256} value={form.key} onChange={event => put({ key: event.target.value })} />
+              </label>
+              <label>
+                Correlation id: what this run belongs to elsewhere
+                <input
+                  maxLength={256}
+                  value={form.correlation}
+                  onChange={event => put({ correlation: event.target.value })}
+                />
+              </label>
+              <label>
+                Where agents work, if not in the plan’s folder
+                <input
+                  className="mono"
+                  value={form.directory}
+                  onChange={event => put({ directory: event.target.value })}
+                />
+              </label>
+              <div className="form-row">
+                <label>
+                  At most, in dollars
+                  <input
+                    type="number"
+                    min="0"
+                    step="any"
+                    value={form.dollars}
+                    onChange={event => put({ dollars: event.target.value })}
+                  />
+                </label>
+                <label>
+                  At most, in minutes
+                  <input
+                    type="number"
+                    min="0"
+                    step="any"
+                    value={form.minutes}
+                    onChange={event => put({ minutes: event.target.value })}
+                  />
+                </label>
+              </div>
+            </div>
+          </details>
+          {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+          <div>
+            <button
+              type="submit"
+              className="button button-main"
+              disabled={isBusy || form.file === '' || !readJson(form.input).ok}
+            >
+              Start
+            </button>
+          </div>
+        </form>
+        <Panel title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}>
+          {history.length === 0 ? (
+            <Empty title="None that is known here" />
+          ) : (
+            <ul className="earlier">
+              {history.map(run => (
+                <li key={run.id}>
+                  <button type="button" className="earlier-run" onClick={() => restore(run.id)}>
+                    <Lamp signal={runStanding(run).signal} />
+                    <span className="truncate">{run.record.name}</span>
+                    <Moment at={run.record.createdAt} className="text-faint" />
+                    <span className="text-muted">use its values</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import type { WireDecision } from '@signalbox/model';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Answers } from '../decisions/answers.tsx';
+import { kindWords } from '../decisions/kind-words.ts';
+import { ModifyForm } from '../decisions/modify-form.tsx';
+import { Proposal } from '../decisions/proposal.tsx';
+import { useAnswer } from '../decisions/use-answer.ts';
+import { Moment } from '../frame/moment.tsx';
+import { ErrorBox } from '../frame/notices.tsx';
+import { useKeys } from '../frame/use-keys.ts';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { questionOf } from '../story/question.ts';
+import { LedHere } from './led-here.tsx';
+
+/** One decision, with all that one should know before it is answered. */
+export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
+  const client = useClient();
+  const { runId: run } = decision;
+  const { node, kind, askedAt, proposalHash } = decision.decision;
+  const { data: snapshot } = useRead(['asking', run, proposalHash], () => client.run(run));
+  const answering = useAnswer(decision);
+  const [isModifying, setIsModifying] = useState(false);
+  const question = questionOf(decision);
+  const canModify = question.args !== undefined;
+  const label = snapshot?.tree.find(({ id }) => id === node)?.label ?? node;
+  useKeys({
+    ...(question.wants.kind === 'approval' && { a: () => void answering.say({ kind: 'approve' }) }),
+    d: () => void answering.say({ kind: 'deny' }),
+    ...(canModify && { m: () => setIsModifying(true) }),
+  });
+  return (
+    <article className="desk" aria-label={`${label} ${kindWords[kind]}`}>
+      <header>
+        <p className="eyebrow">
+          <Link to="/runs/$run" params={{ run }} search={{ node }}>
+            {snapshot?.record.name ?? run.slice(-8)}
+          </Link>
+          {' · asked '}
+          <Moment at={askedAt} />
+        </p>
+        <h2>
+          {label} {kindWords[kind]}
+        </h2>
+      </header>
+      <Proposal question={question} />
+      {isModifying && question.args !== undefined ? (
+        <ModifyForm args={question.args} answering={answering} onClose={() => setIsModifying(false)} />
+      ) : (
+        <Answers
+          question={question}
+          answering={answering}
+          {...(canModify && { onModify: () => setIsModifying(true) })}
+        />
+      )}
+      {answering.error !== undefined && <ErrorBox error={answering.error} title="The answer was not taken" />}
+      <LedHere decision={decision} snapshot={snapshot} />
+    </article>
+  );
+}

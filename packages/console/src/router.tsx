@@ -1,0 +1,66 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { Empty } from './frame/notices.tsx';
+import { Shell } from './frame/shell.tsx';
+import { NoSuchPage } from './pages/no-such-page.tsx';
+import { runPlaceOf } from './run/run-place.ts';
+import { runsSearchOf } from './story/runs-search.ts';
+
+/** Every page of the console. What a page shows is in its address, so that it can be kept and handed on. */
+const root = createRootRoute({ component: Shell, notFoundComponent: NoSuchPage });
+const at = () => root;
+
+const routes = [
+  createRoute({
+    getParentRoute: at,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/briefing-page.tsx'), 'BriefingPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/queue',
+    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly decision?: string } =>
+      typeof given.decision === 'string' ? { decision: given.decision } : {},
+    component: lazyRouteComponent(() => import('./pages/queue-page.tsx'), 'QueuePage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/runs',
+    validateSearch: runsSearchOf,
+    component: lazyRouteComponent(() => import('./pages/runs-page.tsx'), 'RunsPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/runs/$run',
+    validateSearch: runPlaceOf,
+    component: lazyRouteComponent(() => import('./pages/run-page.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/start',
+    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly like?: string } =>
+      typeof given.like === 'string' ? { like: given.like } : {},
+    component: lazyRouteComponent(() => import('./pages/start-page.tsx'), 'StartPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/failures',
+    component: lazyRouteComponent(() => import('./pages/failures-page.tsx'), 'FailuresPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  defaultPreload: 'intent',
+  defaultPendingComponent: () => <Empty title="One moment…" />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,155 @@
+import { type Json, nodeStatus, type RunId, type TreeNode } from '@signalbox/model';
+import { DecisionCard } from '../decisions/decision-card.tsx';
+import { JsonView } from '../frame/json-view.tsx';
+import { Lamp } from '../frame/lamp.tsx';
+import { ErrorBox } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useNow } from '../frame/use-now.ts';
+import { Tail } from '../inspector/tail.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import type { RunStory } from '../story/run-story.ts';
+import { nextWork, workKinds } from '../story/tree-rows.ts';
+import { nodeStanding, span } from '../story/words.ts';
+import { Watched } from './watched.tsx';
+
+interface NowTabProps {
+  readonly run: RunId;
+  readonly story: RunStory;
+  readonly nodes: readonly TreeNode[];
+  onCurrent(node: string): void;
+}
+
+const NEXT_SHOWN = 4;
+
+/** What happens now: what waits for the person, what went wrong, who works and what they say, what comes next, what came of it. */
+export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
+  const { summary, decisions, tasks, speech, fault, nodes: byId, events } = story;
+  const status = summary?.record.status;
+  const hasEnded = summary?.record.endedAt !== undefined;
+  const failed = nodes.filter(node => node.status === 'failed' && workKinds.has(node.kind));
+  const working = tasks.filter(task => task.status === 'running');
+  const next = hasEnded ? [] : nextWork(nodes, NEXT_SHOWN);
+  const now = useNow(working.length > 0);
+  return (
+    <div className="now">
+      {fault !== undefined && (
+        <ErrorBox error={fault} title={status === 'failed' ? 'The run failed' : 'The run met an error'}>
+          {failed.length > 0 && (
+            <p className="flex flex-wrap gap-2">
+              {failed.map(node => (
+                <NodeLink key={node.id} node={node} onCurrent={onCurrent} />
+              ))}
+            </p>
+          )}
+        </ErrorBox>
+      )}
+      {decisions.length > 0 && (
+        <section aria-label="Decisions that wait for you" className="decisions">
+          {decisions.map(decision => (
+            <DecisionCard
+              key={decision.approvalId}
+              decision={decision}
+              label={byId.get(decision.decision.node)?.label ?? decision.decision.node}
+            />
+          ))}
+        </section>
+      )}
+      {working.map(task => {
+        const node = byId.get(task.node);
+        const said = speech.get(task.id)?.text;
+        const label = node?.label ?? task.node;
+        return (
+          <article key={task.id} className="work" aria-label={label}>
+            <header>
+              <Lamp signal="working" />
+              <button type="button" className="linklike" onClick={() => onCurrent(task.node)}>
+                {label}
+              </button>
+              <span className="kind">{node?.kind}</span>
+              <span className="mono text-faint">
+                {task.startedAt !== undefined && span(now - Date.parse(task.startedAt))}
+              </span>
+            </header>
+            {said !== undefined && said !== '' && <Tail text={said} label={`What ${label} says`} />}
+          </article>
+        );
+      })}
+      {status === 'completed' && <Outcome run={run} />}
+      {next.length > 0 && (
+        <Panel title="Next">
+          <p className="flex flex-wrap gap-x-4 gap-y-1 px-3 py-2">
+            {next.map(node => (
+              <NodeLink key={node.id} node={node} onCurrent={onCurrent} />
+            ))}
+          </p>
+        </Panel>
+      )}
+      <Watched run={run} events={events} />
+      <LastMoves story={story} onCurrent={onCurrent} />
+    </div>
+  );
+}
+
+function NodeLink({ node, onCurrent }: { readonly node: TreeNode; onCurrent(node: string): void }) {
+  return (
+    <button type="button" className="nodelink" onClick={() => onCurrent(node.id)}>
+      <Lamp signal={nodeStanding(node.status).signal} />
+      {node.label}
+      <span className="kind">{node.kind}</span>
+    </button>
+  );
+}
+
+/** What a completed run gave back. */
+function Outcome({ run }: { readonly run: RunId }) {
+  const client = useClient();
+  const { data } = useRead(['outcome', run], () => client.run(run));
+  const output: Json | undefined = data?.output;
+  if (output === undefined || output === null) return null;
+  return (
+    <Panel title="Output">
+      <JsonView value={output} />
+    </Panel>
+  );
+}
+
+const MOVES_SHOWN = 8;
+
+/** The last things that happened to nodes: how it came to this. */
+function LastMoves({
+  story: { events, nodes },
+  onCurrent,
+}: {
+  readonly story: RunStory;
+  onCurrent(node: string): void;
+}) {
+  const moves = events.filter(({ type }) => type === 'node.status').slice(-MOVES_SHOWN);
+  if (moves.length === 0) return null;
+  return (
+    <Panel title="How it came to this">
+      <ol className="moves">
+        {moves.map(({ seq, node, from, to, blockReason }) => {
+          const id = String(node);
+          return (
+            <li key={seq}>
+              <Lamp signal={nodeStanding(statusOf(to)).signal} />
+              <button type="button" className="linklike" onClick={() => onCurrent(id)}>
+                {nodes.get(id)?.label ?? id}
+              </button>
+              <span className="text-muted">
+                {nodeStanding(statusOf(from)).word} → {nodeStanding(statusOf(to)).word}
+                {typeof blockReason === 'string' && `: ${blockReason}`}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </Panel>
+  );
+}
+
+function statusOf(given: unknown): TreeNode['status'] {
+  const found = nodeStatus.safeParse(given);
+  return found.success ? found.data : 'idle';
+}

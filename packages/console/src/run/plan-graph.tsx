@@ -1,0 +1,100 @@
+import { Graph, layout } from '@dagrejs/dagre';
+import type { TreeNode } from '@signalbox/model';
+import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
+import { useMemo } from 'react';
+import { Lamp } from '../frame/lamp.tsx';
+import { Empty } from '../frame/notices.tsx';
+import { nodeStanding } from '../story/words.ts';
+
+const MOST = 400;
+const WIDTH = 150;
+const HEIGHT = 40;
+
+interface PlanGraphProps {
+  readonly nodes: readonly TreeNode[];
+  readonly current: string | undefined;
+  onCurrent(node: string): void;
+}
+
+type PlanNode = Node<{ readonly node: TreeNode }, 'plan'>;
+const nodeTypes = { plan: Box };
+
+/** The plan as boxes and lines, left to right. */
+export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
+  // Where boxes are depends on who is whose child alone: what a node is doing does not move it.
+  const shape = nodes.map(({ id, parent }) => `${id}<${parent ?? ''}`).join('|');
+  const places = useMemo(() => (nodes.length > MOST ? new Map() : placesOf(nodes)), [shape]);
+  if (nodes.length > MOST) {
+    return <Empty title={`${nodes.length} nodes are too many for a picture: the tree has them all`} />;
+  }
+  const boxes = nodes.map(
+    (node): PlanNode => ({
+      id: node.id,
+      type: 'plan',
+      position: places.get(node.id) ?? { x: 0, y: 0 },
+      data: { node },
+      selected: node.id === current,
+      ariaLabel: `${node.label}, ${nodeStanding(node.status).word}`,
+    }),
+  );
+  const lines = nodes.flatMap(({ id, parent, status }) =>
+    parent === undefined
+      ? []
+      : [{ id: `${parent}>${id}`, source: parent, target: id, className: `line-${nodeStanding(status).signal}` }],
+  );
+  return (
+    <div className="graph">
+      <ReactFlow
+        nodes={boxes}
+        edges={lines}
+        nodeTypes={nodeTypes}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        onNodeClick={(_, { id }) => onCurrent(id)}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.1 }}
+        minZoom={0.1}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background gap={24} size={1} />
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+function Box({ data: { node } }: NodeProps<PlanNode>) {
+  const { signal } = nodeStanding(node.status);
+  return (
+    <div className={`graph-node node-${signal}`}>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <Lamp signal={signal} />
+      <span className="truncate">{node.label}</span>
+      {node.kind !== node.label && <span className="kind">{node.kind}</span>}
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </div>
+  );
+}
+
+function placesOf(nodes: readonly TreeNode[]): ReadonlyMap<string, { readonly x: number; readonly y: number }> {
+  const graph = new Graph();
+  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 28 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const { id } of nodes) graph.setNode(id, { width: WIDTH, height: HEIGHT });
+  for (const { id, parent } of nodes) if (parent !== undefined) graph.setEdge(parent, id);
+  layout(graph, { constraints: siblingsInOrder(nodes) });
+  return new Map(
+    nodes.map(({ id }) => {
+      const { x, y } = graph.node(id) as { readonly x: number; readonly y: number };
+      return [id, { x: x - WIDTH / 2, y: y - HEIGHT / 2 }];
+    }),
+  );
+}
+
+/** Those of one parent stay in the order of the plan: it is the order in which they happen. */
+function siblingsInOrder(nodes: readonly TreeNode[]): { left: string; right: string }[] {
+  return [...Map.groupBy(nodes, ({ parent }) => parent).values()].flatMap(siblings => {
+    const inOrder = siblings.toSorted((a, b) => a.index - b.index);
+    return inOrder.slice(1).map(({ id }, place) => ({ left: inOrder[place]?.id ?? '', right: id }));
+  });
+}

@@ -1,0 +1,50 @@
+import type { Json, TreeNode } from '@signalbox/model';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { JsonView } from '../frame/json-view.tsx';
+import { Empty } from '../frame/notices.tsx';
+import { planOutline, planXml } from './plan-text.ts';
+
+const PlanGraph = lazy(() => import('./plan-graph.tsx').then(({ PlanGraph: component }) => ({ default: component })));
+
+const forms = ['graph', 'outline', 'xml', 'json'] as const;
+type Form = (typeof forms)[number];
+const formWords: Record<Form, string> = { graph: 'Graph', outline: 'Outline', xml: 'XML', json: 'JSON' };
+
+interface PlanTabProps {
+  readonly nodes: readonly TreeNode[];
+  readonly current: string | undefined;
+  onCurrent(node: string): void;
+}
+
+/** The whole plan of a frame, in the form one likes to read. */
+export function PlanTab({ nodes, current, onCurrent }: PlanTabProps) {
+  const [form, setForm] = useState<Form>('graph');
+  if (nodes.length === 0) return <Empty title="Nothing is rendered yet" />;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <fieldset className="views px-3 pt-2">
+        <legend className="sr-only">Form</legend>
+        {forms.map(name => (
+          <button key={name} type="button" className="view" aria-pressed={form === name} onClick={() => setForm(name)}>
+            {formWords[name]}
+          </button>
+        ))}
+      </fieldset>
+      {form === 'graph' ? (
+        <Suspense fallback={<Empty title="Drawing…" />}>
+          <PlanGraph nodes={nodes} current={current} onCurrent={onCurrent} />
+        </Suspense>
+      ) : (
+        <PlanText nodes={nodes} form={form} />
+      )}
+    </div>
+  );
+}
+
+function PlanText({ nodes, form }: { readonly nodes: readonly TreeNode[]; readonly form: 'outline' | 'xml' | 'json' }) {
+  const text = useMemo(() => {
+    if (form === 'json') return nodes as unknown as Json;
+    return form === 'xml' ? planXml(nodes) : planOutline(nodes);
+  }, [nodes, form]);
+  return <JsonView value={text} className="code code-whole" />;
+}

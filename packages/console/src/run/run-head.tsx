@@ -1,0 +1,90 @@
+import { type RunSummary, runPhase } from '@signalbox/model';
+import { Link } from '@tanstack/react-router';
+import { CopyButton } from '../frame/copy-button.tsx';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { useNow } from '../frame/use-now.ts';
+import { runStanding, span } from '../story/words.ts';
+import { RunLevers } from './run-levers.tsx';
+import type { Spending } from './spending.ts';
+import { SpendingWords } from './spending-words.tsx';
+
+interface RunHeadProps {
+  readonly summary: RunSummary;
+  readonly spending: Spending | undefined;
+}
+
+/** What the run is, what it is doing, and the levers that move it. */
+export function RunHead({ summary, spending }: RunHeadProps) {
+  const { record, phase, stopReason } = summary;
+  const hasEnded = record.endedAt !== undefined;
+  const now = useNow(!hasEnded);
+  const { signal, word } = runStanding(summary);
+  const begun = Date.parse(record.startedAt ?? record.createdAt);
+  const end = record.endedAt === undefined ? now : Date.parse(record.endedAt);
+  return (
+    <header className="runhead">
+      <div className="runhead-title">
+        <Lamp signal={signal} size={20} />
+        <h1>{record.name}</h1>
+        <span role="status" className={`word word-${signal}`}>
+          {word}
+        </span>
+        {record.tags.map(tag => (
+          <Link key={tag} to="/runs" search={{ tag }} className="tag">
+            {tag}
+          </Link>
+        ))}
+      </div>
+      <RunLevers summary={summary} />
+      <dl className="facts">
+        <Fact name="for">{span(end - begun)}</Fact>
+        {spending !== undefined && spending.calls > 0 && (
+          <Fact name="spent">
+            <SpendingWords spending={spending} />
+          </Fact>
+        )}
+        <Fact name="began">
+          <Moment at={record.startedAt ?? record.createdAt} />
+        </Fact>
+        <Fact name="phase">
+          <ol className="phases" aria-label="Phase">
+            {runPhase.options
+              .filter(name => name !== 'DOCS_SYNC' || phase === name)
+              .map(name => (
+                <li key={name} aria-current={name === phase ? 'step' : undefined}>
+                  {name}
+                </li>
+              ))}
+          </ol>
+        </Fact>
+        {record.origin !== undefined && (
+          <Fact name={record.origin.kind === 'fork' ? 'forked from' : 'part of'}>
+            <Link
+              to="/runs/$run"
+              params={{ run: record.origin.run }}
+              search={record.origin.frame === undefined ? {} : { frame: record.origin.frame }}
+            >
+              {record.origin.run.slice(-8)}
+              {record.origin.frame !== undefined && `, frame ${record.origin.frame}`}
+            </Link>
+          </Fact>
+        )}
+        {record.entry !== undefined && <Fact name="plan">{record.entry.split('/').slice(-2).join('/')}</Fact>}
+        <Fact name="run">
+          {record.id.slice(-12)} <CopyButton text={record.id} label="Copy the id of the run" />
+        </Fact>
+        {stopReason !== undefined && <Fact name="stopped because">{stopReason}</Fact>}
+      </dl>
+    </header>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import type { RunId, TreeNode } from '@signalbox/model';
+import { Empty } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import type { FrameView } from '../story/use-frame.ts';
+import { many } from '../story/words.ts';
+import { StateTab } from './state-tab.tsx';
+
+interface ThenTabProps {
+  readonly run: RunId;
+  readonly frame: number;
+  readonly view: FrameView;
+  onCurrent(node: string): void;
+}
+
+/** A frame that is looked back at: what made it necessary, and what it changed. */
+export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
+  const client = useClient();
+  const { data } = useRead(['frame', run, frame], () => client.frames(run, { from: frame, limit: 1 }), { keeps: true });
+  const [read] = data?.frames ?? [];
+  if (read === undefined) return <Empty title="Reading…" />;
+  const { trigger, mounted, unmounted } = read;
+  const labels = new Map((view.tree ?? []).map((node: TreeNode) => [node.id, node.label]));
+  return (
+    <div className="now">
+      <p className="then-words">
+        Frame {read.index} was rendered because of <strong>{causeWords[trigger.kind] ?? trigger.kind}</strong>
+        {trigger.node !== undefined && (
+          <>
+            {' at '}
+            <button type="button" className="linklike" onClick={() => onCurrent(trigger.node ?? '')}>
+              {labels.get(trigger.node) ?? trigger.node}
+            </button>
+          </>
+        )}
+        {trigger.keys !== undefined && trigger.keys.length > 0 && (
+          <>
+            {', and '}
+            <code>{trigger.keys.join(', ')}</code> had changed
+          </>
+        )}
+        . {mounted.length > 0 && `${many(mounted.length, 'node')} came. `}
+        {unmounted.length > 0 && `${many(unmounted.length, 'node')} left. `}
+        {!read.verifiable && 'It read something that was not recorded: it cannot be verified.'}
+      </p>
+      <Panel title="State against the frame before">
+        <StateTab state={view.state} before={view.before} error={view.error} />
+      </Panel>
+    </div>
+  );
+}
+
+const causeWords: Readonly<Record<string, string>> = {
+  start: 'the start',
+  task: 'work that moved on',
+  state: 'state that changed',
+  decision: 'an answer of a person',
+  signal: 'a signal',
+  operator: 'something a person did',
+  resume: 'a resume',
+};

@@ -1,0 +1,59 @@
+import type { RunSummary } from '@signalbox/model';
+import { Link } from '@tanstack/react-router';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { many, runStanding, span } from '../story/words.ts';
+
+interface RunLineProps {
+  readonly run: RunSummary;
+  readonly now: number;
+  /** Where the line is, in a list of which only a part is drawn. */
+  readonly start?: number;
+  readonly isCurrent?: boolean;
+}
+
+/** A run on one line: what it is doing in one word, and why if that is not good. */
+export function RunLine({ run, now, start, isCurrent = false }: RunLineProps) {
+  const { record, openDecisions, phase } = run;
+  const { signal, word } = runStanding(run);
+  const begun = Date.parse(record.startedAt ?? record.createdAt);
+  const end = record.endedAt === undefined ? now : Date.parse(record.endedAt);
+  const why = record.error?.message ?? (record.status === 'stopped' ? record.stopReason : undefined);
+  return (
+    <li
+      data-item={record.id}
+      data-current={isCurrent || undefined}
+      style={start === undefined ? undefined : { transform: `translateY(${start}px)` }}
+    >
+      <Link
+        to="/runs/$run"
+        params={{ run: record.id }}
+        search={{}}
+        preload={false}
+        className="runline"
+        data-signal={signal}
+      >
+        <Lamp signal={signal} size={16} />
+        <span className="runline-name">
+          <strong>{record.name}</strong>
+          <span className="mono text-muted">{record.id.slice(-8)}</span>
+          {record.tags.map(tag => (
+            <span key={tag} className="tag">
+              {tag}
+            </span>
+          ))}
+        </span>
+        <span className="runline-word">
+          <span className={`word word-${signal}`}>{word}</span>
+          {openDecisions > 0 && <span className="asks">{many(openDecisions, 'decision')}</span>}
+          {why !== undefined && <span className="runline-error">{why}</span>}
+        </span>
+        <span className="runline-phase mono">{phase}</span>
+        <span className="runline-frames mono text-muted">{record.frames}</span>
+        <span className="runline-time mono">{span(end - begun)}</span>
+        <Moment at={record.startedAt ?? record.createdAt} className="runline-ago text-muted" />
+        <Moment at={record.updatedAt} className="runline-ago text-muted" />
+      </Link>
+    </li>
+  );
+}

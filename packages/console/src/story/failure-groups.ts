@@ -1,0 +1,77 @@
+import type { RunSummary } from '@signalbox/model';
+
+/** Runs that failed in the same way. */
+export interface FailureGroup {
+  /** The same for what reads the same: numbers and ids do not count. */
+  readonly key: string;
+  readonly code: string;
+  /** As the newest of them says it. */
+  readonly message: string;
+  /** Newest first. */
+  readonly runs: readonly RunSummary[];
+}
+
+export function hasFailed({ record }: RunSummary): boolean {
+  return record.status === 'failed' || (record.status === 'stalled' && record.error !== undefined);
+}
+
+/** The largest groups first, and among equals the newest. */
+export function failureGroups(runs: readonly RunSummary[]): readonly FailureGroup[] {
+  const failed = runs.filter(hasFailed);
+  const groups = Map.groupBy(failed, ({ record }) => {
+    const { code = 'unknown', message = '' } = record.error ?? {};
+    return `${code}\n${shapeOf(message)}`;
+  });
+  return [...groups]
+    .map(([key, members]): FailureGroup => {
+      const { code = 'unknown', message = 'Why is not known.' } = members[0]?.record.error ?? {};
+      return { key, code, message, runs: members };
+    })
+    .toSorted((a, b) => b.runs.length - a.runs.length || newest(b).localeCompare(newest(a)));
+}
+
+/** Plans that failed so many times in a row, and did not complete since. */
+export function failureStreaks(
+  runs: readonly RunSummary[],
+  atLeast: number,
+): readonly { readonly name: string; readonly count: number; readonly last: RunSummary }[] {
+  const byName = Map.groupBy(
+    runs.filter(run => run.record.status === 'completed' || hasFailed(run)),
+    ({ record }) => record.name,
+  );
+  return [...byName].flatMap(([name, ended]) => {
+    const inOrder = ended.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+    const good = inOrder.findIndex(run => !hasFailed(run));
+    const count = good < 0 ? inOrder.length : good;
+    const [last] = inOrder;
+    return count >= atLeast && last !== undefined ? [{ name, count, last }] : [];
+  });
+}
+
+/** How many ended, and how many of them failed, in each of the last hours; the last one is the one that is not over. */
+export function hourly(
+  runs: readonly RunSummary[],
+  now: number,
+  hours: number,
+): readonly { readonly failed: number; readonly ended: number }[] {
+  const counts = Array.from({ length: hours }, () => ({ failed: 0, ended: 0 }));
+  for (const run of runs) {
+    const { endedAt, updatedAt, status } = run.record;
+    if (!(status === 'completed' || hasFailed(run))) continue;
+    const ago = Math.floor((now - Date.parse(endedAt ?? updatedAt)) / 3_600_000);
+    const hour = counts[hours - 1 - ago];
+    if (hour === undefined) continue;
+    hour.ended += 1;
+    if (hasFailed(run)) hour.failed += 1;
+  }
+  return counts;
+}
+
+function shapeOf(message: string): string {
+  const [first = ''] = message.split('\n', 1);
+  return first.replace(/\b[0-9a-f]{8,}(-[0-9a-f]+)*\b|\d+/gi, '#');
+}
+
+function newest({ runs }: FailureGroup): string {
+  return runs[0]?.id ?? '';
+}

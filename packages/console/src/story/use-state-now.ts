@@ -1,0 +1,51 @@
+import type { ErrorEnvelope, RunId } from '@signalbox/model';
+import { useEffect, useRef, useState } from 'react';
+import { useClient } from '../server/client-context.ts';
+import type { State } from './use-frame.ts';
+
+export interface StateNow {
+  readonly state: State | undefined;
+  readonly error: ErrorEnvelope | undefined;
+}
+
+/**
+ * The state as it is now. `version` changes when there may be something new to read. One read at a time: what changes often is
+ * read as often as it answers.
+ */
+export function useStateNow(run: RunId, version: number, isWanted: boolean): StateNow {
+  const client = useClient();
+  const [now, setNow] = useState<StateNow>({ state: undefined, error: undefined });
+  const touch = useRef<() => void>(() => undefined);
+
+  useEffect(() => {
+    if (!isWanted) return;
+    let isOver = false;
+    let isReading = false;
+    let isStale = false;
+    const read = async (): Promise<void> => {
+      isStale = true;
+      if (isReading) return;
+      isReading = true;
+      while (isStale && !isOver) {
+        isStale = false;
+        const state = await client.state(run);
+        if (isOver) return;
+        setNow(before =>
+          state.ok ? { state: state.value.state, error: undefined } : { ...before, error: state.error },
+        );
+      }
+      isReading = false;
+    };
+    touch.current = () => void read();
+    void read();
+    return () => {
+      isOver = true;
+      touch.current = () => undefined;
+    };
+  }, [client, run, isWanted]);
+
+  useEffect(() => {
+    touch.current();
+  }, [version]);
+  return now;
+}
