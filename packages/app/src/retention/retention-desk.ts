@@ -1,0 +1,200 @@
+import {
+  type Digest,
+  digestHex,
+  type ErrorEnvelope,
+  err,
+  ok,
+  type Result,
+  type RunId,
+  timestampOf,
+} from '@signalbox/model';
+import { planRetention, type RetentionPlan, type RetentionPolicy, type RunRecord } from '@signalbox/runs';
+import type { Store } from '@signalbox/store';
+import type { Machine } from '../machine.ts';
+import { draftEvent } from '../runs/run-events.ts';
+import { unknownRun } from '../runs/run-failures.ts';
+import { readRetention } from './retention-config.ts';
+import { foldersToRemove, removeFolder, textsOf } from './run-folders.ts';
+
+/** How long runs stay, in the process that owns the data directory. */
+export interface RetentionDesk {
+  /** Marks a run as one that stays, or takes the mark away. */
+  keep(run: RunId, isKept: boolean, by: string): Promise<Result<RunRecord, ErrorEnvelope>>;
+  /** Takes away what the policy lets go; a dry run only says what that would be. One collection at a time. */
+  collect(request: CollectRequest): Promise<Result<CollectReport, ErrorEnvelope>>;
+}
+
+export interface CollectRequest {
+  readonly dryRun: boolean;
+  readonly by: string;
+  /** Give the room in the database file back to the disk. */
+  readonly compact?: boolean | undefined;
+}
+
+/** What went, or would go. */
+export interface CollectReport {
+  readonly dryRun: boolean;
+  readonly policy: RetentionPolicy;
+  readonly runs: readonly CollectedRun[];
+  readonly collapsed: readonly (CollectedRun & { readonly frames: number })[];
+  /** Runs that are old enough to go, and why they stay. */
+  readonly spared: RetentionPlan['spared'];
+  /** Folders of runs, of those that went and of those that a collection before left behind. */
+  readonly folders: Amount;
+  readonly workspaces: Amount;
+  readonly sessions: Amount;
+  readonly blobs: Amount;
+  /** Why no blob was looked at, where it was so. */
+  readonly blobsSpared?: string;
+  readonly bytes: number;
+}
+
+export interface CollectedRun {
+  readonly run: RunId;
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface Amount {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export interface RetentionDeskPorts {
+  readonly store: Store;
+  readonly dataDirectory: string;
+  readonly machine: Machine;
+  /** Runs that somebody drives now. */
+  readonly driven: () => readonly RunId[];
+  /** The files that are a run's own. Answers what they took. */
+  readonly removeWorkspace?: ((run: RunRecord, dryRun: boolean) => Promise<number>) | undefined;
+  /** Collects guided sessions, and then sweeps blobs while no session is written, unless their journals cannot be trusted. */
+  readonly collectSessions?: CollectSessions | undefined;
+}
+
+export type CollectSessions = (options: {
+  readonly dryRun: boolean;
+  readonly sweepBlobs: (needed: ReadonlySet<Digest>) => Promise<void>;
+}) => Promise<Result<Amount & { readonly untrusted: readonly string[] }, ErrorEnvelope>>;
+
+const NOTHING: Amount = { count: 0, bytes: 0 };
+
+/** Where nobody is guided. */
+const noSessions: CollectSessions = async ({ sweepBlobs }) => {
+  await sweepBlobs(new Set());
+  return ok({ ...NOTHING, untrusted: [] });
+};
+
+export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
+  const { store, dataDirectory, machine, driven, removeWorkspace, collectSessions = noSessions } = ports;
+  const { retention } = store;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Rows first, then files, then blobs: a process that is killed leaves files that nothing refers to, and the next
+   * collection takes them.
+   */
+  async function collect({
+    dryRun,
+    by,
+    compact = false,
+  }: CollectRequest): Promise<Result<CollectReport, ErrorEnvelope>> {
+    const policy = readRetention(dataDirectory);
+    if (!policy.ok) return policy;
+    const nowMs = machine.clock.now();
+    const now = new Set(driven());
+    const runs = retention.retained().map(run => ({ ...run, isDriven: now.has(run.id) }));
+    const plan = planRetention(runs, policy.value, nowMs);
+    const going = new Set(plan.remove.flat());
+
+    const removed: CollectedRun[] = [];
+    let workspaces = NOTHING;
+    for (const tree of plan.remove) {
+      const records = await Promise.all(tree.map(run => store.run(run)));
+      const told = { run: tree[0] as RunId, name: records[0]?.name ?? '', bytes: retention.weigh(tree) };
+      // Somebody may have taken it up meanwhile.
+      if (!dryRun && tree.some(run => driven().includes(run))) continue;
+      for (const record of records) {
+        const bytes = record === undefined ? 0 : ((await removeWorkspace?.(record, dryRun)) ?? 0);
+        if (bytes > 0) workspaces = { count: workspaces.count + 1, bytes: workspaces.bytes + bytes };
+      }
+      const done = dryRun ? ok(undefined) : retention.remove(tree);
+      if (!done.ok) return done;
+      removed.push(told);
+    }
+
+    const collapsed: CollectReport['collapsed'][number][] = [];
+    for (const run of plan.collapse) {
+      const name = (await store.run(run))?.name ?? '';
+      if (!dryRun && driven().includes(run)) continue;
+      const told = (frames: Parameters<Parameters<typeof retention.collapse>[1]>[0]) => ({
+        at: timestampOf(machine.clock),
+        event: draftEvent(machine, 'run.collapsed', { frames, by }),
+      });
+      const done = dryRun ? ok(retention.weighCollapse(run)) : retention.collapse(run, told);
+      if (!done.ok) return done;
+      if (done.value.frames > 0) collapsed.push({ run, name, ...done.value });
+    }
+
+    const there = new Set(retention.retained().map(({ id }) => id));
+    const folders = foldersToRemove(dataDirectory, run => there.has(run) && !going.has(run), going, nowMs);
+    if (!dryRun) for (const folder of folders) if (!there.has(folder.run)) removeFolder(folder);
+
+    let blobs = NOTHING;
+    const sweepBlobs = async (needed: ReadonlySet<Digest>) => {
+      const texts = [...needed].map(digestHex).join(' ');
+      const found = await retention.unreferenced({
+        nowMs,
+        without: dryRun ? [...going] : [],
+        texts: chained(
+          [texts],
+          textsOf(dataDirectory, dryRun ? going : new Set([...going].filter(run => !there.has(run)))),
+        ),
+      });
+      blobs = amountOf(dryRun ? found : retention.removeBlobs(found, nowMs));
+    };
+    const sessions = await collectSessions({ dryRun, sweepBlobs });
+    if (!sessions.ok) return sessions;
+    if (compact && !dryRun) retention.compact();
+
+    const parts = [...removed, ...collapsed, amountOf(folders), workspaces, sessions.value, blobs];
+    const { count, bytes, untrusted } = sessions.value;
+    return ok({
+      dryRun,
+      policy: policy.value,
+      runs: removed,
+      collapsed,
+      spared: plan.spared,
+      folders: amountOf(folders),
+      workspaces,
+      sessions: { count, bytes },
+      blobs,
+      ...(untrusted.length > 0 && { blobsSpared: untrusted.join('; ') }),
+      bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+    });
+  }
+
+  return {
+    async keep(run, isKept, by) {
+      const record = await store.run(run);
+      if (record === undefined) return err(unknownRun(run));
+      if ((record.kept !== undefined) === isKept) return ok(record);
+      const at = timestampOf(machine.clock);
+      const event = draftEvent(machine, 'run.kept', { kept: isKept, by });
+      return retention.keep(run, isKept ? { at, by } : undefined, { at, event });
+    },
+    collect(request) {
+      const done = last.then(() => collect(request));
+      last = done.catch(() => undefined);
+      return done;
+    },
+  };
+}
+
+function amountOf(items: readonly { readonly bytes: number }[]): Amount {
+  return { count: items.length, bytes: items.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
+}

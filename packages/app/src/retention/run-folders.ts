@@ -1,0 +1,82 @@
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { type RunId, runId } from '@signalbox/model';
+
+/** Directories that hold one folder for each run. */
+const perRun = ['runs', 'checkpoints'] as const;
+
+/** What may refer to blobs beside the database. Only files of these kinds: the lock files of SQLite are SQLite's. */
+const roots = [...perRun, 'undo', 'sessions', 'snapshots', 'workflows'];
+const isText = (name: string) => /\.(json|jsonl|ndjson)$/.test(name);
+
+/** What is younger may belong to a run that is being made. */
+const YOUNG_MS = 3_600_000;
+
+export interface RunFolder {
+  readonly run: RunId;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The folders of runs that are going, and of runs that are not there: a collection was cut off before it removed them. */
+export function foldersToRemove(
+  dataDirectory: string,
+  isThere: (run: RunId) => boolean,
+  going: ReadonlySet<RunId>,
+  nowMs: number,
+): readonly RunFolder[] {
+  return perRun.flatMap(place =>
+    entriesOf(path.join(dataDirectory, place)).flatMap((name): readonly RunFolder[] => {
+      const folder = path.join(dataDirectory, place, name);
+      const run = runId.safeParse(name);
+      if (!run.success) return [];
+      if (!going.has(run.data)) {
+        const stat = lstatSync(folder, { throwIfNoEntry: false });
+        if (isThere(run.data) || stat === undefined || nowMs - stat.mtimeMs < YOUNG_MS) return [];
+      }
+      return [{ run: run.data, path: folder, bytes: bytesUnder(folder) }];
+    }),
+  );
+}
+
+export function removeFolder({ path: folder }: Pick<RunFolder, 'path'>): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Everything beside the database that may name blobs, without the folders of runs that are going. */
+export function* textsOf(dataDirectory: string, going: ReadonlySet<RunId>): Generator<string> {
+  for (const root of roots) {
+    const isPerRun = (perRun as readonly string[]).includes(root);
+    for (const name of entriesOf(path.join(dataDirectory, root))) {
+      if (!isPerRun || !going.has(name as RunId)) yield* textsUnder(path.join(dataDirectory, root, name));
+    }
+  }
+}
+
+function* textsUnder(place: string): Generator<string> {
+  const stat = lstatSync(place, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) for (const name of entriesOf(place)) yield* textsUnder(path.join(place, name));
+  else if (stat?.isFile() && isText(place)) {
+    try {
+      yield readFileSync(place, 'utf8');
+    } catch (cause) {
+      // It went while it was looked at. What cannot be read otherwise may name blobs that must stay.
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    }
+  }
+}
+
+export function bytesUnder(place: string): number {
+  const stat = lstatSync(place, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  if (!stat.isDirectory()) return stat.size;
+  return entriesOf(place).reduce((sum, name) => sum + bytesUnder(path.join(place, name)), 0);
+}
+
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

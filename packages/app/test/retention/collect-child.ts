@@ -1,0 +1,35 @@
+/** Collects a data directory and kills itself before or after the nth COMMIT, or before the nth removal of a file. */
+
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { DatabaseSync } from 'node:sqlite';
+import { deskOf, storeIn } from './support.ts';
+
+const [home = '', when = '', nth = '0'] = process.argv.slice(2);
+let left = Number(nth);
+const die = () => process.kill(process.pid, 'SIGKILL');
+
+class Mortal extends DatabaseSync {
+  override exec(sql: string): void {
+    const counts = sql === 'commit' && (when === 'before' || when === 'after') && --left === 0;
+    if (counts && when === 'before') die();
+    super.exec(sql);
+    if (counts && when === 'after') die();
+  }
+}
+
+for (const name of ['unlinkSync', 'rmSync'] as const) {
+  const real = fs[name] as (...args: unknown[]) => void;
+  Object.assign(fs, {
+    [name](...args: unknown[]) {
+      if (when === 'file' && --left === 0) die();
+      real(...args);
+    },
+  });
+}
+syncBuiltinESMExports();
+
+const store = storeIn(home, file => new Mortal(file, { timeout: 0 }));
+left = Number(nth);
+await deskOf(store, home, 40).collect({ dryRun: false, by: 'gc' });
+store.close();
