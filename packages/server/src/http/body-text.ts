@@ -22,7 +22,7 @@ export async function bodyText(request: Request): Promise<Result<string, ErrorEn
   }
 }
 
-function tooLarge(): ErrorEnvelope<'request/too-large'> {
+export function tooLarge(): ErrorEnvelope<'request/too-large'> {
   return failure('request/too-large', {
     message: `The body is larger than ${BODY_MAX_BYTES} bytes.`,
     suggestion: 'Send less, or give a file instead.',
