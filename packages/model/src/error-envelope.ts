@@ -68,6 +68,7 @@ export const errorCodes = {
     'run/frame-unknown',
     'run/task-unknown',
     'run/effects-outside',
+    'run/unconfirmed',
   ],
   decision: ['decision/unknown', 'decision/answered', 'decision/withdrawn', 'decision/stale-proposal'],
   state: [

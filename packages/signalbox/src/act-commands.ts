@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, findRun, type RunAction } from '@signalbox/app/runs';
+import { type ErrorEnvelope, findRun, type RunAction, retryPolicy } from '@signalbox/app/runs';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
@@ -41,7 +41,20 @@ export const defineRetry: DefineCommand = (command, context) => {
   command.description(
     'Runs a node anew that failed, was canceled or succeeded. The run is taken up if nothing drives it.',
   );
-  acting(command, context, 'signalbox retry 019b8d62 build', ([node = '']) => ({ kind: 'retry', node }), true);
+  command.option('--policy <json>', 'other rules from now on: {"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}');
+  const example = `signalbox retry 019b8d62 build --policy '{"retries": 5}'`;
+  const actionOf: ActionOf = ([node = ''], { policy }) => {
+    const parsed = policy === undefined ? undefined : parseJson(policy);
+    if (parsed === undefined) return { kind: 'retry', node };
+    const rules = parsed.ok ? retryPolicy.safeParse(parsed.value) : undefined;
+    return rules?.success === true ? { kind: 'retry', node, policy: rules.data } : undefined;
+  };
+  acting(command, context, example, actionOf, true);
+};
+
+export const defineReset: DefineCommand = (command, context) => {
+  command.description('The maximum of a loop that goes on counts anew, from the round that goes on.');
+  acting(command, context, 'signalbox reset 019b8d62 refine', ([node = '']) => ({ kind: 'reset', node }), true);
 };
 
 export const defineCancel: DefineCommand = (command, context) => {
@@ -62,14 +75,17 @@ export const defineSignal: DefineCommand = (command, context) => {
 
 interface ActFlags extends DataFlags {
   readonly reason?: string;
+  readonly policy?: string;
 }
 
-/** `actionOf` answers undefined where the last argument is not JSON. */
+/** Undefined where what was given is not the JSON that it must be. */
+type ActionOf = (args: readonly (string | undefined)[], flags: ActFlags) => RunAction | undefined;
+
 function acting(
   command: Command,
   { terminal, end }: CommandContext,
   example: string,
-  actionOf: (args: readonly (string | undefined)[], flags: ActFlags) => RunAction | undefined,
+  actionOf: ActionOf,
   drives = false,
 ): void {
   command
@@ -81,7 +97,8 @@ function acting(
       const action = actionOf(rest.slice(0, -2) as (string | undefined)[], flags);
       if (action === undefined) {
         const suggestion = `Quote it for your shell: '{"key": "value"}'.`;
-        reportError(terminal, usageError('The payload is not JSON.', suggestion), flags.json ?? false);
+        const what = flags.policy === undefined ? 'The payload is not JSON.' : '--policy is not a policy.';
+        reportError(terminal, usageError(what, suggestion), flags.json ?? false);
         return end(exitCodes.usage);
       }
       end(

@@ -7,5 +7,14 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export function exitCodeOf(error: ErrorEnvelope): ExitCode {
   if (error.code === 'command/usage' || error.code === 'VALIDATION_ERROR') return exitCodes.usage;
-  return error.code === 'store/owned' || error.code === 'run/plan-changed' ? exitCodes.refused : exitCodes.failed;
+  return refusals.includes(error.code) ? exitCodes.refused : exitCodes.failed;
 }
+
+/** Nothing was done, and whoever asked decides what to do about it. */
+const refusals: readonly ErrorEnvelope['code'][] = [
+  'store/owned',
+  'run/plan-changed',
+  'run/effects-outside',
+  'run/unconfirmed',
+  'state/conflict',
+];

@@ -164,7 +164,7 @@ function notTraced(): ErrorEnvelope {
 const LISTEN_AFTER_MS = 1000;
 
 /** Begins, follows, and says how it ended. */
-async function followed(
+export async function followed(
   terminal: Terminal,
   { json = false }: DataFlags,
   surface: RunSurface,

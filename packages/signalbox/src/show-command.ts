@@ -1,8 +1,9 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, findRun, type Reader, treeAt, treeToXml } from '@signalbox/app/runs';
+import { type ErrorEnvelope, findRun, lineageOf, type Reader, treeAt, treeToXml } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
+import { describeLineage } from './forks/lineage-report.ts';
 import { describeRun } from './look.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf, shown, type Terminal } from './terminal.ts';
@@ -42,10 +43,12 @@ async function show(
   // What came after the last frame is shown too, unless a frame was asked for.
   const tree =
     run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));
-  if (json) terminal.print(JSON.stringify({ run, tree: tree ?? null }));
+  const lineage = await lineageOf(reader, run);
+  if (json) terminal.print(JSON.stringify({ run, tree: tree ?? null, lineage }));
   else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
     terminal.print(describeRun(run));
+    for (const line of describeLineage(lineage)) terminal.print(line);
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);
     if (tree !== undefined) terminal.print(describeTree(tree, paintOf(terminal)).join('\n'));
   }

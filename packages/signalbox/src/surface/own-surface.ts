@@ -12,10 +12,18 @@ export function ownSurface({ host, owned, close }: Home, dataDirectory: string, 
     start: request => host.start(request),
     resume: (run, request) => host.resume(run, request),
     act: (run, action) => host.act(run, action, BY),
+    fork: (run, request) => host.fork(run, request, BY),
+    checkpoints: run => host.checkpoints(run),
+    undo: (run, call, request) => host.undo(run, call, request, BY),
     async answer(decision, answer) {
       const answered = await host.answer(decision, answer, BY);
       return answered.ok ? { ok: true, value: undefined } : answered;
     },
+    async keep(run, isKept) {
+      const kept = await host.retention.keep(run, isKept, BY);
+      return kept.ok ? { ok: true, value: undefined } : kept;
+    },
+    collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
     async rested(run) {
       await host.finished(run);

@@ -1,6 +1,13 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ErrorEnvelope, openReader, type Result, type RunAction, type RunId } from '@signalbox/app/runs';
+import {
+  type ErrorEnvelope,
+  type ForkRequest,
+  openReader,
+  type Result,
+  type RunAction,
+  type RunId,
+} from '@signalbox/app/runs';
 import { type Client, createClient } from '@signalbox/client';
 import type { RunSurface, Said } from './run-surface.ts';
 
@@ -55,6 +62,17 @@ export function remoteSurface(
       const acted = await ask(client, run, action);
       return acted.ok ? { ok: true, value: undefined } : acted;
     },
+    async fork(run, request) {
+      const forked = await askFork(client, run, request);
+      return forked.ok ? { ok: true, value: forked.value.record.id } : forked;
+    },
+    async checkpoints(run) {
+      const found = await client.checkpoints(run);
+      if (!found.ok) return found;
+      const unset = { node: undefined, directory: undefined };
+      return { ok: true, value: found.value.checkpoints.map(one => ({ ...unset, ...one })) };
+    },
+    undo: (run, call, { dryRun }) => client.undo(run, { call, ...(dryRun !== undefined && { dryRun }) }),
     async answer(decision, { resolution, proposalHash }) {
       const answered = await client.resolve(decision, {
         resolution,
@@ -62,6 +80,11 @@ export function remoteSurface(
       });
       return answered.ok ? { ok: true, value: undefined } : answered;
     },
+    async keep(run, isKept) {
+      const kept = await (isKept ? client.keep(run) : client.unkeep(run));
+      return kept.ok ? { ok: true, value: undefined } : kept;
+    },
+    collect: ({ dryRun, compact = false }) => client.collect({ dryRun, compact }),
     watch,
     async rested(run) {
       let ring = () => {};
@@ -94,10 +117,28 @@ function ask(client: Client, run: RunId, action: RunAction) {
     case 'terminate':
       return client.terminate(run, action.reason);
     case 'retry':
-      return client.retry(run, action.node);
+      return client.retry(run, action.node, action.policy === undefined ? {} : { policy: action.policy });
+    case 'reset':
+      return client.reset(run, action.node);
+    case 'edit': {
+      const { key, value, reason } = action;
+      return client.edit(run, { key, reason, ...(value !== undefined && { value }) });
+    }
     case 'cancel':
       return client.cancel(run, action.node);
     case 'signal':
       return client.signal(run, action.name, action.payload);
+  }
+}
+
+function askFork(client: Client, run: RunId, { at, directory, ...request }: ForkRequest) {
+  const options = { ...request, ...(directory !== undefined && { directory: path.resolve(directory) }) };
+  switch (at.kind) {
+    case 'frame':
+      return client.fork(run, { frame: at.frame, ...options });
+    case 'call':
+      return client.fork(run, { call: at.call, after: at.after, ...options });
+    case 'node':
+      return client.rerun(run, at.node, options);
   }
 }

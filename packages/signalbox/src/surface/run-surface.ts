@@ -1,13 +1,19 @@
 import type {
   Answer,
   ApprovalId,
+  CallCheckpoint,
+  CallUndo,
+  CollectReport,
+  CollectRequest,
   ErrorEnvelope,
+  ForkRequest,
   Result,
   ResumeRequest,
   RunAction,
   RunId,
   RunReader,
   StartRequest,
+  UndoRequest,
 } from '@signalbox/app/runs';
 
 /**
@@ -21,7 +27,14 @@ export interface RunSurface {
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   resume(run: RunId, request: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;
   act(run: RunId, action: RunAction): Promise<Result<void, ErrorEnvelope>>;
+  fork(run: RunId, request: ForkRequest): Promise<Result<RunId, ErrorEnvelope>>;
+  checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
+  undo(run: RunId, call: string, request: UndoRequest): Promise<Result<CallUndo, ErrorEnvelope>>;
   answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
+  /** Marks a run as one that stays, or takes the mark away. */
+  keep(run: RunId, isKept: boolean): Promise<Result<void, ErrorEnvelope>>;
+  /** Takes away what the policy lets go. */
+  collect(request: Omit<CollectRequest, 'by'>): Promise<Result<CollectReport, ErrorEnvelope>>;
   /** Calls back whenever something of the run is committed, with what agents said. The returned function ends it. */
   watch(run: RunId, bell: (said: readonly Said[]) => void): () => void;
   /** Resolves when nobody drives the run any more. */

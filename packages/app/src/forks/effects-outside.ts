@@ -1,0 +1,60 @@
+import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
+import { nodeRecord } from '@signalbox/plan';
+import type { RunReader, RunRecord, Task } from '@signalbox/runs';
+import type { ForkPlace } from './fork-moment.ts';
+import { keptMessages } from './kept-messages.ts';
+
+/**
+ * What the run has done to the world that its fork would not know of and may do again: work with effects outside, and calls
+ * of such tools, whose end was not handled before the fork's frame. Of work that goes on from the middle, only calls after
+ * it count. Sub-plans that the fork begins anew count whole.
+ */
+export async function effectsOutside(
+  reader: RunReader,
+  run: RunId,
+  place: Pick<ForkPlace, 'frame' | 'from'> | undefined,
+): Promise<readonly string[]> {
+  const isUnknown = ({ handledFrame }: Task) => place === undefined || (handledFrame ?? place.frame) >= place.frame;
+  const found: string[] = [];
+  for (const task of await reader.tasks(run, { effects: ['external'] })) {
+    if (isUnknown(task) && task.startedAt !== undefined) found.push(`the work of ${task.node}`);
+  }
+  for (const task of await reader.tasks(run, { effects: ['undoable'] })) {
+    if (!isUnknown(task)) continue;
+    for (const { payload, at } of await keptMessages(reader, run, task.id)) {
+      const { kind, external, tool } = payload as Record<string, unknown>;
+      if (kind !== 'tool_begun' || external !== true) continue;
+      if (task.id === place?.from?.task.id && at < place.from.at) continue;
+      found.push(`the call of ${String(tool)} by ${task.node}`);
+    }
+  }
+  for (const { id, origin } of await reader.children(run)) {
+    if (origin?.kind !== 'sub-plan') continue;
+    if (place !== undefined && (await isDone(reader, run, origin, place.frame))) continue;
+    found.push(...(await effectsOutside(reader, id, undefined)));
+  }
+  return found;
+}
+
+/** Whether a sub-plan counts as done in a frame. */
+async function isDone(
+  reader: RunReader,
+  run: RunId,
+  { node, iteration }: { readonly node: string; readonly iteration: number },
+  frame: number,
+): Promise<boolean> {
+  const value = await reader.valueAt(run, 'status', node, frame);
+  const record = value === undefined ? undefined : nodeRecord.parse(value);
+  if (record === undefined || record.iteration < iteration) return false;
+  return record.iteration > iteration || record.status === 'succeeded';
+}
+
+export function effectsNotAccepted({ id }: RunRecord, frame: number, effects: readonly string[]): ErrorEnvelope {
+  return failure('run/effects-outside', {
+    message: `Since frame ${frame} run ${id} has done what cannot be undone: ${effects.slice(0, 5).join(', ')}${
+      effects.length > 5 ? ` and ${effects.length - 5} more` : ''
+    }. A fork knows nothing of it, and may do it again.`,
+    suggestion: 'Say that you accept it (--accept-effects), or fork a later frame.',
+    details: { run: id, frame, effects: [...effects] },
+  });
+}

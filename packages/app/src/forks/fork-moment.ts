@@ -1,0 +1,125 @@
+import { type ErrorEnvelope, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
+import { type NodeRecord, nodeRecord } from '@signalbox/plan';
+import { inheritedTaskId, type RunReader, type RunRecord, type StreamChunk, type Task, taskId } from '@signalbox/runs';
+import { checkpointUnknown } from '@signalbox/state';
+import { noEffect, unknownFrame, unknownNode } from '../runs/run-failures.ts';
+import type { ForkMoment } from './fork-request.ts';
+import { keptMessages } from './kept-messages.ts';
+
+/** Where a fork begins. */
+export interface ForkPlace {
+  readonly frame: number;
+  readonly node?: string;
+  /** Work that goes on from the middle: its task in the fork, and what it had kept by then. */
+  readonly resumed?: { readonly task: Task; readonly stream: readonly StreamChunk[] };
+  /** The task of the parent that it goes on from, and when. */
+  readonly from?: { readonly task: Task; readonly at: Timestamp };
+}
+
+/** The frame of a moment; of a tool call also what its agent had kept. */
+export async function placeOf(
+  reader: RunReader,
+  parent: RunRecord,
+  moment: ForkMoment,
+  fork: RunId,
+): Promise<Result<ForkPlace, ErrorEnvelope>> {
+  switch (moment.kind) {
+    case 'frame':
+      return (await reader.frame(parent.id, moment.frame)) === undefined
+        ? err(unknownFrame(parent, moment.frame))
+        : ok({ frame: moment.frame });
+    case 'node':
+      return beginningOf(reader, parent, moment.node);
+    case 'call':
+      return beforeCall(reader, parent, moment, fork);
+  }
+}
+
+/** The frame in which the work of a node began that it did last: what came of it is not there yet. */
+async function beginningOf(
+  reader: RunReader,
+  { id, frames }: RunRecord,
+  node: string,
+): Promise<Result<ForkPlace, ErrorEnvelope>> {
+  if ((await reader.valueAt(id, 'node', node, frames)) === undefined) return err(unknownNode(id, node));
+  const recordAt = async (frame: number): Promise<NodeRecord | undefined> => {
+    const value = await reader.valueAt(id, 'status', node, frame);
+    return value === undefined ? undefined : nodeRecord.parse(value);
+  };
+  const last = await recordAt(frames);
+  if (last?.signature === undefined) return err(noEffect(id, 'rerun', node));
+  // Iterations and restarts of a node only grow.
+  const isBefore = (record: NodeRecord | undefined) =>
+    record?.signature === undefined ||
+    record.iteration < last.iteration ||
+    (record.iteration === last.iteration && (record.restart ?? 0) < (last.restart ?? 0));
+  // Halving: once that work has begun, every later frame knows of it.
+  let [low, high] = [0, frames - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(await recordAt(middle))) low = middle + 1;
+    else high = middle;
+  }
+  return ok({ frame: low, node });
+}
+
+async function beforeCall(
+  reader: RunReader,
+  parent: RunRecord,
+  { call, after = false }: Extract<ForkMoment, { readonly kind: 'call' }>,
+  fork: RunId,
+): Promise<Result<ForkPlace, ErrorEnvelope>> {
+  const id = taskId.safeParse(call.split('/')[0]);
+  const task = id.success ? await reader.task(parent.id, id.data) : undefined;
+  if (task === undefined) return err(checkpointUnknown(call, 'pre'));
+  const kept = await keptMessages(reader, parent.id, task.id);
+  const isOf = ({ payload }: StreamChunk) => (payload as { readonly call?: unknown }).call === call;
+  const end = after ? kept.findIndex(chunk => isOf(chunk) && kindOf(chunk) === 'tool_ended') + 1 : kept.findIndex(isOf);
+  const edge = kept[after ? end - 1 : end];
+  if (edge === undefined) return err(checkpointUnknown(call, after ? 'post' : 'pre'));
+  const frame = await frameAt(reader, parent, edge.at, task);
+  if (frame === undefined) return err(checkpointUnknown(call, after ? 'post' : 'pre'));
+  const own = inheritedTaskId(fork, task.id);
+  const { result: _, endedAt: __, handledFrame: ___, leaseOwner: ____, lastError: _____, ...rest } = task;
+  return ok({
+    frame,
+    node: task.node,
+    from: { task, at: edge.at },
+    resumed: {
+      task: { ...rest, id: own, status: 'pending', retryCount: 0 },
+      stream: kept.slice(0, end).map((chunk, index) => ({
+        ...chunk,
+        task: own,
+        index,
+        payload: JSON.parse(JSON.stringify(chunk.payload).replaceAll(`"${task.id}/`, `"${own}/`)),
+      })),
+    },
+  });
+}
+
+function kindOf({ payload }: StreamChunk): unknown {
+  return (payload as { readonly kind?: unknown }).kind;
+}
+
+/** The last frame up to an instant in which the task was at work. */
+async function frameAt(
+  reader: RunReader,
+  { id, frames }: RunRecord,
+  at: Timestamp,
+  task: Task,
+): Promise<number | undefined> {
+  let [low, high] = [0, frames - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const frame = await reader.frame(id, middle);
+    if (frame === undefined || frame.at > at) high = middle - 1;
+    else low = middle;
+  }
+  for (let frame = low; frame >= 0; frame -= 1) {
+    const value = await reader.valueAt(id, 'status', task.node, frame);
+    const record = value === undefined ? undefined : nodeRecord.parse(value);
+    if (record?.signature !== task.signature || record.iteration !== task.iteration) return undefined;
+    if (record.status === 'running') return frame;
+  }
+  return undefined;
+}

@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type Digest,
+  digest,
+  type ErrorEnvelope,
+  err,
+  ok,
+  type Result,
+  type Timestamp,
+  timestamp,
+} from '@signalbox/model';
+import {
+  checkpointUnknown,
+  createResources,
+  filesystem,
+  type HostFilesystem,
+  openCheckpointStore,
+  openHostCheckpointLog,
+  resource,
+  type ToolCheckpoint,
+} from '@signalbox/state';
+import * as z from 'zod';
+
+/** A tool call, as its checkpoint tells of it without its snapshots. */
+export interface CheckpointFacts {
+  readonly call: string;
+  readonly tool: string;
+  readonly task: string;
+  readonly outcome: 'succeeded' | 'failed' | 'unknown';
+  readonly at: Timestamp;
+  readonly elapsedMs: number | null;
+  readonly summary: string | null;
+  /** Whether files are other than before. */
+  readonly changesFiles: boolean;
+  /** The digests of the files before and after it. */
+  readonly before: Digest | undefined;
+  readonly after: Digest | undefined;
+  /** The directory that the call worked in, where it is known. */
+  readonly root: string | undefined;
+  readonly file: string;
+}
+
+const snapshot = z.looseObject({
+  resources: z.looseObject({ [filesystem.name]: z.looseObject({ root: digest }).optional() }),
+});
+const line = z.looseObject({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  outcome: z.enum(['succeeded', 'failed', 'unknown']),
+  resultSummary: z.string().nullable(),
+  elapsedMs: z.number().nullable(),
+  recordedAt: timestamp,
+  pre: snapshot,
+  post: snapshot.nullable(),
+});
+
+/** The calls whose checkpoints are in a folder, in the order in which they ended; a line that is torn is left out. */
+export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
+  return namesIn(folder)
+    .filter(name => name.endsWith('.jsonl'))
+    .flatMap(name => {
+      const task = name.slice(0, -'.jsonl'.length);
+      const file = path.join(folder, name);
+      const root = textOf(path.join(folder, rootFile(task)));
+      return (textOf(file) ?? '').split('\n').flatMap(text => {
+        const read = line.safeParse(jsonOf(text));
+        if (!read.success) return [];
+        const { toolCallId, toolName, outcome, recordedAt, elapsedMs, resultSummary, pre, post } = read.data;
+        const before = pre.resources[filesystem.name]?.root;
+        const after = post?.resources[filesystem.name]?.root;
+        const changesFiles = after !== undefined && before !== after;
+        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, root, file };
+        return [{ call: toolCallId, tool: toolName, task, changesFiles, ...facts }];
+      });
+    })
+    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** A checkpoint with its snapshots, read through the filesystem that they are to be put on. */
+export async function readCheckpoint(
+  { file, call }: Pick<CheckpointFacts, 'file' | 'call'>,
+  files: HostFilesystem,
+): Promise<Result<ToolCheckpoint, ErrorEnvelope>> {
+  const resources = createResources([resource(filesystem, files)]);
+  const store = await openCheckpointStore({ log: openHostCheckpointLog(file), resources });
+  if (!store.ok) return store;
+  const checkpoint = store.value.get(call);
+  return checkpoint === undefined ? err(checkpointUnknown(call, 'pre')) : ok(checkpoint);
+}
+
+/** The file that says which directory the calls of a task work in. */
+export function rootFile(task: string): string {
+  return `${task}.root`;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { type RunRecord, taskId } from '@signalbox/runs';
+import { type CallUndo, checkpointUnknown, undoCall } from '@signalbox/state';
+import type { Store } from '@signalbox/store';
+import type { AgentTools } from '../agents/agent-tools.ts';
+import type { Machine } from '../machine.ts';
+import { draftEvent } from '../runs/run-events.ts';
+import { type CheckpointFacts, readCheckpoint, readCheckpoints } from './checkpoint-files.ts';
+
+/** A tool call of a run, and whether it can be or was undone. */
+export interface CallCheckpoint extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after'> {
+  readonly node: string | undefined;
+  readonly directory: string | undefined;
+  readonly undone: boolean;
+}
+
+export interface UndoPorts {
+  readonly store: Store;
+  readonly machine: Machine;
+  readonly tools: AgentTools;
+}
+
+/** The tool calls of a run that are recorded, in the order in which they ended. */
+export async function callCheckpoints(
+  { store, tools }: Pick<UndoPorts, 'store' | 'tools'>,
+  run: RunRecord,
+): Promise<readonly CallCheckpoint[]> {
+  const nodes = new Map((await store.tasks(run.id)).map(({ id, node }) => [String(id), node]));
+  const undone = await undoneCalls(store, run);
+  return readCheckpoints(tools.checkpoints(run.id)).map(({ file: _, before: __, after: ___, root, ...facts }) => ({
+    ...facts,
+    node: nodes.get(facts.task),
+    directory: root,
+    undone: undone.has(facts.call),
+  }));
+}
+
+/**
+ * Undoes what one call did to files, whether its run goes on or has ended. That it was done is in the run's events; where a
+ * process dies between the two, asking again finds the files as they should be and records it.
+ */
+export async function undoRecorded(
+  { store, machine, tools }: UndoPorts,
+  run: RunRecord,
+  call: string,
+  { dryRun = false }: { readonly dryRun?: boolean | undefined },
+  by: string,
+): Promise<Result<CallUndo, ErrorEnvelope>> {
+  const facts = readCheckpoints(tools.checkpoints(run.id)).find(one => one.call === call);
+  const id = taskId.safeParse(facts?.task);
+  const task = id.success ? await store.task(run.id, id.data) : undefined;
+  if (facts?.root === undefined || task === undefined) return err(checkpointUnknown(call, 'pre'));
+  const files = tools.files(facts.root);
+  if (!files.ok) return files;
+  const checkpoint = await readCheckpoint(facts, files.value);
+  if (!checkpoint.ok) return checkpoint;
+  const undone = await undoCall({ files: files.value, checkpoint: checkpoint.value, locks: tools.locks, dryRun });
+  if (!undone.ok || dryRun) return undone;
+  const { paths } = undone.value;
+  if (paths.length === 0 && (await undoneCalls(store, run)).has(call)) return undone;
+  const { node } = task;
+  const event = draftEvent(machine, 'call.undone', { call, tool: facts.tool, node, task: task.id, paths, by });
+  const written = await store.commit(
+    { at: timestampOf(machine.clock), events: [event] },
+    { run: run.id, version: 'any' },
+  );
+  return written.ok ? ok(undone.value) : err(written.error);
+}
+
+/** Somebody who should have said yes did not. */
+export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): ErrorEnvelope {
+  return failure('run/unconfirmed', {
+    message: `Nothing was undone: it would bring back ${paths.length} ${paths.length === 1 ? 'path' : 'paths'}.`,
+    suggestion: 'Look at them with --dry-run, and say that it is meant (--yes).',
+    details: { run, call, paths: [...paths] },
+  });
+}
+
+const PAGE = 500;
+
+async function undoneCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; ; from += PAGE) {
+    const page = await store.events(run.id, from, PAGE);
+    for (const { event } of page) if (event.type === 'call.undone') found.add(event.call);
+    if (page.length < PAGE) return found;
+  }
+}

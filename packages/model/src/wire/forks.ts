@@ -1,0 +1,81 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { digest } from '../digest.ts';
+import { runId } from '../ids.ts';
+import { json, text } from '../json.ts';
+import { runStatus } from '../status/run-status.ts';
+
+const forkOptions = {
+  name: text.min(1).max(256).optional(),
+  /** Instead of the parent's; then `confirmed` must be true. */
+  input: json.optional(),
+  confirmed: z.boolean().optional(),
+  directory: text.min(1).max(4096).optional(),
+  paused: z.boolean().optional(),
+  acceptEffects: z.boolean().optional(),
+};
+const call = text.min(1).max(512);
+
+/** The body of `POST /api/runs/:id/fork`: a frame, or a tool call of an agent. */
+export const forkBody = z.union([
+  z.strictObject({ frame: z.int().nonnegative(), ...forkOptions }),
+  z.strictObject({ call, after: z.boolean().optional(), ...forkOptions }),
+]);
+export type ForkBody = z.infer<typeof forkBody>;
+
+/** The body of `POST /api/runs/:id/nodes/:node/rerun`. */
+export const rerunBody = z.strictObject(forkOptions);
+export type RerunBody = z.infer<typeof rerunBody>;
+
+/** Other rules for the retries of a node. */
+export const wirePolicy = z.strictObject({
+  retries: z.int().nonnegative().max(100).optional(),
+  backoffMs: z.int().nonnegative().max(300_000).optional(),
+  timeoutMs: z.int().positive().max(86_400_000).optional(),
+});
+export type WirePolicy = z.infer<typeof wirePolicy>;
+
+export const retryBody = z.strictObject({ policy: wirePolicy.optional() });
+export type RetryBody = z.infer<typeof retryBody>;
+
+/** Without a value the key is taken away. */
+export const editBody = z.strictObject({
+  key: text.min(1).max(1024),
+  value: json.optional(),
+  reason: text.min(1).max(1024),
+});
+export type EditBody = z.infer<typeof editBody>;
+
+export const undoBody = z.strictObject({ call, dryRun: z.boolean().optional() });
+export type UndoBody = z.infer<typeof undoBody>;
+
+export const undoReport = z.object({ paths: z.array(text).readonly(), lost: z.array(text).readonly() });
+export type UndoReport = z.infer<typeof undoReport>;
+
+/** A tool call of a run, as its checkpoint tells of it. */
+export const wireCheckpoint = z.object({
+  call: text,
+  tool: text,
+  task: text,
+  node: text.optional(),
+  outcome: z.enum(['succeeded', 'failed', 'unknown']),
+  at: timestamp,
+  elapsedMs: z.number().nullable(),
+  summary: text.nullable(),
+  directory: text.optional(),
+  changesFiles: z.boolean(),
+  undone: z.boolean(),
+});
+export type WireCheckpoint = z.infer<typeof wireCheckpoint>;
+
+export const checkpointList = z.object({ checkpoints: z.array(wireCheckpoint).readonly() });
+export type CheckpointList = z.infer<typeof checkpointList>;
+
+/** Where a run comes from, and the runs that were forked from it, in the order in which they were made. */
+export const lineage = z.object({
+  parent: z.object({ run: runId, frame: z.int().nonnegative(), head: digest }).optional(),
+  forks: z
+    .array(z.object({ run: runId, frame: z.int().nonnegative(), name: text, status: runStatus, createdAt: timestamp }))
+    .readonly(),
+});
+export type Lineage = z.infer<typeof lineage>;

@@ -1,0 +1,55 @@
+import { usageError } from '@signalbox/app';
+import { type ErrorEnvelope, findRun } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodes } from '../exit-code.ts';
+import { parseJson } from '../json-argument.ts';
+import { withSurface } from '../surface/with-surface.ts';
+import { shown } from '../terminal.ts';
+
+interface EditFlags extends DataFlags {
+  readonly reason?: string;
+  readonly delete?: boolean;
+}
+
+export const defineEdit: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Changes a key of the durable state of a run, as the plan allows it. Who did it and why is in its events, both values in ' +
+        'its transitions; a run that goes on is rendered anew at once.',
+    )
+    .requiredOption('--reason <text>', 'why, for whoever looks at it later')
+    .option('--delete', 'take the key away')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print what became of it as JSON')
+    .addHelpText('after', `\nExample:\n  $ signalbox edit 019b8d62 attempts 0 --reason "the network is back"`)
+    .action(async (given: string, key: string, text: string | undefined, flags: EditFlags) => {
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
+          if ((text === undefined) !== (flags.delete === true)) {
+            return usageError('Give either a value or --delete.', 'Such as: signalbox edit RUN phase \'"review"\'');
+          }
+          const value = text === undefined ? undefined : parseJson(text);
+          if (value?.ok === false) {
+            return usageError('The value is not JSON.', `Quote it for your shell: '"text"', '{"key": "value"}'.`);
+          }
+          const run = await findRun(surface.reader, given);
+          if (!run.ok) return run.error;
+          const { id, frames } = run.value;
+          const before = await surface.reader.valueAt(id, 'state', key, frames);
+          const edit = { kind: 'edit', key, value: value?.value, reason: flags.reason ?? '' } as const;
+          const edited = await surface.act(id, edit);
+          if (!edited.ok) return edited.error;
+          const lines = [
+            ...(before === undefined ? [] : [`- ${shown(key)} = ${shown(JSON.stringify(before))}`]),
+            ...(value === undefined ? [] : [`+ ${shown(key)} = ${shown(JSON.stringify(value.value))}`]),
+          ];
+          const { status } = (await surface.reader.run(id)) ?? run.value;
+          terminal.print(
+            flags.json ? JSON.stringify({ run: id, status, key, before, after: value?.value }) : lines.join('\n'),
+          );
+          return exitCodes.done;
+        }),
+      );
+    });
+};

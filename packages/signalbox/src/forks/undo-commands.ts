@@ -1,0 +1,83 @@
+import { type CallCheckpoint, type CallUndo, type ErrorEnvelope, findRun, unconfirmedUndo } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodes } from '../exit-code.ts';
+import { withSurface } from '../surface/with-surface.ts';
+import { shown, type Terminal } from '../terminal.ts';
+import { confirm } from './confirm.ts';
+
+export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description('Lists the tool calls of the agents of a run, with what became of them and what can be undone.')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print each as a line of JSON')
+    .addHelpText('after', '\nExample:\n  $ signalbox checkpoints 019b8d62')
+    .action(async (given: string, flags: DataFlags) => {
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
+          const run = await findRun(surface.reader, given);
+          if (!run.ok) return run.error;
+          const found = await surface.checkpoints(run.value.id);
+          if (!found.ok) return found.error;
+          for (const one of found.value) terminal.print(flags.json ? JSON.stringify(one) : describe(one));
+          if (found.value.length === 0 && !flags.json) terminal.print('No tool call is recorded.');
+          return exitCodes.done;
+        }),
+      );
+    });
+};
+
+interface UndoFlags extends DataFlags {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export const defineUndo: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Undoes what one tool call did to files, and nothing else. It says first what that changes. Where somebody changed the ' +
+        'same files since, nothing is overwritten.',
+    )
+    .option('--dry-run', 'only say what would change')
+    .option('--yes', 'do not ask')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print what changed as JSON')
+    .addHelpText('after', '\nExample:\n  $ signalbox undo 019b8d62 5d2b…/1/2/0 --dry-run')
+    .action(async (given: string, call: string, flags: UndoFlags) => {
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
+          const run = await findRun(surface.reader, given);
+          if (!run.ok) return run.error;
+          const planned = await surface.undo(run.value.id, call, { dryRun: true });
+          if (!planned.ok) return planned.error;
+          const { dryRun = false, yes = false, json = false } = flags;
+          if (dryRun) return report(terminal, planned.value, json, 'would be brought back');
+          if (!yes) {
+            for (const line of changes(planned.value)) terminal.complain(line);
+            if (!(await confirm('Undo it?'))) return unconfirmedUndo(run.value.id, call, planned.value);
+          }
+          const undone = await surface.undo(run.value.id, call, {});
+          return undone.ok ? report(terminal, undone.value, json, 'brought back') : undone.error;
+        }),
+      );
+    });
+};
+
+function report(terminal: Terminal, undo: CallUndo, json: boolean, what: string): ExitCode {
+  if (json) terminal.print(JSON.stringify(undo));
+  else if (undo.paths.length === 0) terminal.print('Everything is as it was before the call already.');
+  else terminal.print([`${what}:`, ...changes(undo)].join('\n'));
+  return exitCodes.done;
+}
+
+function changes({ paths, lost }: CallUndo): readonly string[] {
+  return [
+    ...paths.map(path => `  ${shown(path)}`),
+    ...lost.map(path => `  ${shown(path)}: cannot be brought back, and is left alone`),
+  ];
+}
+
+function describe({ call, tool, node, outcome, at, changesFiles, undone }: CallCheckpoint): string {
+  const what = undone ? 'undone' : changesFiles ? 'changed files' : '';
+  return `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
+}
