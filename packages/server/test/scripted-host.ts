@@ -1,4 +1,4 @@
-import type { RunAction, RunHost, StartRequest } from '@signalbox/app/runs';
+import type { ForkRequest, RunAction, RunHost, StartRequest } from '@signalbox/app/runs';
 import {
   type ApprovalId,
   type Clock,
@@ -69,6 +69,7 @@ export interface ScriptedRun {
 export interface ScriptedHost extends RunHost {
   readonly store: MemoryRuns;
   readonly acted: readonly { readonly run: RunId; readonly action: RunAction; readonly by: string }[];
+  readonly forked: readonly { readonly run: RunId; readonly request: ForkRequest; readonly by: string }[];
   begin(name: string, fields?: { readonly tags?: readonly string[]; readonly input?: Json }): Promise<ScriptedRun>;
   run(id: RunId): ScriptedRun;
 }
@@ -79,6 +80,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
   const ids = createIdSource(clock, seededRng(7));
   const runs = new Map<RunId, { readonly run: ScriptedRun; readonly writer: Writer }>();
   const acted: { run: RunId; action: RunAction; by: string }[] = [];
+  const forked: { run: RunId; request: ForkRequest; by: string }[] = [];
   const started = new Map<string, RunId>();
 
   type Fields<Type extends InternalEvent['type']> = Omit<
@@ -316,6 +318,11 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       await known.writer.write(writes({ events: [event('signal.received', { name, payload, by })] }));
       return ok(undefined);
     }
+    if (action.kind === 'edit') {
+      const { key: edited, reason } = action;
+      await known.writer.write(writes({ events: [event('state.edited', { key: edited, frame: 0, by, reason })] }));
+      return ok(undefined);
+    }
     const node = 'node' in action ? { node: key(action.node) } : {};
     await known.writer.write(writes({ events: [event('operator.acted', { action: action.kind, by, ...node })] }));
     if (action.kind === 'pause') await known.run.become('paused');
@@ -330,12 +337,20 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     reader: store,
     feed: store,
     acted,
+    forked,
     begin,
     run(id) {
       const known = runs.get(id);
       if (known === undefined) throw new Error(`no run ${id}`);
       return known.run;
     },
+    async fork(id, request, by) {
+      forked.push({ run: id, request, by });
+      const run = await begin(request.name ?? 'fork');
+      return ok(run.id);
+    },
+    checkpoints: async () => ok([]),
+    undo: async (_, call) => ok({ paths: [call], lost: [] }),
     async start(request) {
       const before = started.get(request.idempotencyKey ?? '');
       if (before !== undefined) return ok(before);

@@ -90,7 +90,6 @@ export function runRoutes(host: RunHost): Hono<Asked> {
   act('/:run/pause', emptyBody, () => ({ kind: 'pause' }));
   act('/:run/stop', stopBody, body => ({ kind: 'stop', reason: reasonOf(body) }));
   act('/:run/terminate', stopBody, body => ({ kind: 'terminate', reason: reasonOf(body) }));
-  act('/:run/nodes/:node/retry', emptyBody, (_, node) => ({ kind: 'retry', node }));
   act('/:run/nodes/:node/cancel', emptyBody, (_, node) => ({ kind: 'cancel', node }));
   act('/:run/signals', signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null }));
 
