@@ -116,6 +116,7 @@ export {
   type RunOrigin,
   type RunRecord,
   type RunSource,
+  type RunWorkspace,
   runChange,
   runRecord,
 } from './run/run-record.ts';

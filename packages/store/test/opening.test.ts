@@ -151,6 +151,17 @@ describe('the schema', () => {
     }
   });
 
+  it('[D37] finds the versions of a key by an index that keeps them apart', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const database = watched.database();
+    const last = 'select max(version) from artifacts where run = 1 and key = 2 and version is not null';
+    const [step] = database.prepare(`explain query plan ${last}`).all();
+    expect(step?.detail).toContain('artifacts_by_key');
+    const indexes = database.prepare(`select name, "unique" from pragma_index_list('artifacts')`).all();
+    expect(indexes).toContainEqual({ name: 'artifacts_by_key', unique: 1 });
+  });
+
   it('[D19] lets a frame be read by index seeks, and orphans without looking at tasks that ended', () => {
     const watched = watchedDatabase();
     temporaryStore({ connect: watched.connect });

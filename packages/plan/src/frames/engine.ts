@@ -256,10 +256,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const index = memory.nextFrame;
     enter('snapshot', index);
     frameTime = clock.now();
-    files.refresh();
     random = frameRandom(seed, index);
     trace.note(() => ({ triggers }));
     options.recorded?.beforeRender();
+    files.refresh();
 
     enter('render', index);
     let settled: Settled;

@@ -215,7 +215,8 @@ export function describeRows(name: string, open: () => RunStore): void {
       });
       await here.write({ at: at(), usage: [spent('1', '2026-01-02', 'b'), spent('2', '2026-01-02', 'b')] });
       await here.write({ at: at(), usage: [spent('3', '2026-01-02', 'a'), spent('4', '2026-01-01', 'a')] });
-      await anywhere.write({ at: at(), usage: [spent('1', '2026-01-02')] });
+      const worked = task(anywhere.run);
+      await anywhere.write({ at: at(), usage: [{ ...spent('1', '2026-01-02'), task: worked.id }] });
       const brief = ({ day, model, directory, calls, costMicroUsd }: Spending) => [
         day,
         directory,
@@ -233,6 +234,9 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect((await store.spending({ run: here.run, since })).map(brief)).toEqual([
         ['2026-01-02', '/here', 'a', 1, 7],
         ['2026-01-02', '/here', 'b', 2, 14],
+      ]);
+      expect((await store.spending({ task: worked.id })).map(brief)).toEqual([
+        ['2026-01-02', undefined, undefined, 1, 7],
       ]);
       expect(await store.spending({ run: freshId<RunId>() })).toEqual([]);
     });

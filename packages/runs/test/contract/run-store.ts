@@ -1,4 +1,5 @@
 import type { Commit, RunFeed, RunReader } from '@signalbox/runs';
+import { describeArtifacts } from './artifacts.ts';
 import { describeCommits } from './commits.ts';
 import { describeForks } from './forks.ts';
 import { describeFrames } from './frames.ts';
@@ -12,4 +13,5 @@ export function describeRunStore(name: string, open: () => RunStore): void {
   describeFrames(name, open);
   describeForks(name, open);
   describeRows(name, open);
+  describeArtifacts(name, open);
 }
