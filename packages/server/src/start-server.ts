@@ -10,6 +10,7 @@ import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
 import { mcpHttp } from './mcp/mcp-http.ts';
+import { operatorHttp } from './operator/operator-http.ts';
 
 export interface ServerOptions {
   readonly host: RunHost;
@@ -44,7 +45,15 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   let port = 0;
   const access = createAccess(token, () => port, options.users);
   const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
-  const app = createHttpApp({ host, access, consoleDirectory, agentMcp: agentMcp?.route, onFault });
+  const operatorMcp = operatorHttp(host, { timers, onFault });
+  const app = createHttpApp({
+    host,
+    access,
+    consoleDirectory,
+    agentMcp: agentMcp?.route,
+    operatorMcp: operatorMcp.route,
+    onFault,
+  });
   const upgrades = acceptUpgrades({
     host,
     access,
@@ -67,6 +76,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     async close() {
       upgrades.close();
       await agentMcp?.close();
+      await operatorMcp.close();
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;

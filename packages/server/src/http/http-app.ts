@@ -2,9 +2,12 @@ import type { RunHost } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
 import type { McpRoute } from '../mcp/mcp-http.ts';
+import type { OperatorHttp } from '../operator/operator-http.ts';
 import { approvalRoutes } from '../routes/approvals.ts';
+import { forkRoutes } from '../routes/forks.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { historyRoutes } from '../routes/history.ts';
+import { retentionRoutes } from '../routes/retention.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { type Access, bearerOf, unauthorized } from './access.ts';
 import { refuse } from './answer.ts';
@@ -18,12 +21,21 @@ export interface HttpAppOptions {
   readonly consoleDirectory?: string | undefined;
   /** The agent's MCP surface. */
   readonly agentMcp?: McpRoute | undefined;
+  /** The operator's MCP surface. */
+  readonly operatorMcp?: OperatorHttp['route'] | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
 /** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
-export function createHttpApp({ host, access, consoleDirectory, agentMcp, onFault }: HttpAppOptions): Hono<Asked> {
+export function createHttpApp({
+  host,
+  access,
+  consoleDirectory,
+  agentMcp,
+  operatorMcp,
+  onFault,
+}: HttpAppOptions): Hono<Asked> {
   const app = new Hono<Asked>();
   app.use(pageHeaders);
   app.use(async (context, next) => {
@@ -43,10 +55,13 @@ export function createHttpApp({ host, access, consoleDirectory, agentMcp, onFaul
     return context.json(health);
   });
   app.route('/api/runs', runRoutes(host));
+  app.route('/api/runs', forkRoutes(host));
   app.route('/api/runs', historyRoutes(host.reader));
   app.route('/api/runs', graphRoutes(host.reader));
   app.route('/api/approvals', approvalRoutes(host));
+  app.route('/api', retentionRoutes(host));
   if (agentMcp !== undefined) app.all('/mcp/agent', context => agentMcp(context.req.raw));
+  if (operatorMcp !== undefined) app.all('/mcp', context => operatorMcp(context.req.raw, context.get('user')));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
 
   app.notFound(context => refuse(context, unknownRoute(context.req.method)));

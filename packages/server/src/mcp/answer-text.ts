@@ -23,7 +23,7 @@ export const answerTexts = {
         : []),
     ]);
     return paragraphs([
-      workflows.length === 0 ? 'There are no workflows here.' : `${workflows.length} workflows:\n${lines.join('\n')}`,
+      workflows.length === 0 ? 'There are no workflows here.' : `${counted(workflows.length)}:\n${lines.join('\n')}`,
       problems.length > 0 &&
         `Files that are no workflow:\n${problems.map(each => `- ${each.sourceRef} (${each.sourceKind}): ${each.message}`).join('\n')}${omittedProblems > 0 ? `\n- and ${omittedProblems} more` : ''}`,
       `Next call:\n${callText(nextCall.tool, nextCall.arguments)}`,
@@ -64,11 +64,11 @@ export const answerTexts = {
 
   checkpoint(answer: CheckpointAnswer): string {
     return paragraphs([
-      'Saved. The step is not finished: go on with it.',
       placeText(answer),
+      'Saved. The step is not finished: go on with it.',
       pendingText(answer),
       answer.nextCall !== null &&
-        `When it is done, hand it in with the new tokens:\n${callText(answer.nextCall.tool, answer.nextCall.arguments)}`,
+        `When it is done, hand it in with the new tokens. ${FILL_IN}\n${callText(answer.nextCall.tool, answer.nextCall.arguments)}`,
       gapsText(answer),
       warningsText(answer.warnings),
     ]);
@@ -96,21 +96,25 @@ function stepText(answer: StepAnswer): string {
   const { nextCall } = answer;
   const call = nextCall === null ? '' : `\n${callText(nextCall.tool, nextCall.arguments)}`;
   return paragraphs([
+    placeText(answer),
     answer.kind === 'blocked' &&
       `BLOCKED. Nothing moved: ${answer.pending?.title ?? 'the step'} is still the current step.`,
-    placeText(answer),
     answer.kind === 'blocked' ? blockersText(answer.blockers) : pendingText(answer),
     answer.kind === 'blocked'
-      ? `Mend this first. Then get a fresh ackToken with the call below, which changes nothing, and hand the step in again with it; the old ackToken only repeats this answer.${call}`
+      ? `Three things to do now: 1. Mend what is listed above${isOfPerson(answer) ? ', with the person: ask them and wait for their answer' : ''}. 2. Make the call below; it changes nothing and gives a fresh ackToken. 3. Hand the whole step in again with that ackToken; the old one only repeats this answer.${call}`
       : `${intentText(answer.nextIntent)}${call}`,
     answer.kind === 'ok' &&
       answer.checkpointToken !== undefined &&
-      `To save unfinished work on the way:\n${callText('checkpoint_workflow', { checkpointToken: answer.checkpointToken, notesMarkdown: '<what is to be remembered>' })}`,
+      `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<what is to be remembered>' })}`,
     gapsText(answer),
     warningsText(answer.warnings),
   ]);
 }
 
+/** Said before a call that is a template. */
+const FILL_IN = 'Replace what stands in <angle brackets>, and leave the tokens as they are:';
+
+/** Whose an answer is; on its first line, so that those of several workflows in one chat are told apart. */
 function placeText({ workflow, runId, pending }: Pick<StepAnswer, 'workflow' | 'runId' | 'pending'>): string {
   return `workflow ${workflow.workflowId} (${workflow.name}), run ${runId}, ${pending === null ? 'complete' : `step ${pending.stepInstanceKey}`}`;
 }
@@ -122,14 +126,18 @@ function pendingText({ pending }: Pick<StepAnswer, 'pending'>): string | false {
 function intentText(intent: StepAnswer['nextIntent']): string {
   switch (intent) {
     case 'perform_pending_then_continue':
-      return 'Do this step now and nothing beyond it. When it is done, hand it in:';
+      return `Do this step now and nothing beyond it. When it is done, hand it in. ${FILL_IN}`;
     case 'await_user_confirmation':
-      return 'Stop: this step needs the person. Show them what it asks and wait for their answer. Only then:';
+      return `Stop: this step needs the person. Show them what it asks and wait for their answer. Only then hand it in, with what they said in your notes. ${FILL_IN}`;
     case 'rehydrate_only':
       return 'Nothing can be handed in from this answer. Show the place again for fresh tokens:';
     case 'complete':
       return 'The workflow is complete. Tell the person what came of it; there is nothing left to call.';
   }
+}
+
+function isOfPerson({ blockers }: Pick<StepAnswer, 'blockers'>): boolean {
+  return blockers.some(({ code }) => code === 'USER_ONLY_DEPENDENCY');
 }
 
 function blockersText(blockers: StepAnswer['blockers']): string {
@@ -165,6 +173,10 @@ function listed(heading: string, items: readonly string[]): string | false {
 
 function paragraphs(parts: readonly (string | false)[]): string {
   return parts.filter(part => part !== false && part !== '').join('\n\n');
+}
+
+function counted(workflows: number): string {
+  return workflows === 1 ? '1 workflow' : `${workflows} workflows`;
 }
 
 function firstLine(text: string): string {

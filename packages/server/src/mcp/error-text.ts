@@ -10,7 +10,10 @@ export function errorText(tool: ToolDefinition, error: ErrorEnvelope): string {
     `What is wrong: ${error.message}`,
     `How to mend it: ${error.suggestion}`,
     `Again? ${retryText(error.retry)}`,
-    ...(next === undefined ? [] : ['', 'Next call:', next]),
+    '',
+    ...(next === undefined
+      ? ['No call of yours mends this: stop, and tell the person what is written here.']
+      : ['Next call:', next]),
   ].join('\n');
 }
 
@@ -29,9 +32,13 @@ function retryText(retry: Retry): string {
 function nextCallText({ name, template }: ToolDefinition, { code, retry }: ErrorEnvelope): string | undefined {
   if (retry.kind !== 'not_retryable') return `${name} with the same arguments`;
   if (code === 'VALIDATION_ERROR' || code === 'TOKEN_INVALID_FORMAT') return callText(name, template);
+  if (code === 'run/duplicate-key') return callText(name, template);
   if (code.startsWith('workflow/')) return callText('list_workflows', {});
   if (code === 'TOKEN_SCOPE_MISMATCH')
-    return callText('continue_workflow', { stateToken: '<stateToken of the run you mean>' });
+    return callText('continue_workflow', {
+      workflowId: '<the workflow you mean>',
+      stateToken: '<its last stateToken>',
+    });
   if (code.startsWith('TOKEN_')) return callText('resume_session', {});
   return undefined;
 }

@@ -31,7 +31,9 @@ export const agentInstructions = `Signalbox walks you through guided workflows, 
 2. Do what the prompt of the pending step says. Its OUTPUT REQUIREMENTS say what to hand in.
 3. continue_workflow with the stateToken and ackToken of the last answer, unchanged, and your output. Repeat until nextIntent is "complete".
 
-Every answer names its workflow, run and step, and has the next call ready in nextCall. Tokens of two runs are never mixed. A blocked answer says what is missing: mend it, rehydrate for a fresh ackToken, hand in again.`;
+Every answer names its workflow, run and step, and has the next call ready in nextCall. A blocked answer says what is missing: mend it, rehydrate for a fresh ackToken, hand in again.
+
+With several workflows in one chat: the first line of every answer says whose it is. Go on with one only with the tokens of the last answer of that one, and send its workflowId along, as nextCall does; a token of another is refused, and the refusal says whose it is.`;
 
 const looks = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -81,7 +83,7 @@ Two ways to call it:
 Report inside output what the step cannot settle: needsFromUser for what only the person can give, capabilityObservations for what you learned about delegation or web browsing, divergences where you did something else on purpose.
 Back comes kind "ok" with the next pending step and new tokens, or kind "blocked" with blockers. What nextIntent says: perform_pending_then_continue = do the step, then hand it in; await_user_confirmation = ask the person first, then hand it in; rehydrate_only = nothing can be handed in from this answer; complete = finished, there is nothing left to call.
 When blocked: nothing moved. Mend what blockers say, call this tool with only the stateToken for a fresh ackToken, and hand in again; the old ackToken only repeats the old answer.
-Sending the same call twice is safe: it gives the same answer and does not move twice. Tokens of two runs are never mixed.`,
+Sending the same call twice is safe: it gives the same answer and does not move twice. With several workflows in one chat, send workflowId too: tokens of another workflow or run are then refused with whose they are.`,
   },
   checkpoint: {
     title: 'Save a checkpoint',

@@ -23,7 +23,7 @@ import * as z from 'zod';
 import { answer, readQuery, refuse } from '../http/answer.ts';
 import { taskView } from '../views/task-view.ts';
 import { readTree } from '../views/tree-view.ts';
-import { knownRun } from './known-run.ts';
+import { knownRun, unknownFrame } from './known-run.ts';
 
 const DEFAULT_LIMIT = 200;
 
@@ -41,7 +41,8 @@ export function historyRoutes(reader: RunReader): Hono {
   routes.get('/:run/frames', context =>
     read(context, pageQuery, async ({ id }, { from = 0, limit = DEFAULT_LIMIT }): Promise<FrameList> => {
       const frames = await reader.frames(id, from, limit);
-      return { frames, next: from + frames.length };
+      // Frames that were collected leave gaps.
+      return { frames, next: (frames.at(-1)?.index ?? from - 1) + 1 };
     }),
   );
 
@@ -117,14 +118,6 @@ export function historyRoutes(reader: RunReader): Hono {
 
 function isResult<T extends object>(found: T | Result<T, ErrorEnvelope>): found is Result<T, ErrorEnvelope> {
   return 'ok' in found && typeof found.ok === 'boolean';
-}
-
-function unknownFrame(run: RunId, frames: number): ErrorEnvelope {
-  return failure('run/frame-unknown', {
-    message: `Run ${run} has ${frames} frames, and not the one that was asked for.`,
-    suggestion: 'Ask for a frame from 0 on that is below the number of frames.',
-    details: { run, frames },
-  });
 }
 
 function unknownTask(run: RunId): ErrorEnvelope {

@@ -1,5 +1,5 @@
 import type { RunReader, RunRecord } from '@signalbox/app/runs';
-import { type ErrorEnvelope, err, failure, ok, type Result, runId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } from '@signalbox/model';
 
 /** The run of a whole id. */
 export async function knownRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
@@ -14,5 +14,13 @@ export function unknownRun(given: string): ErrorEnvelope<'run/unknown'> {
     message: `There is no run ${shown} in this data directory.`,
     suggestion: 'List the runs and give the whole id of one.',
     details: { run: shown },
+  });
+}
+
+export function unknownFrame(run: RunId, frames: number): ErrorEnvelope {
+  return failure('run/frame-unknown', {
+    message: `Run ${run} has ${frames} frames, and not the one that was asked for.`,
+    suggestion: 'Ask for a frame from 0 on that is below the number of frames.',
+    details: { run, frames },
   });
 }

@@ -112,6 +112,8 @@ function recordView(record: RunRecord): WireRecord {
     updatedAt: record.updatedAt,
     ...(record.startedAt !== undefined && { startedAt: record.startedAt }),
     ...(record.endedAt !== undefined && { endedAt: record.endedAt }),
+    ...(record.kept !== undefined && { kept: record.kept }),
+    ...(record.collected !== undefined && { collected: record.collected }),
   };
 }
 

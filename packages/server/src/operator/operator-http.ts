@@ -1,0 +1,26 @@
+import type { Machine, RunHost } from '@signalbox/app/runs';
+import { type McpHttp, mcpHttp } from '../mcp/mcp-http.ts';
+import { createOperatorMcp } from './operator-mcp.ts';
+
+export interface OperatorHttp {
+  /** Answers a request of a user. Nobody can use a session of somebody else: what is done in it bears its user's name. */
+  route(request: Request, user: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export function operatorHttp(
+  host: RunHost,
+  { timers, onFault }: { readonly timers: Machine['timers']; readonly onFault: (thrown: unknown) => void },
+): OperatorHttp {
+  const byUser = new Map<string, McpHttp>();
+  return {
+    route(request, user) {
+      const own = byUser.get(user) ?? mcpHttp(createOperatorMcp({ host, by: user, onFault }), { timers, onFault });
+      byUser.set(user, own);
+      return own.route(request);
+    },
+    async close() {
+      for (const own of byUser.values()) await own.close();
+    },
+  };
+}

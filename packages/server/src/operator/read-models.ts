@@ -1,0 +1,143 @@
+import type { Decision, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
+import type { Json, RunId, TreeNode, WireStoredEvent } from '@signalbox/model';
+
+/**
+ * What an operator's program reads (PRD 10.2), with the names that the specification gives it. A run is an execution here, and
+ * a task of an agent a run.
+ */
+export function executionSummary(record: RunRecord, spending: readonly Spending[]) {
+  const started = record.startedAt ?? record.createdAt;
+  return {
+    id: record.id,
+    name: record.name,
+    status: record.status,
+    started_at: started,
+    updated_at: record.updatedAt,
+    duration_ms: record.endedAt === undefined ? null : Date.parse(record.endedAt) - Date.parse(started),
+    model_usage: modelUsage(spending),
+    tags: record.tags,
+  };
+}
+
+export function executionDetail(record: RunRecord, spending: readonly Spending[], tree: readonly TreeNode[]) {
+  return {
+    ...executionSummary(record, spending),
+    script_path: record.source?.entry ?? null,
+    config: { input: record.input, limits: record.limits, correlation_id: record.correlationId ?? null },
+    current_frame_index: record.frames - 1,
+    total_frames: record.frames,
+    active_nodes: tree.filter(({ status }) => status === 'running' || status === 'scheduled').map(({ id }) => id),
+    stop_reason: record.stopReason ?? null,
+    output: record.output ?? null,
+    error: record.error === undefined ? null : { code: record.error.code, message: record.error.message },
+    head: record.head,
+  };
+}
+
+export function frameSummary({ index, at, trigger, written }: Frame) {
+  return { frame_index: index, created_at: at, reason: trigger.kind, state_keys_changed: written };
+}
+
+export function frameDetail(
+  frame: Frame,
+  parts: {
+    readonly tree: readonly TreeNode[];
+    readonly changes: Readonly<Record<string, { readonly old: Json; readonly new: Json }>>;
+    readonly events: readonly WireStoredEvent[];
+  },
+) {
+  return {
+    ...frameSummary(frame),
+    plan_tree: parts.tree,
+    state_diff: parts.changes,
+    digest: frame.digest,
+    verifiable: frame.verifiable,
+    events: parts.events,
+  };
+}
+
+export function nodeInstance(
+  { id, kind, label, status, iteration, reason, source }: TreeNode,
+  seen: { readonly mounted: number; readonly last: number },
+  tasks: readonly Task[],
+) {
+  return {
+    node_id: id,
+    node_type: kind,
+    label,
+    status,
+    iteration,
+    block_reason: reason ?? null,
+    source: source ?? null,
+    mounted_at_frame: seen.mounted,
+    last_seen_frame: seen.last,
+    runs: tasks.map(({ id: task, status: ended, startedAt, endedAt }) => ({
+      run_id: task,
+      status: ended,
+      started_at: startedAt ?? null,
+      ended_at: endedAt ?? null,
+    })),
+  };
+}
+
+export function agentRun(
+  task: Task,
+  model: string | null,
+  spending: readonly Spending[],
+  chunks: readonly StreamChunk[],
+) {
+  const { result } = task;
+  return {
+    run_id: task.id,
+    node_id: task.node,
+    model,
+    status: task.status,
+    started_at: task.startedAt ?? null,
+    ended_at: task.endedAt ?? null,
+    turns_used: spending.reduce((calls, spent) => calls + spent.calls, 0),
+    usage: tokenUsage(spending),
+    output_text: typeof result === 'string' ? result : null,
+    output_structured: typeof result === 'object' && result !== null ? result : null,
+    tool_calls: chunks.filter(({ kind }) => kind === 'tool_start' || kind === 'tool_end'),
+    error: task.lastError === undefined ? null : { code: task.lastError.code, message: task.lastError.message },
+  };
+}
+
+export function approvalRecord(run: RunId, decision: Decision) {
+  const { id, node, kind, proposal, status, askedAt, closedAt, answeredBy, resolution } = decision;
+  return {
+    id,
+    execution_id: run,
+    node_id: node,
+    kind: kind === 'human' || kind === 'review' ? 'human_review' : kind,
+    payload: proposal,
+    status: status === 'open' ? 'pending' : answerWord(resolution?.resolutionType),
+    requested_at: askedAt,
+    responded_at: closedAt ?? null,
+    responder: answeredBy ?? null,
+    comment: resolution?.rationale ?? null,
+  };
+}
+
+function answerWord(type: string | undefined): 'approved' | 'denied' | 'withdrawn' {
+  if (type === undefined) return 'withdrawn';
+  return type === 'reject' ? 'denied' : 'approved';
+}
+
+function modelUsage(spending: readonly Spending[]) {
+  const byModel = Map.groupBy(
+    spending,
+    ({ provider, model }) => [provider, model].filter(Boolean).join('/') || 'unknown',
+  );
+  return Object.fromEntries([...byModel].map(([model, spent]) => [model, tokenUsage(spent)]));
+}
+
+function tokenUsage(spending: readonly Spending[]) {
+  const sum = (of: (spent: Spending) => number) => spending.reduce((total, spent) => total + of(spent), 0);
+  return {
+    input_tokens: sum(spent => spent.inputTokens),
+    output_tokens: sum(spent => spent.outputTokens),
+    cached_tokens: sum(spent => spent.cachedTokens),
+    cost_micro_usd: sum(spent => spent.costMicroUsd),
+  };
+}

@@ -1,0 +1,123 @@
+import { nodeKey, type RunHost, type RunRecord, type Task } from '@signalbox/app/runs';
+import {
+  type ErrorEnvelope,
+  err,
+  failure,
+  type Json,
+  type Result,
+  type RunId,
+  type WireStoredEvent,
+} from '@signalbox/model';
+import type * as z from 'zod';
+import { knownRun } from '../routes/known-run.ts';
+import { type ReadNode, readTree } from '../views/tree-view.ts';
+import { executionSummary } from './read-models.ts';
+
+export type OperatorHost = Pick<RunHost, 'reader' | 'driven'>;
+
+/** Where a resource is asked for. */
+export interface ResourcePlace {
+  /** What stands for the parts in braces of the path, in order. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+type Read = Promise<Result<object, ErrorEnvelope>>;
+
+export async function ofRun({ reader }: OperatorHost, { parts }: ResourcePlace, read: (run: RunRecord) => Read): Read {
+  const run = await knownRun(reader, parts[0] ?? '');
+  return run.ok ? read(run.value) : run;
+}
+
+export function ofNode(host: OperatorHost, place: ResourcePlace, read: (run: RunRecord, node: ReadNode) => Read): Read {
+  return ofRun(host, place, async record => {
+    const tree = await readTree(host.reader, record.id, record.frames);
+    const found = tree.find(({ node }) => node.id === place.parts[1]);
+    return found === undefined ? err(unknownNode(record.id, place.parts[1] ?? '')) : read(record, found);
+  });
+}
+
+/** Reads with what the query asks for; one that does not fit is refused by name. */
+export async function withQuery<Schema extends z.ZodType>(
+  query: URLSearchParams,
+  schema: Schema,
+  read: (asked: z.infer<Schema>) => Read,
+): Read {
+  const asked = schema.safeParse(Object.fromEntries(query));
+  if (asked.success) return read(asked.data);
+  const [issue] = asked.error.issues;
+  return err(
+    failure('VALIDATION_ERROR', {
+      message: `The query of the resource does not fit: ${issue?.path.map(String).join('.')} ${issue?.message}.`,
+      suggestion: 'See the template of the resource for what its query takes.',
+    }),
+  );
+}
+
+export async function summaryOf({ reader }: OperatorHost, record: RunRecord) {
+  return executionSummary(record, await reader.spending({ run: record.id }));
+}
+
+export async function tasksOf({ reader }: OperatorHost, { id }: RunRecord, node: string): Promise<readonly Task[]> {
+  return reader.tasks(id, { node: nodeKey.parse(node) });
+}
+
+/** The frame in which a node came last, and the last in which it was there. */
+export async function seenIn({ reader }: OperatorHost, { id, frames }: RunRecord, node: string) {
+  let mounted = 0;
+  let left: number | undefined;
+  for (let from = 0; from < frames; from += FRAMES) {
+    for (const frame of await reader.frames(id, from, FRAMES)) {
+      if (frame.unmounted.some(key => key === node)) left = frame.index - 1;
+      if (!frame.mounted.some(key => key === node)) continue;
+      mounted = frame.index;
+      left = undefined;
+    }
+  }
+  return { mounted, last: left ?? Math.max(0, frames - 1) };
+}
+
+/** What changed in state during a frame: from what each key was before it to what it was after. */
+export async function changesIn({ reader }: OperatorHost, run: RunId, frame: number) {
+  const { items } = await reader.transitions(run, { from: { frame, index: 0 }, limit: CHANGES });
+  const changes: Record<string, { old: Json; new: Json }> = {};
+  for (const { frame: at, key, old, new: now } of items) {
+    if (at !== frame) break;
+    changes[key] = { old: changes[key]?.old ?? old ?? null, new: now ?? null };
+  }
+  return changes;
+}
+
+/** The events between a frame and the next. */
+export async function eventsOfFrame(
+  { reader }: OperatorHost,
+  run: RunId,
+  frame: number,
+): Promise<readonly WireStoredEvent[]> {
+  const found: WireStoredEvent[] = [];
+  let isInside = false;
+  for (let from = 0; ; from += EVENTS) {
+    const events = await reader.events(run, from, EVENTS);
+    for (const stored of events) {
+      const { event } = stored;
+      if (event.type === 'frame.committed') {
+        if (isInside) return found;
+        isInside = event.frame === frame;
+      }
+      if (isInside) found.push(stored);
+    }
+    if (events.length < EVENTS) return found;
+  }
+}
+
+const FRAMES = 1_000;
+const EVENTS = 1_000;
+const CHANGES = 1_000;
+
+function unknownNode(run: RunId, given: string): ErrorEnvelope {
+  return failure('run/node-unknown', {
+    message: `Run ${run} has no node ${given.slice(0, 64)} now.`,
+    suggestion: 'Read the last frame of the execution for the nodes that there are.',
+    details: { run },
+  });
+}

@@ -1,0 +1,233 @@
+import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runStatus } from '@signalbox/model';
+import * as z from 'zod';
+import { knownRun, unknownFrame } from '../routes/known-run.ts';
+import { readTree } from '../views/tree-view.ts';
+import { agentRun, approvalRecord, executionDetail, frameDetail, frameSummary, nodeInstance } from './read-models.ts';
+import {
+  changesIn,
+  eventsOfFrame,
+  type OperatorHost,
+  ofNode,
+  ofRun,
+  type ResourcePlace,
+  seenIn,
+  summaryOf,
+  tasksOf,
+  withQuery,
+} from './resource-reads.ts';
+
+/** What a program of an operator can read, by address (PRD 10.3). */
+export interface OperatorResource {
+  readonly name: string;
+  /** An RFC 6570 template; what is in the query may be left out. */
+  readonly uri: string;
+  readonly description: string;
+  read(host: OperatorHost, place: ResourcePlace): Promise<Result<object, ErrorEnvelope>>;
+}
+
+const SCHEME = 'signalbox://';
+const PAGE = 100;
+const MOST = 500;
+
+const page = z.object({
+  from: z.coerce.number().pipe(z.int().nonnegative()).optional(),
+  limit: z.coerce.number().pipe(z.int().min(1).max(MOST)).optional(),
+});
+const listPage = z.object({
+  status: runStatus.optional(),
+  name: z.string().optional(),
+  tag: z.string().optional(),
+  after: z.string().optional(),
+  limit: page.shape.limit,
+});
+
+export const operatorResources: readonly OperatorResource[] = [
+  {
+    name: 'executions',
+    uri: `${SCHEME}executions{?status,name,tag,after,limit}`,
+    description: 'Executions, newest first. Go on with "after" = the "next" of the page before.',
+    read: (host, { query }) =>
+      withQuery(query, listPage, async ({ after, status, name, tag, limit = PAGE }) => {
+        const start = after === undefined ? ok(undefined) : await knownRun(host.reader, after);
+        if (!start.ok) return start;
+        const { items, next } = await host.reader.runs({
+          limit,
+          ...(name !== undefined && { name }),
+          ...(tag !== undefined && { tag }),
+          ...(status !== undefined && { status: [status] }),
+          ...(start.value !== undefined && { after: start.value.id }),
+        });
+        const executions = await Promise.all(items.map(record => summaryOf(host, record)));
+        return ok({ executions, next: next ?? null });
+      }),
+  },
+  {
+    name: 'execution',
+    uri: `${SCHEME}executions/{id}`,
+    description: 'One execution: what it runs, where it stands, what it spent and gave back.',
+    read: (host, place) =>
+      ofRun(host, place, async record => {
+        const tree = await readTree(host.reader, record.id, record.frames);
+        const spending = await host.reader.spending({ run: record.id });
+        return ok(
+          executionDetail(
+            record,
+            spending,
+            tree.map(({ node }) => node),
+          ),
+        );
+      }),
+  },
+  {
+    name: 'frames',
+    uri: `${SCHEME}executions/{id}/frames{?from,limit}`,
+    description: 'Frames of an execution, oldest first: what made each, and which keys of state it wrote.',
+    read: (host, place) =>
+      ofRun(host, place, ({ id }) =>
+        withQuery(place.query, page, async ({ from = 0, limit = PAGE }) => {
+          const frames = await host.reader.frames(id, from, limit);
+          return ok({ frames: frames.map(frameSummary), next: from + frames.length });
+        }),
+      ),
+  },
+  {
+    name: 'frame',
+    uri: `${SCHEME}executions/{id}/frames/{index}`,
+    description: 'One frame: the tree of the plan, what changed in state, and the events of the frame.',
+    read: (host, place) =>
+      ofRun(host, place, async ({ id, frames }) => {
+        const index = Number(place.parts[1]);
+        const frame = Number.isInteger(index) && index >= 0 ? await host.reader.frame(id, index) : undefined;
+        if (frame === undefined) return err(unknownFrame(id, frames));
+        const tree = await readTree(host.reader, id, index);
+        return ok(
+          frameDetail(frame, {
+            tree: tree.map(({ node }) => node),
+            changes: await changesIn(host, id, index),
+            events: await eventsOfFrame(host, id, index),
+          }),
+        );
+      }),
+  },
+  {
+    name: 'events',
+    uri: `${SCHEME}executions/{id}/events{?from,limit}`,
+    description: 'Events of an execution in order, each with the hash of the chain after it.',
+    read: (host, place) =>
+      ofRun(host, place, ({ id }) =>
+        withQuery(place.query, page, async ({ from = 0, limit = PAGE }) => {
+          const events = await host.reader.events(id, from, limit);
+          return ok({ events, next: from + events.length });
+        }),
+      ),
+  },
+  {
+    name: 'node',
+    uri: `${SCHEME}executions/{id}/nodes/{node_id}`,
+    description: 'One node of the plan: its status, the file and line it stands in, and the work done for it.',
+    read: (host, place) =>
+      ofNode(host, place, async (record, { node }) => {
+        const seen = await seenIn(host, record, node.id);
+        const tasks = await tasksOf(host, record, node.id);
+        return ok(nodeInstance(node, seen, tasks));
+      }),
+  },
+  {
+    name: 'node-runs',
+    uri: `${SCHEME}executions/{id}/nodes/{node_id}/runs`,
+    description: 'What agents did for a node: one entry for each time, with tokens, tool calls and result.',
+    read: (host, place) =>
+      ofNode(host, place, async (record, { node, data }) => {
+        const model = typeof data.model === 'string' ? data.model : null;
+        const tasks = await tasksOf(host, record, node.id);
+        const runs = tasks.map(async task => {
+          const chunks = await host.reader.stream(record.id, task.id, 0, STREAM_MOST);
+          const spending = await host.reader.spending({ run: record.id, task: task.id });
+          return agentRun(task, model, spending, chunks);
+        });
+        return ok({ runs: await Promise.all(runs) });
+      }),
+  },
+  {
+    name: 'artifacts',
+    uri: `${SCHEME}executions/{id}/artifacts`,
+    description: 'What an execution produced for people to look at.',
+    read: (host, place) => ofRun(host, place, async ({ id }) => ok({ artifacts: await host.reader.artifacts(id) })),
+  },
+  {
+    name: 'approvals',
+    uri: `${SCHEME}executions/{id}/approvals`,
+    description: 'What waits for a person in an execution.',
+    read: (host, place) =>
+      ofRun(host, place, async ({ id }) => {
+        const open = await host.reader.decisions({ run: id, status: ['open'] });
+        return ok({ approvals: open.map(({ decision }) => approvalRecord(id, decision)) });
+      }),
+  },
+  {
+    name: 'scripts',
+    uri: `${SCHEME}scripts`,
+    description: 'Plans that were run here, the one that ran last first.',
+    async read(host) {
+      const { items } = await host.reader.runs({ limit: MOST });
+      const entries = Map.groupBy(
+        items.filter(({ source }) => source !== undefined),
+        ({ source }) => source?.entry ?? '',
+      );
+      const scripts = [...entries].map(([path, runs]) => ({
+        path,
+        name: runs[0]?.name ?? path,
+        executions: runs.length,
+        last_execution: runs[0]?.id ?? null,
+      }));
+      return ok({ scripts });
+    },
+  },
+  {
+    name: 'health',
+    uri: `${SCHEME}health`,
+    description: 'Whether the server works, how much it drives and what waits for a person.',
+    async read(host) {
+      const waiting = await host.reader.decisions({ status: ['open'] });
+      return ok({
+        status: 'ok',
+        contract_version: CONTRACT_VERSION,
+        driven: host.driven().length,
+        waiting: waiting.length,
+      });
+    },
+  },
+];
+
+/** Transcripts are long; what an agent said beyond this is in the stream of its task. */
+const STREAM_MOST = 5_000;
+
+/** The resource at an address, and its place in it. */
+export function resourceAt(
+  address: string,
+): { readonly resource: OperatorResource; readonly place: ResourcePlace } | undefined {
+  if (!address.startsWith(SCHEME)) return undefined;
+  const [path = '', query = ''] = address.slice(SCHEME.length).split('?', 2);
+  const given = path.split('/').map(decoded);
+  if (given.includes(undefined)) return undefined;
+  for (const resource of operatorResources) {
+    const wanted = resource.uri
+      .slice(SCHEME.length)
+      .replace(/\{\?.*$/, '')
+      .split('/');
+    if (wanted.length !== given.length) continue;
+    const fits = wanted.every((part, index) => part.startsWith('{') || part === given[index]);
+    if (!fits) continue;
+    const parts = given.filter((_, index) => wanted[index]?.startsWith('{')) as string[];
+    return { resource, place: { parts, query: new URLSearchParams(query) } };
+  }
+  return undefined;
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
