@@ -1,5 +1,5 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type GuidedTools, guidedSchemas } from '@signalbox/app/guided';
+import { type GuidedTools, guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import { errorEnvelope, failure, ok } from '@signalbox/model';
 import { createAgentMcp, mcpHttp, startServer } from '@signalbox/server';
@@ -122,15 +122,24 @@ describe('the agent at /mcp/agent', () => {
     });
     expect(answer.isError ?? false).toBe(false);
     expect(answer.structuredContent).toEqual(blocked);
-    expect(textOf(answer)).toBe(`BLOCKED. Nothing moved: Look around is still the current step.
+    expect(textOf(answer)).toBe(`workflow test.two_steps (Two steps), run ${RUN}, step look
 
-workflow test.two_steps (Two steps), run ${RUN}, step look
+BLOCKED. Nothing moved: Look around is still the current step.
 
 - MISSING_REQUIRED_OUTPUT: There is no loop control artifact.
   How to mend it: Hand in one with a decision.
 
-Mend this first. Then get a fresh ackToken with the call below, which changes nothing, and hand the step in again with it; the old ackToken only repeats this answer.
+Three things to do now: 1. Mend what is listed above. 2. Make the call below; it changes nothing and gives a fresh ackToken. 3. Hand the whole step in again with that ackToken; the old one only repeats this answer.
 continue_workflow {"stateToken":"st.0"}`);
+  });
+
+  it('[V39] what only the person can give is asked of the person', async () => {
+    const [blocker] = blocked.blockers;
+    if (blocker === undefined) throw new Error('nothing blocks');
+    const ofPerson: StepAnswer = { ...blocked, blockers: [{ ...blocker, code: 'USER_ONLY_DEPENDENCY' }] };
+    const client = await (await stage({ continue: async () => ok(ofPerson) })).connect();
+    const answer = await client.callTool({ name: 'continue_workflow', arguments: { stateToken: 'st.0' } });
+    expect(textOf(answer)).toContain('1. Mend what is listed above, with the person: ask them and wait');
   });
 });
 
@@ -222,6 +231,7 @@ list_workflows {}`);
     const answer = await (await connect()).callTool({ name: 'resume_session', arguments: {} });
     expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'command/unexpected' } });
     expect(JSON.stringify(answer)).not.toContain('1234');
+    expect(textOf(answer)).toContain('No call of yours mends this: stop, and tell the person what is written here.');
     expect(faults).toEqual([bang]);
   });
 
