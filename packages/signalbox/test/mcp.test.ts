@@ -184,7 +184,7 @@ describe('signalbox mcp', () => {
     });
   });
 
-  it('says nothing but MCP, ends when its input does, and survives lines of garbage', async () => {
+  it('[V47] says nothing but MCP, ends when its input does, and survives garbage and messages of megabytes', async () => {
     const cwd = newPlace();
     const child = spawn(process.execPath, [entry, 'mcp'], { cwd, env: environment(cwd), stdio: 'pipe' });
     let told = '';
@@ -196,14 +196,22 @@ describe('signalbox mcp', () => {
     child.stdin.write(
       '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n',
     );
-    await new Promise(resolve => child.stdout.once('data', resolve));
+    const params = { name: 'start_workflow', arguments: { workflowId: 'x'.repeat(3_000_000) } };
+    const huge = { method: 'tools/call', params, jsonrpc: '2.0', id: 2 };
+    child.stdin.write(`${JSON.stringify(huge)}\n{"jsonrpc":"2.0","id":3,"method":"tools/list"}\n`);
+    while (!told.includes('"id":3')) await new Promise(resolve => child.stdout.once('data', resolve));
     child.stdin.end();
     expect(await ended).toBe(0);
     const lines = told
       .trimEnd()
       .split('\n')
-      .map(line => JSON.parse(line));
-    expect(lines.at(-1)).toMatchObject({ id: 1, result: { serverInfo: { name: 'signalbox' } } });
+      .map(line => JSON.parse(line))
+      .sort((one, other) => one.id - other.id);
+    expect(lines).toMatchObject([
+      { id: 1, result: { serverInfo: { name: 'signalbox' } } },
+      { id: 2, error: { data: { code: 'request/too-large' } } },
+      { id: 3, result: { tools: expect.any(Array) } },
+    ]);
   });
 
   it.each([
