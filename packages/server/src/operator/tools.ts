@@ -20,6 +20,7 @@ export interface OperatorTool {
 const execution = { execution_id: text.min(1).describe('The whole id of the execution.') };
 const node = { ...execution, node_id: text.min(1).describe('The id of the node in the tree of the plan.') };
 const reason = text.min(1).max(1024).optional().describe('Why, for the log.');
+const acceptEffects = z.boolean().optional().describe('It is known that the world keeps what happened since.');
 const gentle = { destructiveHint: false, idempotentHint: true };
 const harsh = { destructiveHint: true, idempotentHint: true };
 
@@ -108,6 +109,61 @@ export const operatorTools: readonly OperatorTool[] = [
     call: (host, { execution_id, node_id }, by) => act(host, execution_id, { kind: 'retry', node: node_id }, by),
   }),
   tool({
+    name: 'node.rerun_from',
+    title: 'Run again from a node',
+    description:
+      'A new execution that begins where the work of the node began last, and does it again; the old one stays as it was. With overrides as its input it must be confirmed.',
+    annotations: gentle,
+    input: z.strictObject({
+      ...node,
+      overrides: json.optional().describe('Another input for the new execution.'),
+      confirmed: z.boolean().optional().describe('The two inputs were compared, and the new one is meant.'),
+      accept_effects: acceptEffects,
+    }),
+    call: (host, { execution_id, node_id, overrides, confirmed, accept_effects }, by) =>
+      fork(
+        host,
+        execution_id,
+        { at: { kind: 'node', node: node_id }, input: overrides, confirmed, acceptEffects: accept_effects },
+        by,
+      ),
+  }),
+  tool({
+    name: 'execution.fork_from_frame',
+    title: 'Fork an execution',
+    description: 'A new execution that goes on from a frame of another, with its state; the old one stays as it was.',
+    annotations: gentle,
+    input: z.strictObject({
+      ...execution,
+      frame_index: z.int().nonnegative(),
+      new_name: text.min(1).max(256).optional(),
+      paused: z.boolean().optional().describe('Do not go on with it at once.'),
+      accept_effects: acceptEffects,
+    }),
+    call: (host, { execution_id, frame_index, new_name, paused, accept_effects }, by) =>
+      fork(
+        host,
+        execution_id,
+        { at: { kind: 'frame', frame: frame_index }, name: new_name, paused, acceptEffects: accept_effects },
+        by,
+      ),
+  }),
+  tool({
+    name: 'state.set',
+    title: 'Set a key of state',
+    description:
+      'Changes durable state of an execution from outside. It must fit the plan; who, what and why are kept.',
+    annotations: harsh,
+    input: z.strictObject({
+      ...execution,
+      key: text.min(1).max(1024),
+      value: json.optional().describe('Left out, the key is taken away.'),
+      trigger: text.min(1).max(1024).describe('Why.'),
+    }),
+    call: (host, { execution_id, key, value, trigger }, by) =>
+      act(host, execution_id, { kind: 'edit', key, value, reason: trigger }, by),
+  }),
+  tool({
     name: 'approval.respond',
     title: 'Answer a decision',
     description: 'Answers what waits for a person. It is answered once; a second answer is told the first.',
@@ -150,6 +206,18 @@ async function act(
   if (!run.ok) return run;
   const acted = await host.act(run.value.id, action, by);
   return acted.ok ? summaryNow(host, run.value.id) : acted;
+}
+
+async function fork(
+  host: RunHost,
+  given: string,
+  request: Parameters<RunHost['fork']>[1],
+  by: string,
+): Promise<Result<object, ErrorEnvelope>> {
+  const run = await knownRun(host.reader, given);
+  if (!run.ok) return run;
+  const forked = await host.fork(run.value.id, request, by);
+  return forked.ok ? summaryNow(host, forked.value) : forked;
 }
 
 async function summaryNow(host: RunHost, given: string): Promise<Result<object, ErrorEnvelope>> {

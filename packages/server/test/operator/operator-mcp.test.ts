@@ -66,6 +66,9 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
           'execution.terminate',
           'node.cancel',
           'node.retry',
+          'node.rerun_from',
+          'execution.fork_from_frame',
+          'state.set',
           'approval.respond',
         ]),
       );
@@ -130,6 +133,19 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       },
       ADAS_TOKEN,
     ));
+
+  it('[V88] edits state with a reason, and forks from a frame', () =>
+    withClient(mode, async client => {
+      const run = await host.begin('edited');
+      const set = { execution_id: run.id, key: 'count', value: 3, trigger: 'it was wrong' };
+      expect(await call(client, 'state.set', set)).toMatchObject({ structuredContent: { id: run.id } });
+      expect(host.acted.at(-1)).toMatchObject({
+        action: { kind: 'edit', key: 'count', value: 3, reason: 'it was wrong' },
+        by: 'operator',
+      });
+      const forked = await call(client, 'execution.fork_from_frame', { execution_id: UNKNOWN, frame_index: 0 });
+      expect(forked).toMatchObject({ isError: true, structuredContent: { code: 'run/unknown' } });
+    }));
 
   it('[V88] answers a decision once, and refuses one of another execution', () =>
     withClient(mode, async client => {
