@@ -45,7 +45,7 @@ export interface CollectReport {
   readonly sessions: Amount;
   readonly blobs: Amount;
   /** Why no blob was looked at, where it was so. */
-  readonly blobsSpared?: string;
+  readonly blobsSpared?: string | undefined;
   readonly bytes: number;
 }
 
@@ -114,12 +114,12 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       const told = { run: tree[0] as RunId, name: records[0]?.name ?? '', bytes: retention.weigh(tree) };
       // Somebody may have taken it up meanwhile.
       if (!dryRun && tree.some(run => driven().includes(run))) continue;
+      const done = dryRun ? ok(undefined) : retention.remove(tree);
+      if (!done.ok) return done;
       for (const record of records) {
         const bytes = record === undefined ? 0 : ((await removeWorkspace?.(record, dryRun)) ?? 0);
         if (bytes > 0) workspaces = { count: workspaces.count + 1, bytes: workspaces.bytes + bytes };
       }
-      const done = dryRun ? ok(undefined) : retention.remove(tree);
-      if (!done.ok) return done;
       removed.push(told);
     }
 

@@ -33,8 +33,9 @@ export function deskOf(
   home: string,
   days: number,
   ports: Partial<RetentionDeskPorts> = {},
+  seed = days + 1,
 ): RetentionDesk {
-  const machine = machineAt(ENDED + days * DAY, days + 1);
+  const machine = machineAt(ENDED + days * DAY, seed);
   return createRetentionDesk({ store, dataDirectory: home, machine, driven: () => [], ...ports });
 }
 

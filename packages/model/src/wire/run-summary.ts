@@ -46,6 +46,13 @@ export const wireRecord = z.object({
   updatedAt: timestamp,
   startedAt: timestamp.optional(),
   endedAt: timestamp.optional(),
+  /** Somebody wants it to stay, however old it gets. */
+  kept: z.object({ at: timestamp, by: text }).optional(),
+  /** Frames that were collected: of them only the events are left. */
+  collected: z
+    .array(z.object({ from: z.int().nonnegative(), to: z.int().nonnegative() }))
+    .readonly()
+    .optional(),
 });
 export type WireRecord = z.infer<typeof wireRecord>;
 

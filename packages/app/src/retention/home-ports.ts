@@ -1,0 +1,27 @@
+import { type Clock, ok } from '@signalbox/model';
+import { collectSessions } from '../guided/session-collection.ts';
+import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
+import type { RetentionDeskPorts } from './retention-desk.ts';
+import { bytesUnder } from './run-folders.ts';
+
+/** What else goes with runs, in a data directory that is whole: workspaces and guided sessions. */
+export function homeRetention(
+  dataDirectory: string,
+  clock: Clock,
+  workspaces: Pick<WorkspaceDesk, 'remove'>,
+): Pick<RetentionDeskPorts, 'removeWorkspace' | 'collectSessions'> {
+  return {
+    async removeWorkspace(record, dryRun) {
+      const bytes = record.workspace === undefined ? 0 : bytesUnder(record.workspace.path);
+      if (!dryRun) await workspaces.remove(record);
+      return bytes;
+    },
+    async collectSessions({ dryRun, sweepBlobs }) {
+      const done = await collectSessions({ dataDirectory, clock, dryRun, sweepBlobs });
+      if (!done.ok) return done;
+      const { expired, bytes, untrusted } = done.value;
+      const why = untrusted.map(({ journal, health }) => `the journal ${journal} is ${health}`);
+      return ok({ count: expired.length, bytes, untrusted: why });
+    },
+  };
+}

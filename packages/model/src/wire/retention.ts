@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { runId } from '../ids.ts';
+import { text } from '../json.ts';
+
+/** The body of `POST /api/gc`. */
+export const collectBody = z.strictObject({
+  /** Only say what would go. */
+  dryRun: z.boolean().optional(),
+  /** Give the room in the database file back to the disk. */
+  compact: z.boolean().optional(),
+});
+export type CollectBody = z.infer<typeof collectBody>;
+
+const count = z.int().nonnegative();
+const amount = z.strictObject({ count, bytes: count });
+const run = { run: runId, name: text, bytes: count };
+const days = z.number().nullable();
+
+/** What a collection took away, or would take away. */
+export const collectReport = z.strictObject({
+  dryRun: z.boolean(),
+  policy: z.strictObject({ collapseAfterDays: days, removeAfterDays: days }),
+  runs: z.array(z.strictObject(run)).readonly(),
+  collapsed: z.array(z.strictObject({ ...run, frames: count })).readonly(),
+  spared: z.array(z.strictObject({ run: runId, why: z.enum(['kept', 'forked']) })).readonly(),
+  folders: amount,
+  workspaces: amount,
+  sessions: amount,
+  blobs: amount,
+  /** Why no blob was looked at, where it was so. */
+  blobsSpared: text.optional(),
+  bytes: count,
+});
+export type CollectReport = z.infer<typeof collectReport>;

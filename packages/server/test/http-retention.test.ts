@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { ADAS_TOKEN, code, httpAsker, json, UNKNOWN } from './http-asker.ts';
+
+describe('how long runs stay, over HTTP', () => {
+  it('a run is kept and let go, in the name of who asked', async () => {
+    const { ask } = httpAsker();
+    const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
+    const headers = { authorization: `Bearer ${ADAS_TOKEN}` };
+    const kept = await (await ask('POST', `/api/runs/${id}/keep`, { headers })).json();
+    expect(kept).toMatchObject({ id, record: { kept: { by: 'ada' } } });
+    const unkept = (await (await ask('POST', `/api/runs/${id}/unkeep`)).json()) as { readonly record: object };
+    expect(unkept.record).not.toHaveProperty('kept');
+    expect(await code(ask('POST', `/api/runs/${UNKNOWN}/keep`))).toEqual([404, 'run/unknown']);
+  });
+
+  it('a collection answers what went; a body that does not fit is refused', async () => {
+    const { ask } = httpAsker();
+    expect(await (await ask('POST', '/api/gc', { body: { dryRun: true } })).json()).toMatchObject({
+      dryRun: true,
+      bytes: 7,
+    });
+    expect(await (await ask('POST', '/api/gc')).json()).toMatchObject({ dryRun: false });
+    expect(await code(ask('POST', '/api/gc', { body: { force: true } }))).toEqual([400, 'VALIDATION_ERROR']);
+  });
+});

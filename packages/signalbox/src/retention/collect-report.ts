@@ -1,0 +1,36 @@
+import type { CollectReport } from '@signalbox/app/runs';
+import { type Paint, shown } from '../terminal.ts';
+import { describeBytes } from './byte-count.ts';
+
+/** What went, or would go: a line for each run, then what was beside them, then all of it together. */
+export function describeCollection(report: CollectReport, paint: Paint): readonly string[] {
+  const { dryRun, policy, runs, collapsed, spared, bytes, blobsSpared } = report;
+  const beside = [
+    ['folders of runs', report.folders],
+    ['workspaces', report.workspaces],
+    ['guided sessions', report.sessions],
+    ['blobs', report.blobs],
+  ] as const;
+  return [
+    ...runs.map(
+      ({ run, name, bytes: size }) => `${run}  ${shown(name)}  ${dryRun ? 'would go' : 'went'}, ${describeBytes(size)}`,
+    ),
+    ...collapsed.map(
+      ({ run, name, frames, bytes: size }) =>
+        `${run}  ${shown(name)}  ${frames} frames ${dryRun ? 'would go' : 'went'}, ${describeBytes(size)}`,
+    ),
+    ...beside
+      .filter(([, { count }]) => count > 0)
+      .map(([what, { count, bytes: size }]) => `${count} ${what}, ${describeBytes(size)}`),
+    ...spared.map(({ run, why }) =>
+      paint.faint(`${run}  stays: ${why === 'kept' ? 'it is kept' : 'a fork of it stays'}`),
+    ),
+    ...(blobsSpared === undefined ? [] : [paint.doubtful(`No blob was looked at: ${shown(blobsSpared)}`)]),
+    `${dryRun ? 'Would free' : 'Freed'} ${describeBytes(bytes)}. ${paint.faint(describePolicy(policy))}`,
+  ];
+}
+
+function describePolicy({ collapseAfterDays, removeAfterDays }: CollectReport['policy']): string {
+  const after = (days: number | null) => (days === null ? 'never' : `after ${days} days`);
+  return `Runs that ended are collapsed ${after(collapseAfterDays)} and go ${after(removeAfterDays)}.`;
+}

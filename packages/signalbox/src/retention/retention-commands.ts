@@ -1,0 +1,70 @@
+import { type ErrorEnvelope, findRun } from '@signalbox/app/runs';
+import type { CommandContext, DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { exitCodes } from '../exit-code.ts';
+import { withSurface } from '../surface/with-surface.ts';
+import { paintOf, shown } from '../terminal.ts';
+import { describeCollection } from './collect-report.ts';
+
+interface CollectFlags extends DataFlags {
+  readonly dryRun?: boolean;
+  readonly compact?: boolean;
+}
+
+export const defineKeep: DefineCommand = (command, context) => {
+  command.description('Keeps a run however old it gets: "signalbox gc" leaves it, and what is below it, as it is.');
+  keeping(command, context, true);
+};
+
+export const defineUnkeep: DefineCommand = (command, context) => {
+  command.description('Lets a run go when its time comes. Nothing happens before the next "signalbox gc".');
+  keeping(command, context, false);
+};
+
+export const defineGc: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Takes away what is past its time: runs that ended are collapsed to the frames that tell something after 30 days, and go after ' +
+        '90, with blobs, folders and workspaces that nothing else needs. Kept runs, and what forks need, stay. The times are in ' +
+        '"retention" of config.json in the data directory.',
+    )
+    .option('--dry-run', 'only say what would go, and how much that is')
+    .option('--compact', 'write the database anew, so that the disk gets its room back')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print what went as JSON')
+    .addHelpText('after', '\nExample:\n  $ signalbox gc --dry-run')
+    .action(async (flags: CollectFlags) => {
+      const { dryRun = false, compact = false, json = false } = flags;
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
+          const done = await surface.collect({ dryRun, compact });
+          if (!done.ok) return done.error;
+          terminal.print(
+            json ? JSON.stringify(done.value) : describeCollection(done.value, paintOf(terminal)).join('\n'),
+          );
+          return exitCodes.done;
+        }),
+      );
+    });
+};
+
+function keeping(command: Parameters<DefineCommand>[0], { terminal, end }: CommandContext, isKept: boolean): void {
+  command
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print what became of it as JSON')
+    .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     the beginning of an id is enough`)
+    .action(async (given: string, flags: DataFlags) => {
+      end(
+        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
+          const run = await findRun(surface.reader, given);
+          if (!run.ok) return run.error;
+          const { id, name } = run.value;
+          const done = await surface.keep(id, isKept);
+          if (!done.ok) return done.error;
+          const word = isKept ? 'kept' : 'not kept';
+          terminal.print(flags.json ? JSON.stringify({ run: id, kept: isKept }) : `${id}  ${word}  ${shown(name)}`);
+          return exitCodes.done;
+        }),
+      );
+    });
+}
