@@ -114,3 +114,22 @@ describe('the session of an agent', () => {
 });
 
 const FULL = { message: 'The disk is full.', suggestion: 'Make room.' };
+
+describe('a call whose effects are outside', () => {
+  it('[A47] is in the log of its run before it begins, and how it ended after, also in another life', async () => {
+    const { store, run, open } = await openSession();
+    const session = await open();
+    const begun = (call: string, external: boolean) => ({ v: 1, kind: 'tool_begun', call, tool: 'send', external });
+    const ended = (call: string, status: string) => ({ v: 1, kind: 'tool_ended', call, tool: 'send', status });
+    await session.keep([begun('t/1/1/0', false)]);
+    await session.keep([ended('t/1/1/0', 'succeeded')]);
+    await session.keep([begun('t/1/2/0', true)]);
+    await (await open()).keep([ended('t/1/2/0', 'unknown')]);
+    const events = (await store.events(run, 0, 100)).map(({ event }) => event);
+    expect(events.filter(({ type }) => type.startsWith('call.'))).toMatchObject([
+      { type: 'call.began', call: 't/1/2/0', tool: 'send', node: someNode, task: someTask },
+      { type: 'call.ended', call: 't/1/2/0', outcome: 'unknown' },
+    ]);
+    expect(await (await open()).transcript()).toHaveLength(4);
+  });
+});

@@ -13,6 +13,7 @@ import type {
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
+import { outsideCalls } from './outside-calls.ts';
 import type { RateLimitDesk } from './rate-limit-desk.ts';
 
 /** How often what an agent says is kept (T6). */
@@ -40,6 +41,7 @@ export async function openAgentSession(
   const { commit, reader, machine, decisions, rateLimits } = ports;
   const { run, task, node, iteration } = brief;
   const { messages, nextIndex } = await readStream(reader, brief);
+  const calls = outsideCalls(machine, brief, messages);
   let next = nextIndex;
   let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
   let cancelFlush: (() => void) | undefined;
@@ -67,7 +69,9 @@ export async function openAgentSession(
     transcript: async () => messages,
     async keep(added) {
       pending.push(...added.map(payload => ({ kind: 'message' as const, payload })));
-      await flush();
+      const events = added.flatMap(entry => calls.eventsOf(entry));
+      if (events.length === 0) await flush();
+      else await write({ stream: takeChunks(), events });
       messages.push(...added);
     },
     stream(kind, payload) {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { NewRun, RunReader, RunRecord } from '@signalbox/runs';
@@ -12,7 +12,7 @@ import type { ForkRequest } from './fork-request.ts';
 export interface FilePorts {
   readonly reader: RunReader;
   readonly tools: AgentTools | undefined;
-  readonly workspaces: Pick<WorkspaceDesk, 'fork' | 'materialize' | 'remove'> | undefined;
+  readonly workspaces: Pick<WorkspaceDesk, 'fork' | 'materialize' | 'discard'> | undefined;
 }
 
 /** Where a fork works. `remove` takes back what was made for it. */
@@ -45,7 +45,7 @@ export async function makeForkFiles(
     if (!made.ok) return made;
     if (made.value === undefined) return ok(asParent);
     const { workspace } = made.value;
-    const remove = async () => workspaces?.remove({ ...parent, id: run, workspace });
+    const remove = async () => workspaces?.discard(run, workspace);
     const ref: Digest | undefined = isAfter ? (call?.after ?? call?.before) : call?.before;
     if (ref !== undefined && call?.root !== undefined && parent.workspace !== undefined) {
       const root = path.join(workspace.path, path.relative(parent.workspace.path, call.root));
@@ -57,41 +57,93 @@ export async function makeForkFiles(
     }
     return ok({ place: made.value, remove });
   }
-  const moment = (await reader.frame(parent.id, place.frame))?.at ?? '';
-  const last = recorded.findLast(one => one.at <= moment);
-  const chosen = call ?? last ?? recorded[0];
-  return inDirectory(tools, path.resolve(request.directory), chosen, call === undefined ? last !== undefined : isAfter);
+  const moment = place.from?.at ?? (await reader.frame(parent.id, place.frame))?.at ?? '';
+  const pictures = picturesOf(recorded, moment, call === undefined ? undefined : { call, isAfter });
+  return inDirectory(tools, parent, path.resolve(request.directory), pictures);
 }
 
+/** How the files under one root were. */
+interface Picture {
+  readonly root: string;
+  readonly facts: CheckpointFacts;
+  readonly phase: 'pre' | 'post';
+}
+
+/** For every root that tool calls worked in, and that is in no other, how it was at an instant. */
+function picturesOf(
+  recorded: readonly CheckpointFacts[],
+  moment: string,
+  at: { readonly call: CheckpointFacts; readonly isAfter: boolean } | undefined,
+): readonly Picture[] {
+  const roots = new Set(recorded.flatMap(({ root }) => (root === undefined ? [] : [root])));
+  const outer = [...roots].filter(root => ![...roots].some(other => other !== root && isInside(other, root)));
+  return outer.flatMap(root => {
+    const own = recorded.filter(one => one.root === root);
+    if (at !== undefined && at.call.root === root) {
+      return [{ root, facts: at.call, phase: at.isAfter ? ('post' as const) : ('pre' as const) }];
+    }
+    const last = own.findLast(one => one.at <= moment);
+    const facts = last ?? own[0];
+    return facts === undefined
+      ? []
+      : [{ root, facts, phase: last === undefined ? ('pre' as const) : ('post' as const) }];
+  });
+}
+
+/** Puts the files into a directory that is empty, each root where it was in the parent's directory. */
 async function inDirectory(
   tools: AgentTools | undefined,
+  { workingDirectory }: RunRecord,
   directory: string,
-  chosen: CheckpointFacts | undefined,
-  isAfter: boolean,
+  pictures: readonly Picture[],
 ): Promise<Result<ForkFiles, ErrorEnvelope>> {
   let isNew: boolean;
   try {
     isNew = mkdirSync(directory, { recursive: true }) !== undefined;
+    if (readdirSync(directory).length > 0) return err(notMade(directory, 'it is not empty'));
   } catch (cause) {
-    return err(notMade(directory, cause));
+    return err(notMade(directory, cause instanceof Error ? cause.message : String(cause)));
   }
   const remove = async () => {
+    for (const name of readdirSync(directory)) rmSync(path.join(directory, name), { recursive: true, force: true });
     if (isNew) rmSync(directory, { recursive: true, force: true });
   };
-  const files: ForkFiles = { place: { workingDirectory: directory }, remove };
-  const target = tools?.files(directory);
-  if (target === undefined || chosen === undefined) return ok(files);
-  const checkpoint = target.ok ? await readCheckpoint(chosen, target.value) : target;
-  const made =
-    target.ok && checkpoint.ok ? await filesAt(target.value, checkpoint.value, isAfter ? 'post' : 'pre') : checkpoint;
-  if (made.ok) return ok(files);
-  await remove();
-  return err(made.error);
+  if (tools === undefined) return ok({ place: { workingDirectory: directory }, remove });
+  for (const { root, facts, phase } of pictures) {
+    const inside = workingDirectory !== undefined && isInside(workingDirectory, root);
+    const target = path.join(directory, inside ? path.relative(workingDirectory, root) : '');
+    mkdirSync(target, { recursive: true });
+    const made = await bringFiles(tools, target, facts, phase);
+    if (!made.ok) {
+      await remove();
+      return made;
+    }
+  }
+  return ok({ place: { workingDirectory: directory }, remove });
 }
 
-function notMade(directory: string, cause: unknown): ErrorEnvelope {
+async function bringFiles(
+  tools: AgentTools,
+  directory: string,
+  facts: CheckpointFacts,
+  phase: Picture['phase'],
+): Promise<Result<void, ErrorEnvelope>> {
+  const files = tools.files(directory);
+  if (!files.ok) return files;
+  const checkpoint = await readCheckpoint(facts, files.value);
+  if (!checkpoint.ok) return checkpoint;
+  const made = await filesAt(files.value, checkpoint.value, phase);
+  return made.ok ? ok(undefined) : made;
+}
+
+function isInside(outer: string, inner: string): boolean {
+  const relative = path.relative(outer, inner);
+  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
+}
+
+function notMade(directory: string, why: string): ErrorEnvelope {
   return failure('state/fork-failed', {
-    message: `The directory ${directory} of the fork cannot be made: ${cause instanceof Error ? cause.message : cause}.`,
+    message: `The directory ${directory} cannot be the fork's: ${why}.`,
     suggestion: 'Name an empty directory that can be written.',
   });
 }

@@ -1,0 +1,364 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
+import { Bug, EMPTY_HEAD, type RunId } from '@signalbox/model';
+import { placeEvents, type RunReader } from '@signalbox/runs';
+import { type ModelScript, startModelServer } from '@signalbox/testkit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { openHome } from '../src/runs/open-home.ts';
+import { openTestHost, planText, testHostOf } from './support/open-host.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const BY = 'ada';
+
+/** Three steps that add up, and what they add depends on the input. */
+const sums = planText(
+  `<Phase name="all">
+    {[1, 2, 3].map(n => (
+      <Step key={n}>
+        <Task id={'t' + n} run={() => n * (ctx.input.base ?? 1)} onFinished={v => ctx.state.update('sum', s => s + (v as number))} />
+      </Step>
+    ))}
+  </Phase>`,
+  `z.object({ sum: z.number().default(0), mode: z.enum(['a', 'b']).default('a') })`,
+);
+
+async function open() {
+  const opened = await openTestHost(temporaryFolder(), { threads: { threads: 1 } });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+/** A home whose agents talk to a model server that answers by a script. */
+async function openWithAgents(folder: string, script: ModelScript) {
+  const server = await startModelServer(script);
+  const home = await openHome({
+    dataDirectory: path.join(folder, 'data'),
+    machine: thisMachine(),
+    env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
+    threads: { threads: 1 },
+  });
+  if (!home.ok) throw new Bug(home.error.message);
+  const { host, owned, close } = home.value;
+  onTestFinished(async () => {
+    await close();
+    await server.close();
+  });
+  mkdirSync(path.join(folder, 'work'), { recursive: true });
+  return { server, ...testHostOf(folder, host, owned.store, close) };
+}
+
+const value = <T>(
+  result: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },
+): T => {
+  if (!result.ok) throw new Bug(JSON.stringify(result.error));
+  return result.value;
+};
+
+/** Everything that is kept of a run, as text. */
+async function bytesOf(reader: RunReader, run: RunId): Promise<string> {
+  const spaces = ['node', 'status', 'state', 'read', 'workspace'] as const;
+  return JSON.stringify([
+    await reader.run(run),
+    await reader.frames(run, 0, 1000),
+    await Promise.all(
+      spaces.flatMap(space => [0, 1, 99].map(async frame => [...(await reader.at(run, space, frame))])),
+    ),
+    await reader.transitions(run, { limit: 1000 }),
+    await reader.tasks(run),
+    await reader.events(run, 0, 10_000),
+  ]);
+}
+
+async function isChained(reader: RunReader, run: RunId): Promise<boolean> {
+  const stored = await reader.events(run, 0, 10_000);
+  const drafts = stored.map(({ event: { runId: _, seq: __, ...draft } }) => draft);
+  const made = placeEvents(nodeHasher, { run, nextSeq: 0, head: EMPTY_HEAD }, drafts as never);
+  return stored.length > 0 && stored.every(({ hash }, index) => hash === made[index]?.hash);
+}
+
+describe('a fork of a run', () => {
+  it('[A38] goes on from any frame in a run of its own; the parent is as it was, and both chains hold', async () => {
+    const { host, store, start, end, state } = await open();
+    const run = await start('sums', sums);
+    expect(await end(run)).toMatchObject({ status: 'completed', output: { sum: 6 } });
+    const before = await bytesOf(store, run);
+    const frames = (await store.run(run))?.frames ?? 0;
+    for (let frame = 0; frame < frames; frame += 1) {
+      const fork = value(await host.fork(run, { at: { kind: 'frame', frame } }, BY));
+      expect(await end(fork)).toMatchObject({ status: 'completed', output: { sum: 6 } });
+      expect(await store.at(fork, 'state', 0)).toEqual(await store.at(run, 'state', frame));
+      expect(await isChained(store, fork)).toBe(true);
+    }
+    expect(await bytesOf(store, run)).toBe(before);
+    expect(await isChained(store, run)).toBe(true);
+
+    const paused = value(await host.fork(run, { at: { kind: 'frame', frame: 1 }, paused: true, name: 'later' }, BY));
+    expect(await store.run(paused)).toMatchObject({ status: 'paused', name: 'later', origin: { run, frame: 1 } });
+    expect(await state(paused)).toEqual({ sum: 1, mode: 'a' });
+    value(await host.resume(paused));
+    expect(await end(paused)).toMatchObject({ status: 'completed' });
+    const grandchild = value(await host.fork(paused, { at: { kind: 'frame', frame: 0 } }, BY));
+    expect(await end(grandchild)).toMatchObject({ status: 'completed', output: { sum: 6 } });
+    expect(await host.fork(run, { at: { kind: 'frame', frame: 99 } }, BY)).toMatchObject({
+      error: { code: 'run/frame-unknown' },
+    });
+  });
+
+  it('[A39] past effects that the world keeps is refused by name until it is accepted, and then says so', async () => {
+    const { host, store, start, end } = await open();
+    const letter = planText(
+      `<Phase name="all"><Step><Task id="write" run={() => 1} /></Step>
+       <Step><Task id="send" effects="external" run={() => 2} /></Step></Phase>`,
+    );
+    const run = await start('letter', letter);
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const last = ((await store.run(run))?.frames ?? 1) - 1;
+    const refused = await host.fork(run, { at: { kind: 'frame', frame: 0 } }, BY);
+    expect(refused).toMatchObject({
+      error: { code: 'run/effects-outside', message: expect.stringContaining('send'), details: { run, frame: 0 } },
+    });
+    expect(await store.children(run)).toEqual([]);
+    const fork = value(await host.fork(run, { at: { kind: 'frame', frame: 0 }, acceptEffects: true }, BY));
+    expect(await end(fork)).toMatchObject({ status: 'completed' });
+    const [, forked] = await store.events(fork, 0, 2);
+    expect(forked?.event).toMatchObject({ type: 'run.forked', by: BY, effects: ['the work of send'] });
+    // After it, there is nothing to accept.
+    value(await host.fork(run, { at: { kind: 'frame', frame: last }, paused: true }, BY));
+  });
+
+  it('[A40] from a node does it and what depends on it anew; another input must be confirmed and is in the log', async () => {
+    const { host, store, start, end } = await open();
+    const run = await start('sums', sums);
+    await end(run);
+    const same = value(await host.fork(run, { at: { kind: 'node', node: 't2' } }, BY));
+    expect(await end(same)).toMatchObject({ output: { sum: 6 } });
+    const done = (await store.events(same, 0, 100)).flatMap(({ event }) =>
+      event.type === 'task.ended' ? [event.node] : [],
+    );
+    expect(done).toEqual(['t2', 't3']);
+
+    const request = { at: { kind: 'node', node: 't2' }, input: { base: 10 } } as const;
+    expect(await host.fork(run, request, BY)).toMatchObject({
+      error: { code: 'run/unconfirmed', details: { before: {}, after: { base: 10 } } },
+    });
+    const edited = value(await host.fork(run, { ...request, confirmed: true }, BY));
+    expect(await end(edited)).toMatchObject({ output: { sum: 1 + 20 + 30 } });
+    const [, forked] = await store.events(edited, 0, 2);
+    expect(forked?.event).toMatchObject({ by: BY, node: 't2', input: { before: {}, after: { base: 10 } } });
+    expect(await host.fork(run, { at: { kind: 'node', node: 'nowhere' } }, BY)).toMatchObject({
+      error: { code: 'run/node-unknown' },
+    });
+  });
+});
+
+describe('interventions', () => {
+  it('[A41] edit the state of a run that is driven or not, as its plan allows; who and why is in the log', async () => {
+    const { host, store, start, end, state } = await open();
+    const gate = planText(
+      `{ctx.state.get('open') ? <Task id="go" run={() => 1} /> : <Human id="ask" prompt="Go?" />}`,
+      'z.object({ open: z.boolean().default(false), note: z.string().optional() })',
+    );
+    const run = await start('gate', gate);
+    expect(await end(run)).toMatchObject({ status: 'waiting' });
+    const edit = (key: string, given: unknown) =>
+      host.act(run, { kind: 'edit', key, value: given as never, reason: 'a test' }, BY);
+    expect(await edit('open', 'yes')).toMatchObject({ error: { code: 'plan/state-invalid' } });
+    expect(await edit('nowhere', 1)).toMatchObject({ error: { code: 'plan/state-invalid' } });
+    value(await edit('open', true));
+    expect(await state(run)).toEqual({ open: true });
+    value(await host.resume(run));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await edit('note', 'late')).toMatchObject({ error: { code: 'run/ended' } });
+
+    const held = planText(
+      `<><Task id="held" run={({ signal }) => new Promise(resolve => signal.addEventListener('abort', () => resolve(0)))} />
+       {ctx.state.get('open') ? <Task id="go" run={() => 1} onFinished={() => ctx.state.set('note', 'went')} /> : null}</>`,
+      'z.object({ open: z.boolean().default(false), note: z.string().optional() })',
+    );
+    const driven = await start('held', held);
+    const noted = new Promise<void>(resolve => {
+      const stop = store.subscribe(driven, ({ events }) => {
+        if (!events.some(({ event }) => event.type === 'state.changed' && event.key === 'note')) return;
+        stop();
+        resolve();
+      });
+    });
+    const drivenEdit = { kind: 'edit', key: 'open', value: 1, reason: 'no' } as const;
+    expect(await host.act(driven, drivenEdit, BY)).toMatchObject({ error: { code: 'plan/state-invalid' } });
+    value(await host.act(driven, { ...drivenEdit, value: true, reason: 'yes' }, BY));
+    await noted;
+    value(await host.act(driven, { kind: 'stop', reason: 'enough' }, BY));
+    await end(driven);
+    const edits = (await store.events(driven, 0, 500)).flatMap(({ event }) =>
+      event.type === 'state.edited' ? [event] : [],
+    );
+    expect(edits).toMatchObject([{ key: 'open', by: BY, reason: 'yes' }]);
+  });
+
+  it('[A42] retry a node by other rules, and reset a loop', async () => {
+    const { host, store, start, end } = await open();
+    const flaky = planText(
+      `<Task id="flaky" retries={0} run={() => { throw Object.assign(new Error('no'), { code: 'ECONNRESET' }); }} />`,
+    );
+    const run = await start('flaky', flaky);
+    expect(await end(run)).toMatchObject({ status: 'failed' });
+    value(await host.act(run, { kind: 'retry', node: 'flaky', policy: { retries: 2, backoffMs: 1 } }, BY));
+    expect(await end(run)).toMatchObject({ status: 'failed' });
+    expect((await store.tasks(run)).map(({ retryCount, maxRetries }) => [retryCount, maxRetries])).toEqual([
+      [0, 0],
+      [2, 2],
+    ]);
+    const loop = planText(
+      `<While id="loop" condition={() => ctx.state.get('n') < 9} maxIterations={2}>
+         <Step><Task id="one" run={() => 1} onFinished={() => ctx.state.update('n', n => n + 1)} /></Step>
+         <Step>{ctx.state.get('n') === 2 ? <Human id="ask" prompt="On?" /> : <Task id="two" run={() => 2} />}</Step>
+       </While>`,
+      'z.object({ n: z.number().default(0) })',
+    );
+    const looping = await start('loop', loop);
+    expect(await end(looping)).toMatchObject({ status: 'waiting' });
+    value(await host.act(looping, { kind: 'reset', node: 'loop' }, BY));
+    await end(looping);
+    expect(await host.act(looping, { kind: 'reset', node: 'nowhere' }, BY)).toMatchObject({
+      error: { code: 'run/node-unknown' },
+    });
+    const acted = (await store.events(looping, 0, 500)).flatMap(({ event }) =>
+      event.type === 'operator.acted' ? [event] : [],
+    );
+    expect(acted).toMatchObject([{ action: 'reset', node: 'loop', by: BY }]);
+  });
+});
+
+const agentPlan = planText(
+  `<Agent id="agent" model="anthropic:claude-test" cwd="work" prompt="Do it." maxTurns={9}
+     onFinished={said => ctx.state.set('said', said)} />`,
+  'z.object({ said: z.any() })',
+);
+const write = (name: string, content: string) => ({ calls: [{ tool: 'write_file', input: { path: name, content } }] });
+
+describe('tool calls of agents', () => {
+  it('[A43] are listed, and one is undone by itself: dry, for real, once, and never over what others wrote since', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await openWithAgents(folder, [
+      write('a.txt', 'first'),
+      write('b.txt', 'b'),
+      write('a.txt', 'second'),
+      { text: 'Done.' },
+    ]);
+    const run = await start('plan', agentPlan);
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const file = (name: string) => path.join(folder, 'work', name);
+    const calls = value(await host.checkpoints(run));
+    expect(calls).toMatchObject(
+      [1, 2, 3].map(() => ({
+        tool: 'write_file',
+        node: 'agent',
+        outcome: 'succeeded',
+        changesFiles: true,
+        undone: false,
+      })),
+    );
+    const [first, second, third] = calls.map(({ call }) => call) as [string, string, string];
+    expect(await host.undo(run, first, {}, BY)).toMatchObject({ error: { code: 'state/conflict' } });
+    expect(readFileSync(file('a.txt'), 'utf8')).toBe('second');
+    expect(value(await host.undo(run, third, { dryRun: true }, BY))).toEqual({ paths: ['a.txt'], lost: [] });
+    expect(readFileSync(file('a.txt'), 'utf8')).toBe('second');
+    expect(value(await host.undo(run, third, {}, BY)).paths).toEqual(['a.txt']);
+    expect(readFileSync(file('a.txt'), 'utf8')).toBe('first');
+    expect(value(await host.undo(run, third, {}, BY)).paths).toEqual([]);
+    writeFileSync(file('b.txt'), 'mine');
+    expect(await host.undo(run, second, {}, BY)).toMatchObject({ error: { code: 'state/conflict' } });
+    expect(readFileSync(file('b.txt'), 'utf8')).toBe('mine');
+    expect(value(await host.undo(run, first, {}, BY)).paths).toEqual(['a.txt']);
+    expect(() => readFileSync(file('a.txt'))).toThrow();
+    const undone = (await store.events(run, 0, 500)).flatMap(({ event }) =>
+      event.type === 'call.undone' ? [event] : [],
+    );
+    expect(undone).toMatchObject([
+      { call: third, tool: 'write_file', node: 'agent', paths: ['a.txt'], by: BY },
+      { call: first, paths: ['a.txt'] },
+    ]);
+    expect(value(await host.checkpoints(run)).map(one => one.undone)).toEqual([true, false, true]);
+    expect(await isChained(store, run)).toBe(true);
+    expect(await host.undo(run, 'nothing/1/1/0', {}, BY)).toMatchObject({
+      error: { code: 'state/checkpoint-unknown' },
+    });
+  });
+
+  it('[A44] are a moment to fork from: the agent goes on from what it knew then, in the files of then', async () => {
+    const folder = temporaryFolder();
+    const { host, server, store, start, end, state } = await openWithAgents(folder, ({ call }) =>
+      call <= 2 ? write('a.txt', `version ${call}`) : { text: `Done after ${call} calls.` },
+    );
+    const run = await start('plan', agentPlan);
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const before = await bytesOf(store, run);
+    const [, second] = value(await host.checkpoints(run)).map(({ call }) => call) as [string, string];
+    const asked = server.requests.length;
+
+    const directory = path.join(folder, 'elsewhere');
+    const at = { kind: 'call', call: second } as const;
+    const paused = value(await host.fork(run, { at, directory, paused: true }, BY));
+    expect(readFileSync(path.join(directory, 'work', 'a.txt'), 'utf8')).toBe('version 1');
+    expect(await store.run(paused)).toMatchObject({ workingDirectory: directory });
+    // The call is done again, in the fork's own files; then the model is asked, and not before.
+    value(await host.resume(paused));
+    expect(await end(paused)).toMatchObject({ status: 'completed' });
+    expect(server.requests.length).toBe(asked + 1);
+    expect(readFileSync(path.join(directory, 'work', 'a.txt'), 'utf8')).toBe('version 2');
+    expect(readFileSync(path.join(folder, 'work', 'a.txt'), 'utf8')).toBe('version 2');
+    expect(await state(paused)).toEqual({ said: `Done after ${asked + 1} calls.` });
+    expect(await bytesOf(store, run)).toBe(before);
+    const [, forked] = await store.events(paused, 0, 2);
+    expect(forked?.event).toMatchObject({ call: second, node: 'agent' });
+
+    const after = value(await host.fork(run, { at: { ...at, after: true } }, BY));
+    expect(await end(after)).toMatchObject({ status: 'completed' });
+    expect(server.requests.length).toBe(asked + 2);
+    expect(await host.fork(run, { at: { kind: 'call', call: 'x/1/1/0' } }, BY)).toMatchObject({
+      error: { code: 'state/checkpoint-unknown' },
+    });
+    expect(await host.fork(run, { at, directory }, BY)).toMatchObject({ error: { code: 'state/fork-failed' } });
+  });
+
+  it('[A45] leave their files to forks of runs with a workspace, each in a workspace of its own', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await openWithAgents(folder, ({ call }) =>
+      call % 2 === 1 ? write('a.txt', `version ${call}`) : { text: 'Done.' },
+    );
+    const project = path.join(folder, 'project');
+    mkdirSync(project);
+    writeFileSync(path.join(project, 'a.txt'), 'version 0');
+    const agent = (id: string) =>
+      `<Step><Agent id="${id}" model="anthropic:claude-test" prompt="Do ${id}." maxTurns={9} /></Step>`;
+    const plan = planText(`<Phase name="all">${agent('one')}${agent('two')}</Phase>`).replace(
+      "name: 'test'",
+      "name: 'test', workspace: true",
+    );
+    const run = await start('plan', plan, { directory: project });
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const own = (await store.run(run))?.workspace?.path ?? '';
+    const fileOf = async (id: RunId) =>
+      readFileSync(path.join((await store.run(id))?.workspace?.path ?? '', 'a.txt'), 'utf8');
+    expect(await fileOf(run)).toBe('version 3');
+    const at = async (frame: number) => value(await host.fork(run, { at: { kind: 'frame', frame }, paused: true }, BY));
+    const [first, second] = [await at(0), await at(1)];
+    expect([await fileOf(first), await fileOf(second), await fileOf(run)]).toEqual([
+      'version 0',
+      'version 1',
+      'version 3',
+    ]);
+    const places = await Promise.all([first, second].map(async id => (await store.run(id))?.workspace?.path));
+    expect(new Set([own, ...places]).size).toBe(3);
+    value(await host.resume(second));
+    expect(await end(second)).toMatchObject({ status: 'completed' });
+    expect(await fileOf(second)).toBe('version 5');
+    expect(readFileSync(path.join(project, 'a.txt'), 'utf8')).toBe('version 0');
+
+    const [call] = value(await host.checkpoints(run)).filter(one => one.node === 'two');
+    const before = value(await host.fork(run, { at: { kind: 'call', call: call?.call ?? '' }, paused: true }, BY));
+    expect(await fileOf(before)).toBe('version 1');
+  });
+});
