@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, ok, type Result, type SessionId } from '@signalbox/model';
 import type { AgentBrief } from '@signalbox/runs';
@@ -31,10 +31,17 @@ import {
 } from '@signalbox/state';
 import type { Machine } from '../machine.ts';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
+import { rootFile } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
-  open(brief: AgentBrief): Promise<Result<ToolBench, ErrorEnvelope>>;
+  /** `more` is offered besides the tools at hand. */
+  open(brief: AgentBrief, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
+  /** A directory that can be captured and brought back, and who may use it now. */
+  files(root: string): Result<HostFilesystem, ErrorEnvelope>;
+  readonly locks: PathLocks;
+  /** The folder with the checkpoints of a run's tool calls. */
+  checkpoints(run: string): string;
   /** Undoes what calls had begun when their process died. Before any other call. */
   recover(): Promise<readonly Recovery[]>;
 }
@@ -53,21 +60,23 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
   const undoLog = openHostUndoLog(place('undo'));
   const locks: PathLocks = openHostPathLocks(place('locks'));
   let command: Promise<AnyTool> | undefined;
+  const checkpointsOf = (run: string) => path.join(place('checkpoints'), run);
   const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
     openHostFilesystem({ root, store, undoLog, dataDirectory });
 
   return {
-    async open({ run, task, directory }) {
+    async open({ run, task, directory }, more = []) {
       const files = openFiles(directory);
       if (!files.ok) return files;
       const resources = createResources([resource(filesystem, files.value)]);
-      const folder = path.join(place('checkpoints'), run);
+      const folder = checkpointsOf(run);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(path.join(folder, rootFile(task)), directory, { mode: 0o600 });
       const log = openHostCheckpointLog(path.join(folder, `${task}.jsonl`));
       const checkpoints = await openCheckpointStore({ log, resources });
       if (!checkpoints.ok) return checkpoints;
       command ??= commandTool();
-      const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command];
+      const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command, ...more];
       const { clock, ids, rng } = machine;
       const session = createSession({ id: ids.mint<SessionId>(), clock });
       const state = createExecutionState({ session, resources, clock, ids, rng, checkpoints: checkpoints.value });
@@ -78,6 +87,9 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
         close: async () => {},
       });
     },
+    files: openFiles,
+    locks,
+    checkpoints: checkpointsOf,
     recover: () => recoverPending({ undoLog, locks, open: openFiles }),
   };
 }

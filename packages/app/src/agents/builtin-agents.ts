@@ -1,20 +1,23 @@
+import { nodeHasher } from '@signalbox/journal';
 import { err, ok, type RunId } from '@signalbox/model';
-import type { AgentRunner, RunReader } from '@signalbox/runs';
+import type { AgentRunner, Blobs, Commit, RunReader } from '@signalbox/runs';
+import { artifactTool } from '../artifacts/artifact-tool.ts';
 import type { Machine } from '../machine.ts';
 import type { AgentTools } from './agent-tools.ts';
 
 export interface BuiltinAgentsOptions {
   readonly machine: Machine;
   readonly tools: AgentTools;
-  readonly reader: RunReader;
+  readonly store: RunReader & Commit & Blobs;
   /** Where keys and addresses of providers are. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The agent that comes along. Its packages are loaded when the first agent works: most commands never need them. */
-export function builtinAgents({ machine, tools, reader, env }: BuiltinAgentsOptions): AgentRunner {
+export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptions): AgentRunner {
   let loading: Promise<AgentRunner> | undefined;
   const costLimited = new Set<string>();
+  const artifacts = { commit: store, reader: store, blobs: store, clock: machine.clock, hasher: nodeHasher };
 
   async function load(): Promise<AgentRunner> {
     const { createBuiltinRunner, createModelSource, readModelEnvironment } = await import(
@@ -23,7 +26,7 @@ export function builtinAgents({ machine, tools, reader, env }: BuiltinAgentsOpti
     return createBuiltinRunner({
       modelOf: createModelSource(readModelEnvironment(env)),
       async toolsFor(brief) {
-        const bench = await tools.open(brief);
+        const bench = await tools.open(brief, [artifactTool(artifacts, brief)]);
         if (bench.ok) return ok(bench.value);
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
       },
@@ -36,7 +39,7 @@ export function builtinAgents({ machine, tools, reader, env }: BuiltinAgentsOpti
 
   return {
     async run(brief, session) {
-      if (await hasCostLimit(reader, brief.run)) costLimited.add(brief.run);
+      if (await hasCostLimit(store, brief.run)) costLimited.add(brief.run);
       loading ??= load();
       return (await loading).run(brief, session);
     },

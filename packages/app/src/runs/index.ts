@@ -3,6 +3,7 @@ export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
+  ArtifactRecord,
   CommitNotice,
   Decision,
   DecisionOfRun,
@@ -11,20 +12,39 @@ export type {
   RunFeed,
   RunReader,
   RunRecord,
+  Spending,
   StopConditions,
   StoredEvent,
   StreamChunk,
   Task,
   TransitionView,
 } from '@signalbox/runs';
-export { contractNodeId, hasRunEnded, isTaskUnderWay, nodeKey, taskId } from '@signalbox/runs';
+export {
+  contractNodeId,
+  hasRunEnded,
+  isTaskUnderWay,
+  nodeKey,
+  retryPolicy,
+  safeImageTypes,
+  taskId,
+} from '@signalbox/runs';
+export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
+export { type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
+export { lineageOf } from '../forks/lineage.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
+export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';
+export { runDiff } from '../workspaces/run-diff.ts';
+export type { ChangedFile, SnapshotDiff } from '../workspaces/snapshot-diff.ts';
+export { openWorkspaceDesk, type WorkspaceDesk } from '../workspaces/workspace-desk.ts';
+export { workspaceAt } from '../workspaces/workspace-ref.ts';
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
 export { openRunHost, type RunHostOptions } from './open-run-host.ts';
 export { type OwnedStore, openOwnedStore } from './owned-store.ts';
 export { previewRun } from './preview-run.ts';
-export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest } from './run-host.ts';
+export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest, UndoRequest } from './run-host.ts';
 export { treeAt } from './run-tree.ts';

@@ -5,6 +5,8 @@ import type { Recovery } from '@signalbox/state';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
 import type { Machine } from '../machine.ts';
+import { homeRetention } from '../retention/home-ports.ts';
+import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { openRunHost, type RunHostOptions } from './open-run-host.ts';
 import { type OwnedStore, openOwnedStore } from './owned-store.ts';
 import type { RunHost } from './run-host.ts';
@@ -35,8 +37,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const { store } = owned.value;
   const tools = openAgentTools(dataDirectory, machine);
   const recoveries = await tools.recover();
-  const agents = options.agents ?? builtinAgents({ machine, tools, reader: store, env });
-  const host = await openRunHost({ ...options, owned: owned.value, agents });
+  const workspaces = openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
+  await workspaces.recover();
+  const agents = options.agents ?? builtinAgents({ machine, tools, store, env });
+  const retention = homeRetention(dataDirectory, machine.clock, workspaces);
+  const host = await openRunHost({ ...options, ...retention, owned: owned.value, agents, tools, workspaces });
   return ok({
     host,
     owned: owned.value,

@@ -1,29 +1,48 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import { editUndriven, type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
+import { checkpointUnknown } from '@signalbox/state';
+import type { AgentTools } from '../agents/agent-tools.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
+import { forkRun } from '../forks/fork-run.ts';
 import type { Machine } from '../machine.ts';
+import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
+import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
+import { noWorkspaces } from '../workspaces/work-with-files.ts';
+import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { createHostExecutor } from './host-executor.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
-import { alreadyCompleted, alreadyDriven, noEffect, notStarted, unknownNode, unknownRun } from './run-failures.ts';
+import {
+  alreadyCompleted,
+  alreadyDriven,
+  editRefused,
+  noEffect,
+  notStarted,
+  unknownNode,
+  unknownRun,
+} from './run-failures.ts';
 import type { RunAction, RunHost, StartRequest } from './run-host.ts';
 
-export interface RunHostOptions {
+export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
   readonly owned: OwnedStore;
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly agents: AgentRunner;
+  /** Files of their own for runs whose plan asks for them; without it such a plan is refused. */
+  readonly workspaces?: WorkspaceDesk | undefined;
+  /** What the tool calls of agents left behind, for undoing them. */
+  readonly tools?: AgentTools;
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
   /** A run that waits goes on as soon as it is answered. */
   readonly resumeOnAnswer?: boolean;
@@ -55,6 +74,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       threadHost({
         store,
         executor,
+        workspaces: options.workspaces,
         onProgress: (run, execution, progress) => threads.progress(run, execution, progress),
         onSubRun: (run, parent, isDriven) => threads.adopt(run, parent, isDriven),
         onTrace: (run, entry) => options.trace?.(run, entry),
@@ -68,11 +88,19 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   );
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
 
-  const job = (run: RunId, source: PlanSource, changed: readonly string[]): Omit<DriveJob, 'limit'> => ({
+  const job = (
+    run: RunId,
+    source: PlanSource,
+    changed: readonly string[],
+    { workingDirectory, workspace }: Pick<RunRecord, 'workingDirectory' | 'workspace'>,
+  ): Omit<DriveJob, 'limit'> => ({
     run,
     source,
     owner: owner.id,
     changed,
+    directory: workingDirectory ?? (source.kind === 'file' ? path.dirname(source.file) : source.root),
+    refused: [options.dataDirectory],
+    ...(workspace === undefined ? {} : { workspace }),
     trace: options.trace !== undefined,
     dev: options.dev ?? false,
     database: path.join(options.dataDirectory, 'db.sqlite'),
@@ -86,7 +114,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       if (record === undefined) return first;
       const kept = await keptPlan(store, record);
       const limit = await stopVerdict(store, run, machine.clock);
-      return { ...job(run, kept.ok ? kept.value : first.source, []), limit };
+      return { ...job(run, kept.ok ? kept.value : first.source, [], record), limit };
     };
     const finished = threads.drive(first, again).then(end => settle(run, end));
     driven.set(run, { finished });
@@ -157,17 +185,19 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const kept = await keepPlan(store, loaded.value.closure);
     if (!kept.ok) return kept;
     const run = machine.ids.mint<RunId>();
+    const place = await placeOf(run, path.resolve(directory ?? path.dirname(file)), loaded.value.workspace);
+    if (!place.ok) return place;
     const limit = await stopVerdict(store, run, machine.clock);
     const { created, cancel } = firstCommit(run);
     const finished = drive({
-      ...job(run, source, []),
+      ...job(run, source, [], place.value),
       limit,
       create: {
         name: name ?? loaded.value.name,
         tags,
         ...(correlationId === undefined ? {} : { correlationId }),
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-        workingDirectory: path.resolve(directory ?? path.dirname(file)),
+        ...place.value,
         source: kept.value,
         mode: 'AUTO',
         globalMode: 'IMPLEMENTATION',
@@ -179,8 +209,16 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const end = await Promise.race([created, finished]);
     cancel();
     if (end === undefined || (await store.run(run)) !== undefined) return ok(run);
+    const { workspace } = place.value;
+    if (workspace !== undefined) await options.workspaces?.discard(run, workspace);
     const twin = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
     return twin === undefined ? err(notStarted(file, end)) : ok(twin);
+  }
+
+  /** Where a run works: in its directory, or in files of its own. */
+  async function placeOf(run: RunId, directory: string, isOwn: boolean): Promise<Result<RunPlace, ErrorEnvelope>> {
+    if (!isOwn) return ok({ workingDirectory: directory });
+    return options.workspaces === undefined ? err(noWorkspaces()) : options.workspaces.make(run, directory);
   }
 
   async function runWithKey(idempotencyKey: string): Promise<RunId | undefined> {
@@ -210,7 +248,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     // Somebody else may have taken it up while the files were read.
     if (driven.has(run)) return err(alreadyDriven(run));
     const limit = await stopVerdict(store, run, machine.clock);
-    void drive({ ...job(run, source.value, changed), limit });
+    void drive({ ...job(run, source.value, changed, record), limit });
     return ok(run);
   };
 
@@ -231,6 +269,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (node !== undefined && !(await hasNode(record, node))) return err(unknownNode(run, node));
     const told = await threads.command(run, { ...action, by });
     if (told === 'done') return ok(undefined);
+    if (typeof told === 'object') return err(editRefused(run, 'key' in action ? action.key : '', told.refused));
     if (told === 'unknown_node') return err(unknownNode(run, node ?? ''));
     if (told === 'no_effect') return node === undefined ? ok(undefined) : err(noEffect(run, action.kind, node));
     // It ended just now: what is left is a run that nobody drives.
@@ -249,7 +288,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       case 'terminate':
         await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason);
         return ok(undefined);
+      case 'edit':
+        return edit(record, action, by);
       case 'retry':
+      case 'reset':
       case 'cancel': {
         const resumed = await resume(run);
         if (!resumed.ok) return resumed;
@@ -259,6 +301,45 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       }
     }
   }
+
+  /** Changes the state of a run that nothing drives. */
+  async function edit(
+    record: RunRecord,
+    { key, value, reason }: Extract<RunAction, { readonly kind: 'edit' }>,
+    by: string,
+  ): Promise<Result<void, ErrorEnvelope>> {
+    const source = await keptPlan(store, record);
+    if (!source.ok) return source;
+    const fault = await threads.stateFault(source.value, key, value);
+    if ('status' in fault) return err(planLost(record.source?.entry ?? '', fault.reason));
+    if (!fault.ok) return fault;
+    if (fault.value !== undefined) return err(editRefused(record.id, key, fault.value));
+    const ports = { commit: store, reader: store, ...machine };
+    const edited = await editUndriven(ports, record.id, { key, value, reason, by });
+    return edited.ok ? ok(undefined) : edited;
+  }
+
+  const fork: RunHost['fork'] = async (run, request, by) => {
+    const parent = await store.run(run);
+    if (parent === undefined) return err(unknownRun(run));
+    const forked = await forkRun({ store, machine, tools: options.tools, workspaces: options.workspaces }, parent, request, by);
+    if (!forked.ok) return forked;
+    const { id } = forked.value;
+    return request.paused === true ? ok(id) : resume(id);
+  };
+
+  const checkpoints: RunHost['checkpoints'] = async run => {
+    const record = await store.run(run);
+    if (record === undefined) return err(unknownRun(run));
+    return ok(options.tools === undefined ? [] : await callCheckpoints({ store, tools: options.tools }, record));
+  };
+
+  const undo: RunHost['undo'] = async (run, call, request, by) => {
+    const record = await store.run(run);
+    if (record === undefined) return err(unknownRun(run));
+    if (options.tools === undefined) return err(checkpointUnknown(call, 'pre'));
+    return undoRecorded({ store, machine, tools: options.tools }, record, call, request, by);
+  };
 
   async function hasNode({ id, frames }: RunRecord, node: string): Promise<boolean> {
     return frames > 0 && (await store.valueAt(id, 'node', node, frames)) !== undefined;
@@ -283,9 +364,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   return {
     reader: store,
     feed: store,
+    blobs: store,
+    retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
     start,
     resume,
     act,
+    fork,
+    checkpoints,
+    undo,
     answer,
     finished: run => driven.get(run)?.finished,
     driven: () => [...driven.keys()],
@@ -297,6 +383,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     },
   };
 }
+
+type RunPlace = Pick<RunRecord, 'workspace'> & { readonly workingDirectory: string };
 
 type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 

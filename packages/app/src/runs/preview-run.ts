@@ -25,6 +25,9 @@ const refuse = (): never => {
 
 /** Nothing durable happens in a preview. */
 const nobody: ThreadHost = {
-  calls: { commit: refuse, read: refuse, execute: refuse, abort: refuse, subRun: refuse, trace: refuse },
+  calls: {
+    ...{ commit: refuse, read: refuse, execute: refuse, abort: refuse, subRun: refuse, trace: refuse },
+    ...{ putBlobs: refuse, workspace: refuse },
+  },
   lost() {},
 };

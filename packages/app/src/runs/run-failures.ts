@@ -1,5 +1,6 @@
 import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
+import type { RunRecord } from '@signalbox/runs';
 
 /** Why nothing was done to a run. */
 
@@ -33,6 +34,22 @@ export function unknownNode(run: RunId, node: string): ErrorEnvelope {
     message: `Run ${run} has no node ${node} now.`,
     suggestion: `See "signalbox show ${run}" for the nodes there are.`,
     details: { run, node },
+  });
+}
+
+export function unknownFrame({ id, frames }: Pick<RunRecord, 'id' | 'frames'>, frame: number): ErrorEnvelope {
+  return failure('run/frame-unknown', {
+    message: `Run ${id} has no frame ${frame}.`,
+    suggestion: frames === 0 ? 'It came to no frame: start the plan again.' : `Its frames are 0 to ${frames - 1}.`,
+    details: { run: id, frame },
+  });
+}
+
+export function editRefused(run: RunId, key: string, why: string): ErrorEnvelope {
+  return failure('plan/state-invalid', {
+    message: `Nothing was changed in run ${run}: ${why}.`,
+    suggestion: `See "signalbox state ${run}" for what is there, and the plan for what fits.`,
+    details: { run, key },
   });
 }
 

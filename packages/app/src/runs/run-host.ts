@@ -1,6 +1,10 @@
 import type { ApprovalId, Digest, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
-import type { Decision, Resolution, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
+import type { Blobs, Decision, Resolution, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
+import type { CallUndo } from '@signalbox/state';
+import type { ForkRequest } from '../forks/fork-request.ts';
+import type { RetentionDesk } from '../retention/retention-desk.ts';
+import type { CallCheckpoint } from '../undo/undo-desk.ts';
 
 /**
  * The runs of a data directory, in the process that owns it. Every surface asks it, and nothing else starts, moves or ends
@@ -9,12 +13,22 @@ import type { Decision, Resolution, RunFeed, RunReader, StopConditions } from '@
 export interface RunHost {
   readonly reader: RunReader;
   readonly feed: RunFeed;
+  /** Contents that rows name. */
+  readonly blobs: Pick<Blobs, 'get'>;
+  /** How long runs stay. */
+  readonly retention: RetentionDesk;
   /** Answers when the first commit of the run is durable. */
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   /** Goes on with a run that nothing drives. One that is driven already is told so: `run/driven`. */
   resume(run: RunId, options?: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;
   /** Does something to a run, whether it is driven or not. Answers when it is recorded. */
   act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>>;
+  /** Makes a run that goes on from a moment of this one, and takes it up unless told otherwise. This one is only read. */
+  fork(run: RunId, request: ForkRequest, by: string): Promise<Result<RunId, ErrorEnvelope>>;
+  /** The tool calls of a run that are recorded, in the order in which they ended. */
+  checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
+  /** Undoes what one tool call did to files, or says what that would change. */
+  undo(run: RunId, call: string, request: UndoRequest, by: string): Promise<Result<CallUndo, ErrorEnvelope>>;
   /** Answers a decision once, and tells the run that waits for it, if it is driven. */
   answer(decision: ApprovalId, answer: Answer, by: string): Promise<Result<Decision, ErrorEnvelope>>;
   /** How a run ended that this process drives; undefined for another. */
@@ -44,6 +58,11 @@ export interface ResumeRequest {
   readonly useCurrent?: boolean | undefined;
 }
 
+export interface UndoRequest {
+  /** Nothing is changed. */
+  readonly dryRun?: boolean | undefined;
+}
+
 export type RunAction =
   /** Nothing new starts; what runs may finish. */
   | { readonly kind: 'pause' }
@@ -51,7 +70,13 @@ export type RunAction =
   | { readonly kind: 'stop'; readonly reason: string }
   /** Ends the run at once, without waiting for anything. */
   | { readonly kind: 'terminate'; readonly reason: string }
-  | { readonly kind: 'retry' | 'cancel'; readonly node: string }
+  /** Runs a node anew, by other rules for its retries where they are given. */
+  | { readonly kind: 'retry'; readonly node: string; readonly policy?: RetryPolicy | undefined }
+  | { readonly kind: 'cancel'; readonly node: string }
+  /** The maximum of a loop that goes on counts anew. */
+  | { readonly kind: 'reset'; readonly node: string }
+  /** Changes durable state, as the plan's schema allows; without a value the key is taken away. */
+  | { readonly kind: 'edit'; readonly key: string; readonly value?: Json | undefined; readonly reason: string }
   | { readonly kind: 'signal'; readonly name: string; readonly payload: Json };
 
 export interface Answer {

@@ -15,6 +15,11 @@ import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost 
 export interface PlanThreads {
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope> | ThreadLost>;
   preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope> | ThreadLost>;
+  stateFault(
+    source: PlanSource,
+    key: string,
+    value: Json | undefined,
+  ): Promise<Result<string | undefined, ErrorEnvelope> | ThreadLost>;
   /** `again` says with which job a run goes on that lost its thread. */
   drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost>;
   /** What became of the command; undefined where nobody drives the run. */
@@ -137,6 +142,7 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     drive,
     load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),
     preview: (source, input) => once(seat => seat.thread.calls.call('preview', source, input)),
+    stateFault: (source, key, value) => once(seat => seat.thread.calls.call('stateFault', source, key, value)),
     async command(run, command) {
       try {
         return await seatOf.get(run)?.thread.calls.call('command', run, command);

@@ -1,9 +1,11 @@
 /** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
+import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeHasher } from '@signalbox/journal';
 import { Bug, err, ok, type RunId } from '@signalbox/model';
 import {
   type CommandAnswer,
+  editFault,
   type PlanRun,
   previewPlan,
   runPlan,
@@ -14,6 +16,9 @@ import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
 import { inputRefused } from '../runs/input-refused.ts';
+import { createFileWatcher } from '../workspaces/file-watcher.ts';
+import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
+import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { compiledFiles } from './compiled-files.ts';
 import { loadedPlans } from './loaded-plans.ts';
 import { connectPort } from './port-calls.ts';
@@ -37,6 +42,7 @@ const lives = new Map<RunId, PlanRun>();
 const verdicts = new Map<RunId, StopVerdict>();
 const queries = new Map<string, Queries>();
 const progresses = new Map<string, TaskRequest['progress']>();
+const watcher = createFileWatcher(machine);
 
 const calls: ThreadCalls = {
   async load(source, input) {
@@ -44,11 +50,19 @@ const calls: ThreadCalls = {
     if (!loaded.ok) return loaded;
     const { plan, closure } = loaded.value;
     const accepted = plan.input.safeParse(input);
-    return accepted.success ? ok({ name: plan.name, closure }) : err(inputRefused(plan.name, accepted.error.issues[0]));
+    const facts = { name: plan.name, closure, workspace: plan.workspace === true };
+    return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues[0]));
   },
   async preview(source, input) {
     const loaded = await plans.load(source);
-    return loaded.ok ? previewPlan(loaded.value.plan, input, machine) : loaded;
+    if (!loaded.ok) return loaded;
+    const root = source.kind === 'file' ? path.dirname(source.file) : source.root;
+    const files = hostPlanFiles({ root, refused: [], now: () => machine.clock.now() });
+    return previewPlan(loaded.value.plan, input, { ...machine, files });
+  },
+  async stateFault(source, key, value) {
+    const loaded = await plans.load(source);
+    return loaded.ok ? ok(editFault(loaded.value.plan, key, value)) : loaded;
   },
   drive,
   async command(run, command) {
@@ -74,6 +88,8 @@ const reader = {
   events: read('events'),
   tasks: read('tasks'),
   decisions: read('decisions'),
+  artifact: read('artifact'),
+  artifactList: read('artifactList'),
 } as unknown as RunReader;
 
 const executor: TaskExecutor = {
@@ -100,7 +116,7 @@ const executor: TaskExecutor = {
 };
 
 async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
-  const { run, source, owner, create, changed, limit, trace, dev, database } = job;
+  const { run, source, owner, create, changed, limit, trace, dev, database, directory, refused, workspace } = job;
   const loaded = await plans.load(source);
   if (!loaded.ok) return { status: 'not-loaded', error: loaded.error };
   verdicts.set(run, limit);
@@ -118,6 +134,9 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     onRun: (child, childLive) => adopt(child, run, childLive),
     keepVolatile: dev,
     query: (sql, params) => queriesOf(database).query(sql, params),
+    blobs: { put: contents => host.call('putBlobs', contents) },
+    files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),
+    ...(workspace && { workspace: threadWorkspace(workspace, request => host.call('workspace', run, request)) }),
     ...(trace && { trace: entry => host.tell('trace', run, entry) }),
     ...machine,
   });
@@ -161,7 +180,11 @@ function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
     case 'terminate':
       return live.terminate(command.reason, command.by);
     case 'retry':
-      return live.retry(command.node, command.by);
+      return live.retry(command.node, command.by, command.policy);
+    case 'reset':
+      return live.reset(command.node, command.by);
+    case 'edit':
+      return live.edit(command);
     case 'cancel':
       return live.cancel(command.node, command.by);
     case 'wake':

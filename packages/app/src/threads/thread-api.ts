@@ -5,11 +5,12 @@ import type {
   PlanPreview,
   PlanRunOptions,
   RunEnd,
+  StateEdit,
   TaskOutcome,
   TaskRequest,
   TraceEntry,
 } from '@signalbox/plan';
-import type { Commit, OwnerId, RunReader, StopVerdict } from '@signalbox/runs';
+import type { Blobs, Commit, OwnerId, RetryPolicy, RunReader, RunWorkspace, StopVerdict } from '@signalbox/runs';
 
 /** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
 export interface ThreadCalls {
@@ -17,6 +18,12 @@ export interface ThreadCalls {
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope>>;
   /** What the first frame of a plan would show and do. Nothing is executed. */
   preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope>>;
+  /** Why a value does not fit a key of a plan's state; undefined where it does. */
+  stateFault(
+    source: PlanSource,
+    key: string,
+    value: Json | undefined,
+  ): Promise<Result<string | undefined, ErrorEnvelope>>;
   /** Drives a run until it ends or cannot go on. The plan is loaded if it is not yet. */
   drive(job: DriveJob): Promise<DriveEnd>;
   /** Answers when what the command did is committed. */
@@ -34,10 +41,18 @@ export interface HostCalls {
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
   abort(execution: string): void;
+  putBlobs: Blobs['put'];
+  /** What work does with the run's own files. */
+  workspace(run: RunId, request: WorkspaceRequest): Promise<Result<string, ErrorEnvelope>>;
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
   subRun(run: RunId, parent: RunId, driven: boolean): void;
   trace(run: RunId, entry: TraceEntry): void;
 }
+
+export type WorkspaceRequest =
+  | { readonly kind: 'snapshot' }
+  | { readonly kind: 'rollback'; readonly ref: string }
+  | { readonly kind: 'diff'; readonly from: string; readonly to?: string | undefined };
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -52,7 +67,16 @@ export interface ThreadHost {
   lost(): void;
 }
 
-export type ReadMethod = 'run' | 'children' | 'at' | 'transitions' | 'events' | 'tasks' | 'decisions';
+export type ReadMethod =
+  | 'run'
+  | 'children'
+  | 'at'
+  | 'transitions'
+  | 'events'
+  | 'tasks'
+  | 'decisions'
+  | 'artifact'
+  | 'artifactList';
 
 /** Where a plan comes from: its file as it is now, or the files that a run kept. */
 export type PlanSource =
@@ -67,6 +91,8 @@ export interface KeptFile {
 export interface PlanFacts {
   readonly name: string;
   readonly closure: ImportClosure;
+  /** Its runs work on files of their own. */
+  readonly workspace: boolean;
 }
 
 export interface DriveJob {
@@ -79,6 +105,10 @@ export interface DriveJob {
   readonly limit: StopVerdict;
   readonly trace: boolean;
   readonly dev: boolean;
+  /** What `ctx.fs` reaches, and what of it nobody may enter. */
+  readonly directory: string;
+  readonly refused: readonly string[];
+  readonly workspace?: RunWorkspace;
   /** The database that `ctx.db.query` reads. */
   readonly database: string;
 }
@@ -88,7 +118,9 @@ export type DriveEnd = RunEnd | { readonly status: 'not-loaded'; readonly error:
 export type RunCommand =
   | { readonly kind: 'pause'; readonly by: string }
   | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
-  | { readonly kind: 'retry' | 'cancel'; readonly node: string; readonly by: string }
+  | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
+  | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
+  | ({ readonly kind: 'edit' } & StateEdit)
   /** What a node waits for may be there. */
   | { readonly kind: 'wake'; readonly node: string }
   /** Signals may have come. */

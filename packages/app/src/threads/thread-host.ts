@@ -2,24 +2,35 @@ import { Bug, type RunId } from '@signalbox/model';
 import type { TaskProgress } from '@signalbox/plan';
 import type { Store } from '@signalbox/store';
 import type { HostExecutor } from '../runs/host-executor.ts';
+import { workWithFiles } from '../workspaces/work-with-files.ts';
+import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 
 export interface ThreadHostPorts {
   readonly store: Store;
   readonly executor: HostExecutor;
   readonly onProgress: (run: RunId, execution: string, progress: TaskProgress) => void;
+  readonly workspaces: WorkspaceDesk | undefined;
   readonly onSubRun: HostCalls['subRun'];
   readonly onTrace: HostCalls['trace'];
 }
 
-const readable: readonly ReadMethod[] = ['run', 'children', 'at', 'transitions', 'events', 'tasks', 'decisions'];
+const readable: readonly ReadMethod[] = [
+  ...(['run', 'children', 'at', 'transitions', 'events'] as const),
+  ...(['tasks', 'decisions', 'artifact', 'artifactList'] as const),
+];
 
 /** What one thread may ask for, and the work that goes on for it. */
-export function threadHost({ store, executor, onProgress, onSubRun, onTrace }: ThreadHostPorts): ThreadHost {
+export function threadHost(ports: ThreadHostPorts): ThreadHost {
+  const { store, executor, workspaces, onProgress, onSubRun, onTrace } = ports;
   const going = new Map<string, AbortController>();
   return {
     calls: {
-      commit: (writes, guard) => store.commit(writes, guard),
+      async commit(writes, guard) {
+        return store.commit((await workspaces?.attach(writes, guard.run)) ?? writes, guard);
+      },
+      putBlobs: contents => store.put(contents),
+      workspace: (run, request) => workWithFiles(workspaces, run, request),
       async read(method, args) {
         if (!readable.includes(method)) throw new Bug(`a thread asked to read ${method}`);
         return (store[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
