@@ -119,7 +119,12 @@ export async function walkThroughDeaths({ cwd, deaths, usual }: WalkOptions): Pr
         isFirst = true;
       }
       const known = acknowledged();
-      const asked = await outcomeOf(server.client.callTool(call), momentOf(death), server.kill, isCounted);
+      const asked = await outcomeOf(
+        server.client.callTool(call, { timeout: PATIENCE_MS }),
+        momentOf(death),
+        server.kill,
+        isCounted,
+      );
       if (asked.value === undefined) {
         cutOff += 1;
         if (acknowledged() !== known) cutOffAfterTheFact += 1;
@@ -167,6 +172,9 @@ function filesUnder(folder: string): readonly string[] {
   }
 }
 
+/** A machine that is busy with something else is not a server that hangs. */
+const PATIENCE_MS = 600_000;
+
 interface Server {
   readonly client: Client;
   kill(): void;
@@ -193,7 +201,7 @@ async function startServer(
     if (transport.pid !== null && transport.pid !== undefined) process.kill(transport.pid, 'SIGKILL');
   };
   const started = await outcomeOf(
-    client.connect(transport).then(() => true),
+    client.connect(transport, { timeout: PATIENCE_MS }).then(() => true),
     killAt,
     kill,
     isCounted,
