@@ -1,12 +1,23 @@
 import {
   type AnswerBody,
   type ApprovalId,
+  type ArtifactId,
+  type ArtifactKind,
+  type ArtifactList,
+  artifactList,
+  type CheckpointList,
   type ChunkList,
+  type CollectBody,
+  type CollectReport,
+  checkpointList,
   chunkList,
+  collectReport,
   type DecisionList,
   decisionList,
+  type EditBody,
   type EventList,
   eventList,
+  type ForkBody,
   type FrameList,
   type FrameState,
   type FrameTree,
@@ -16,7 +27,11 @@ import {
   type Health,
   health,
   type Json,
+  type Lineage,
+  lineage,
+  type RerunBody,
   type ResumeBody,
+  type RetryBody,
   type RunId,
   type RunList,
   type RunSnapshot,
@@ -30,11 +45,18 @@ import {
   type TransitionList,
   taskList,
   transitionList,
+  type UndoBody,
+  type UndoReport,
+  undoReport,
+  type WireArtifact,
   type WireDecision,
+  type WorkspaceDiff,
+  wireArtifact,
   wireDecision,
+  workspaceDiff,
 } from '@signalbox/model';
 import { type Connect, connectWebSocket } from './connect.ts';
-import { type Answer, createRequest, type Fetch } from './request.ts';
+import { type Answer, createContentRequest, createRequest, type Fetch } from './request.ts';
 import { type News, type Watch, type WatchOptions, watch } from './watch.ts';
 
 export interface ClientOptions {
@@ -74,6 +96,17 @@ export interface DecisionsFilter {
   readonly status?: 'open' | 'answered' | 'withdrawn' | 'all';
 }
 
+export interface ArtifactsFilter {
+  readonly run?: RunId;
+  readonly kind?: ArtifactKind;
+  readonly key?: string;
+  /** Of a key only the last version, unless all are asked for. */
+  readonly versions?: 'last' | 'all';
+  /** The `next` of the page before. */
+  readonly after?: ArtifactId;
+  readonly limit?: number;
+}
+
 /** The server, one method a route. */
 export interface Client {
   health(): Answer<Health>;
@@ -84,7 +117,14 @@ export interface Client {
   pause(run: RunId): Answer<RunSummary>;
   stop(run: RunId, reason?: string): Answer<RunSummary>;
   terminate(run: RunId, reason?: string): Answer<RunSummary>;
-  retry(run: RunId, node: string): Answer<RunSummary>;
+  retry(run: RunId, node: string, body?: RetryBody): Answer<RunSummary>;
+  reset(run: RunId, node: string): Answer<RunSummary>;
+  rerun(run: RunId, node: string, body?: RerunBody): Answer<RunSummary>;
+  fork(run: RunId, body: ForkBody): Answer<RunSummary>;
+  edit(run: RunId, body: EditBody): Answer<RunSummary>;
+  lineage(run: RunId): Answer<Lineage>;
+  checkpoints(run: RunId): Answer<CheckpointList>;
+  undo(run: RunId, body: UndoBody): Answer<UndoReport>;
   cancel(run: RunId, node: string): Answer<RunSummary>;
   signal(run: RunId, name: string, payload?: Json): Answer<RunSummary>;
   events(run: RunId, page?: PageOptions): Answer<EventList>;
@@ -94,8 +134,17 @@ export interface Client {
   transitions(run: RunId, options?: TransitionsOptions): Answer<TransitionList>;
   tasks(run: RunId): Answer<TaskList>;
   stream(run: RunId, task: string, page?: PageOptions): Answer<ChunkList>;
+  keep(run: RunId): Answer<RunSummary>;
+  unkeep(run: RunId): Answer<RunSummary>;
+  collect(body: CollectBody): Answer<CollectReport>;
   decisions(filter?: DecisionsFilter): Answer<DecisionList>;
   resolve(decision: ApprovalId, answer: AnswerBody): Answer<WireDecision>;
+  artifacts(filter?: ArtifactsFilter): Answer<ArtifactList>;
+  artifact(artifact: ArtifactId): Answer<WireArtifact>;
+  /** The bytes of an artifact. */
+  artifactContent(artifact: ArtifactId): Answer<Uint8Array>;
+  /** What a run changed in its workspace up to a frame, its last one unless told otherwise. */
+  diff(run: RunId, frame?: number): Answer<WorkspaceDiff>;
   watch(run: RunId | 'all', tell: (news: News) => void, options?: WatchOptions): Watch;
 }
 
@@ -109,6 +158,7 @@ export function createClient({
 }: ClientOptions): Client {
   const url = given.replace(/\/+$/, '');
   const request = createRequest(url, token, fetch);
+  const content = createContentRequest(url, token, fetch);
   const ofRun = (run: RunId, rest = '') => `/api/runs/${encodeURIComponent(run)}${rest}`;
   const command = (path: string, body: object) => request({ method: 'POST', path, body, answer: runSummary });
   const ofNode = (run: RunId, node: string, verb: string) => ofRun(run, `/nodes/${encodeURIComponent(node)}/${verb}`);
@@ -121,10 +171,20 @@ export function createClient({
     start: (body, { idempotencyKey } = {}) =>
       request({ method: 'POST', path: '/api/runs', body, idempotencyKey, answer: runSummary }),
     resume: (run, body = {}) => command(ofRun(run, '/resume'), body),
+    keep: run => command(ofRun(run, '/keep'), {}),
+    unkeep: run => command(ofRun(run, '/unkeep'), {}),
+    collect: body => request({ method: 'POST', path: '/api/gc', body, answer: collectReport }),
     pause: run => command(ofRun(run, '/pause'), {}),
     stop: (run, reason) => command(ofRun(run, '/stop'), reason === undefined ? {} : { reason }),
     terminate: (run, reason) => command(ofRun(run, '/terminate'), reason === undefined ? {} : { reason }),
-    retry: (run, node) => command(ofNode(run, node, 'retry'), {}),
+    retry: (run, node, body = {}) => command(ofNode(run, node, 'retry'), body),
+    reset: (run, node) => command(ofNode(run, node, 'reset'), {}),
+    rerun: (run, node, body = {}) => command(ofNode(run, node, 'rerun'), body),
+    fork: (run, body) => command(ofRun(run, '/fork'), body),
+    edit: (run, body) => command(ofRun(run, '/edits'), body),
+    lineage: run => request({ method: 'GET', path: ofRun(run, '/lineage'), answer: lineage }),
+    checkpoints: run => request({ method: 'GET', path: ofRun(run, '/checkpoints'), answer: checkpointList }),
+    undo: (run, body) => request({ method: 'POST', path: ofRun(run, '/undo'), body, answer: undoReport }),
     cancel: (run, node) => command(ofNode(run, node, 'cancel'), {}),
     signal: (run, name, payload = null) => command(ofRun(run, '/signals'), { name, payload }),
     events: (run, page = {}) =>
@@ -147,6 +207,12 @@ export function createClient({
       request({ method: 'GET', path: '/api/approvals', query: { ...filter }, answer: decisionList }),
     resolve: (decision, answer) =>
       request({ method: 'POST', path: `/api/approvals/${decision}/resolve`, body: answer, answer: wireDecision }),
+    artifacts: (filter = {}) =>
+      request({ method: 'GET', path: '/api/artifacts', query: { ...filter }, answer: artifactList }),
+    artifact: artifact => request({ method: 'GET', path: `/api/artifacts/${artifact}`, answer: wireArtifact }),
+    artifactContent: artifact => content(`/api/artifacts/${artifact}/content`),
+    diff: (run, frame) =>
+      request({ method: 'GET', path: ofRun(run, '/diff'), query: { frame }, answer: workspaceDiff }),
     watch: (run, tell, options) => watch({ url, token, connect, after, random }, run, tell, options),
   };
 }

@@ -1,4 +1,5 @@
 export {
+  type ArtifactsFilter,
   type Client,
   type ClientOptions,
   createClient,

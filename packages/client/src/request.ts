@@ -16,6 +16,7 @@ interface FetchAnswer {
   readonly ok: boolean;
   readonly status: number;
   text(): Promise<string>;
+  arrayBuffer(): Promise<ArrayBuffer>;
 }
 
 export interface Call<Schema extends z.ZodType> {
@@ -60,6 +61,21 @@ export function createRequest(url: string, token: string, fetch: Fetch): Request
   };
 }
 
+/** Bytes instead of JSON. */
+export function createContentRequest(url: string, token: string, fetch: Fetch): (path: string) => Answer<Uint8Array> {
+  return async path => {
+    try {
+      const answer = await fetch(`${url}${path}`, { method: 'GET', headers: { Authorization: `Bearer ${token}` } });
+      if (answer.ok) return ok(new Uint8Array(await answer.arrayBuffer()));
+      const error = errorEnvelope.safeParse(parsed(await answer.text()));
+      const { status } = answer;
+      return err(error.success ? (error.data as ErrorEnvelope) : badAnswer(url, `status ${status}, and no envelope`));
+    } catch {
+      return err(unreachable(url, { method: 'GET' }));
+    }
+  };
+}
+
 function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return given.length === 0
@@ -76,7 +92,10 @@ function parsed(text: string): unknown {
 }
 
 /** A command that got no answer may have been done: only one with a key of its own can simply be sent again. */
-function unreachable(url: string, { method, idempotencyKey }: Call<z.ZodType>): ErrorEnvelope {
+function unreachable(
+  url: string,
+  { method, idempotencyKey }: Pick<Call<z.ZodType>, 'method' | 'idempotencyKey'>,
+): ErrorEnvelope {
   const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
   return failure('request/unreachable', {
     message: `The server at ${url} did not answer.${isRepeatable ? '' : ' Whether it did what was asked is not known.'}`,

@@ -114,6 +114,15 @@ export {
 } from './status/run-status.ts';
 export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
 export {
+  type ArtifactList,
+  artifactList,
+  artifactsQuery,
+  type WireArtifact,
+  type WorkspaceDiff,
+  wireArtifact,
+  workspaceDiff,
+} from './wire/artifacts.ts';
+export {
   type AnswerBody,
   answerBody,
   type DecisionList,
@@ -123,6 +132,28 @@ export {
   wireDecision,
   wireResolution,
 } from './wire/decisions.ts';
+export {
+  type CheckpointList,
+  checkpointList,
+  type EditBody,
+  editBody,
+  type ForkBody,
+  forkBody,
+  type Lineage,
+  lineage,
+  type RerunBody,
+  type RetryBody,
+  rerunBody,
+  retryBody,
+  type UndoBody,
+  type UndoReport,
+  undoBody,
+  undoReport,
+  type WireCheckpoint,
+  type WirePolicy,
+  wireCheckpoint,
+  wirePolicy,
+} from './wire/forks.ts';
 export { type Health, health } from './wire/health.ts';
 export {
   type ChunkList,
@@ -164,6 +195,7 @@ export {
   stopBody,
   transitionsQuery,
 } from './wire/requests.ts';
+export { type CollectBody, type CollectReport, collectBody, collectReport } from './wire/retention.ts';
 export {
   type FrameTree,
   frameTree,

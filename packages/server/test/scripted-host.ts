@@ -335,7 +335,29 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
   return {
     store,
     reader: store,
+    blobs: store,
     feed: store,
+    retention: {
+      async keep(id, isKept, by) {
+        const record = await store.run(id);
+        if (record === undefined) throw new Error(`no run ${id}`);
+        const { kept: _, ...rest } = record;
+        return ok(isKept ? { ...rest, kept: { at: record.createdAt, by } } : rest);
+      },
+      collect: async ({ dryRun }) =>
+        ok({
+          dryRun,
+          policy: { collapseAfterDays: 30, removeAfterDays: 90 },
+          runs: [],
+          collapsed: [],
+          spared: [],
+          folders: { count: 0, bytes: 0 },
+          workspaces: { count: 0, bytes: 0 },
+          sessions: { count: 0, bytes: 0 },
+          blobs: { count: 2, bytes: 7 },
+          bytes: 7,
+        }),
+    },
     acted,
     forked,
     begin,

@@ -129,6 +129,24 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./look-commands.ts')).defineEvents,
   },
   {
+    syntax: 'artifacts <run>',
+    summary: 'list what a run kept for people to see',
+    group: LOOK,
+    load: async () => (await import('./artifacts/artifact-commands.ts')).defineArtifacts,
+  },
+  {
+    syntax: 'artifact <id>',
+    summary: 'print an artifact, or write it into a file',
+    group: LOOK,
+    load: async () => (await import('./artifacts/artifact-commands.ts')).defineArtifact,
+  },
+  {
+    syntax: 'diff <run>',
+    summary: 'show what a run changed in its workspace',
+    group: LOOK,
+    load: async () => (await import('./workspaces/diff-command.ts')).defineDiff,
+  },
+  {
     syntax: 'logs <run>',
     summary: 'print what happened in a run and what its agents said',
     group: LOOK,

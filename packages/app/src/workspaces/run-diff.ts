@@ -5,7 +5,7 @@ import { workspaceAt } from './workspace-ref.ts';
 
 /** What a run changed in its workspace, from its first frame to another one: to its last, unless told otherwise. */
 export async function runDiff(
-  reader: RunReader & Pick<Blobs, 'get'>,
+  { reader, blobs }: { readonly reader: RunReader; readonly blobs: Pick<Blobs, 'get'> },
   { id, frames, workspace }: RunRecord,
   frame?: number,
 ): Promise<Result<SnapshotDiff & { readonly frame: number }, ErrorEnvelope>> {
@@ -15,7 +15,7 @@ export async function runDiff(
   const [from, to] = [await workspaceAt(reader, id, 0), await workspaceAt(reader, id, asked)];
   if (from === undefined || to === undefined)
     return err(none(`The files of run ${id} at frame ${asked} were not kept`));
-  const diff = await snapshotDiff(reader, from, to);
+  const diff = await snapshotDiff(blobs, from, to);
   return diff.ok ? ok({ ...diff.value, frame: asked }) : diff;
 }
 

@@ -5,7 +5,7 @@ import { wireLimits } from './run-summary.ts';
 
 const name = text.min(1).max(256);
 const count = z.coerce.number().pipe(z.int().nonnegative());
-const pageLimit = (most: number) => z.coerce.number().pipe(z.int().min(1).max(most)).optional();
+export const pageLimit = (most: number) => z.coerce.number().pipe(z.int().min(1).max(most)).optional();
 
 /** The body of `POST /api/runs`. */
 export const startBody = z.strictObject({

@@ -21,6 +21,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'run/frame-unknown': 404,
   'run/task-unknown': 404,
   'decision/unknown': 404,
+  'artifact/unknown': 404,
+  'workspace/none': 404,
   'store/owned': 503,
 };
 

@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { artifactKind, artifactRef, diffMetadata } from '../contract/artifact.ts';
+import { digest } from '../digest.ts';
+import { artifactId, nodeId, runId } from '../ids.ts';
+import { json, text } from '../json.ts';
+import { pageLimit } from './requests.ts';
+
+/** An artifact as it is kept. Its content is asked for apart. */
+export const wireArtifact = z.object({
+  id: artifactId,
+  /** How anything refers to it. */
+  ref: artifactRef,
+  run: runId,
+  node: text.optional(),
+  /** What the contract calls the node. */
+  nodeId: nodeId.optional(),
+  task: text.optional(),
+  kind: artifactKind,
+  name: text.min(1),
+  /** Artifacts with one key are versions of one thing. */
+  key: text.optional(),
+  version: z.int().positive().optional(),
+  mimeType: text.min(1),
+  bytes: z.int().nonnegative(),
+  digest,
+  /** What a picture shows, for who does not see it. */
+  alt: text.optional(),
+  workstream: text.optional(),
+  status: text.optional(),
+  provenance: json.optional(),
+  diff: diffMetadata.optional(),
+  createdAt: timestamp,
+});
+export type WireArtifact = z.infer<typeof wireArtifact>;
+
+/** Newest first; `next` is what the next page comes after. */
+export const artifactList = z.object({ artifacts: z.array(wireArtifact).readonly(), next: artifactId.optional() });
+export type ArtifactList = z.infer<typeof artifactList>;
+
+export const artifactsQuery = z.strictObject({
+  run: runId.optional(),
+  kind: artifactKind.optional(),
+  key: text.min(1).max(256).optional(),
+  /** Of a key only the last version, unless all are asked for. */
+  versions: z.enum(['last', 'all']).optional(),
+  after: artifactId.optional(),
+  limit: pageLimit(1000),
+});
+
+/** What a run changed in its workspace, from its first frame to another one. */
+export const workspaceDiff = z.object({
+  frame: z.int().nonnegative(),
+  files: z.array(z.object({ path: text, change: z.enum(['added', 'removed', 'changed']) })).readonly(),
+  /** As git renders it. */
+  patch: z.string(),
+});
+export type WorkspaceDiff = z.infer<typeof workspaceDiff>;

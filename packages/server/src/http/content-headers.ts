@@ -1,0 +1,57 @@
+import { type ArtifactRecord, safeImageTypes } from '@signalbox/app/runs';
+
+/**
+ * How a browser is told to treat what somebody's agent made. Pictures that cannot carry code, and text and JSON as what they are,
+ * may be shown; everything else, such as SVG and HTML, is only ever saved.
+ */
+export function contentHeaders({ digest, mimeType, name }: Pick<ArtifactRecord, 'digest' | 'mimeType' | 'name'>) {
+  const type = shownAs(mimeType);
+  const disposition = type === undefined ? 'attachment' : 'inline';
+  return {
+    'Content-Type': type ?? 'application/octet-stream',
+    'Content-Disposition': `${disposition}; filename="${plainName(name, mimeType)}"; filename*=UTF-8''${encoded(fileName(name, mimeType))}`,
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, max-age=31536000, immutable',
+    ETag: `"${digest}"`,
+  };
+}
+
+/** Undefined where it must not be shown. */
+function shownAs(mimeType: string): string | undefined {
+  if (safeImageTypes.has(mimeType)) return mimeType;
+  if (mimeType === 'application/json') return 'application/json; charset=utf-8';
+  return textTypes.has(mimeType) ? 'text/plain; charset=utf-8' : undefined;
+}
+
+const textTypes: ReadonlySet<string> = new Set(['text/plain', 'text/markdown', 'text/x-diff', 'text/x-patch']);
+
+const endings: Readonly<Record<string, string>> = {
+  'text/markdown': '.md',
+  'application/json': '.json',
+  'image/png': '.png',
+  'image/jpeg': '.jpg',
+  'image/gif': '.gif',
+  'image/webp': '.webp',
+  'image/avif': '.avif',
+  'image/svg+xml': '.svg',
+};
+
+/** A name for a file: nothing of a path, nothing that does not print, the ending of its type. */
+export function fileName(name: string, mimeType: string): string {
+  const kept = name
+    .replace(/[\p{Cc}\p{Cf}/\\:*?"<>|]/gu, '_')
+    .replace(/^\.+/, '_')
+    .slice(0, 100)
+    .toWellFormed();
+  const ending = endings[mimeType] ?? '';
+  return kept.toLowerCase().endsWith(ending) ? kept : `${kept}${ending}`;
+}
+
+/** For who does not know the other form. */
+function plainName(name: string, mimeType: string): string {
+  return fileName(name, mimeType).replace(/[^\x20-\x7e]|[%]/g, '_');
+}
+
+function encoded(name: string): string {
+  return encodeURIComponent(name).replace(/['()*]/g, character => `%${character.charCodeAt(0).toString(16)}`);
+}
