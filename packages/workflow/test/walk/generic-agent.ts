@@ -29,6 +29,8 @@ export interface Walked {
   readonly gaps: readonly string[];
   readonly confirmations: number;
   readonly prompts: ReadonlyMap<string, string>;
+  /** The context at the end. */
+  readonly context: JsonObject;
   /** The digests of the snapshots, the end's included. */
   readonly snapshots: readonly Digest[];
 }
@@ -102,7 +104,7 @@ export function walkToEnd(
     snapshots.push(encodeSnapshot(portableHasher, workflowHash, state).ref);
     if (next.kind === 'completed') {
       const stepIds = new Set(outputs.map(({ step }) => step.stepId));
-      return { keys, stepIds, end: next.because, blocked, gaps, confirmations, prompts, snapshots };
+      return { keys, stepIds, end: next.because, blocked, gaps, confirmations, prompts, context, snapshots };
     }
   }
   throw new Error(`no end after ${keys.join(' ')}`);
