@@ -219,3 +219,4 @@ export {
   wireRecord,
 } from './wire/run-summary.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
+export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';

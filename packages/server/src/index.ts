@@ -4,4 +4,5 @@ export { type AgentMcp, type AgentMcpOptions, createAgentMcp } from './mcp/agent
 export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp/mcp-http.ts';
 export { serveOnStdio } from './mcp/mcp-stdio.ts';
 export { agentToolsReference } from './mcp/reference.ts';
+export { createRunMetrics, type RunMetrics } from './metrics/run-metrics.ts';
 export { type RunningServer, type ServerOptions, startServer } from './start-server.ts';

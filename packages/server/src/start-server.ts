@@ -10,6 +10,7 @@ import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
 import { mcpHttp } from './mcp/mcp-http.ts';
+import { createRunMetrics } from './metrics/run-metrics.ts';
 import { operatorHttp } from './operator/operator-http.ts';
 
 export interface ServerOptions {
@@ -45,12 +46,14 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   let port = 0;
   const access = createAccess(token, () => port, options.users);
   const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
+  const metrics = createRunMetrics(host);
   const operatorMcp = operatorHttp(host, { timers, onFault });
   const app = createHttpApp({
     host,
     access,
     consoleDirectory,
     agentMcp: agentMcp?.route,
+    metrics,
     operatorMcp: operatorMcp.route,
     onFault,
   });
@@ -77,6 +80,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
       upgrades.close();
       await agentMcp?.close();
       await operatorMcp.close();
+      metrics.close();
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;

@@ -1,7 +1,10 @@
 import type { RunHost } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
+import manifest from '../../package.json' with { type: 'json' };
 import type { McpRoute } from '../mcp/mcp-http.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { openApi } from '../openapi/openapi.ts';
 import type { OperatorHttp } from '../operator/operator-http.ts';
 import { approvalRoutes } from '../routes/approvals.ts';
 import { artifactRoutes } from '../routes/artifacts.ts';
@@ -10,6 +13,7 @@ import { graphRoutes } from '../routes/graph.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { retentionRoutes } from '../routes/retention.ts';
 import { runRoutes } from '../routes/runs.ts';
+import { usageRoutes } from '../routes/usage.ts';
 import { workspaceRoutes } from '../routes/workspaces.ts';
 import { type Access, bearerOf, unauthorized } from './access.ts';
 import { refuse } from './answer.ts';
@@ -23,6 +27,7 @@ export interface HttpAppOptions {
   readonly consoleDirectory?: string | undefined;
   /** The agent's MCP surface. */
   readonly agentMcp?: McpRoute | undefined;
+  readonly metrics?: RunMetrics | undefined;
   /** The operator's MCP surface. */
   readonly operatorMcp?: OperatorHttp['route'] | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
@@ -34,6 +39,7 @@ export function createHttpApp({
   host,
   access,
   consoleDirectory,
+  metrics,
   agentMcp,
   operatorMcp,
   onFault,
@@ -44,7 +50,7 @@ export function createHttpApp({
     const refused = access.refuseOrigin({ host: context.req.header('host'), origin: context.req.header('origin') });
     return refused === undefined ? next() : refuse(context, refused);
   });
-  app.on('ALL', ['/api/*', '/mcp/*'], async (context, next) => {
+  app.on('ALL', ['/api/*', '/mcp/*', '/metrics'], async (context, next) => {
     const token = bearerOf(context.req.header('authorization'));
     const user = token === undefined ? undefined : access.whoIs(token);
     if (user === undefined) return refuse(context, unauthorized());
@@ -56,6 +62,7 @@ export function createHttpApp({
     const health: Health = { name: 'signalbox', contractVersion: CONTRACT_VERSION, driven: host.driven().length };
     return context.json(health);
   });
+  app.get('/api/openapi.json', context => context.json(openApi(manifest.version)));
   app.route('/api/runs', runRoutes(host));
   app.route('/api/runs', forkRoutes(host));
   app.route('/api/runs', historyRoutes(host.reader));
@@ -63,7 +70,14 @@ export function createHttpApp({
   app.route('/api/artifacts', artifactRoutes(host));
   app.route('/api/runs', graphRoutes(host.reader));
   app.route('/api/approvals', approvalRoutes(host));
+  app.route('/api/usage', usageRoutes(host.reader));
   app.route('/api', retentionRoutes(host));
+  if (metrics !== undefined) {
+    app.get('/metrics', async context => {
+      const text = await metrics.text();
+      return context.body(text, 200, { 'Content-Type': metrics.contentType });
+    });
+  }
   if (agentMcp !== undefined) app.all('/mcp/agent', context => agentMcp(context.req.raw));
   if (operatorMcp !== undefined) app.all('/mcp', context => operatorMcp(context.req.raw, context.get('user')));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));

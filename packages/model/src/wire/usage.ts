@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { runId } from '../ids.ts';
+import { text } from '../json.ts';
+
+const count = z.int().nonnegative();
+
+/** What calls spent on one day (UTC), to one model, of runs that work in one directory. Money is in millionths of a US dollar. */
+export const wireSpending = z.object({
+  day: z.iso.date(),
+  provider: text.optional(),
+  model: text.optional(),
+  directory: text.optional(),
+  calls: count,
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  toolCalls: count,
+  costMicroUsd: count,
+  wallMs: count,
+});
+export type WireSpending = z.infer<typeof wireSpending>;
+
+/** The latest day first. */
+export const spendingList = z.object({ spending: z.array(wireSpending).readonly() });
+export type SpendingList = z.infer<typeof spendingList>;
+
+export const spendingQuery = z.strictObject({ run: runId.optional(), since: timestamp.optional() });

@@ -1,0 +1,76 @@
+import { CONTRACT_VERSION, type Json } from '@signalbox/model';
+import * as z from 'zod';
+import { type Operation, operations, type SchemaName, wireSchemas } from './operations.ts';
+
+type JsonObject = Readonly<Record<string, Json>>;
+
+/** The description of the API (OpenAPI 3.1), made of the schemas that requests and answers are checked with. */
+export function openApi(version: string): JsonObject {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method]: operationJson(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalbox',
+      version,
+      description: `Runs of plans and guided sessions: start, watch, decide and intervene. Contract version ${CONTRACT_VERSION}.`,
+    },
+    security: [{ token: [] }],
+    paths,
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } }, schemas: componentSchemas() },
+  };
+}
+
+function operationJson({ path, summary, query, headers, body, answer, status = 200 }: Operation): Json {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const inHeader = Object.entries(headers ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  }));
+  return {
+    summary,
+    parameters: [...inPath, ...queryParameters(query), ...inHeader],
+    ...(body !== undefined && { requestBody: { content: { 'application/json': { schema: refTo(body) } } } }),
+    responses: {
+      ...(answer !== undefined && { [status]: { description: 'Done', content: contentOf(answer) } }),
+      default: { description: 'Refused, and why', content: contentOf('Error') },
+    },
+  };
+}
+
+function queryParameters(query: z.ZodObject | undefined): readonly JsonObject[] {
+  if (query === undefined) return [];
+  const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' });
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema: schema as Json }));
+}
+
+const contentOf = (answer: SchemaName | 'bytes'): JsonObject =>
+  answer === 'bytes'
+    ? { '*/*': { schema: { type: 'string', format: 'binary' } } }
+    : { 'application/json': { schema: refTo(answer) } };
+
+const refTo = (name: SchemaName): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+/** Schemas that others are made of are named once and referred to. */
+function componentSchemas(): JsonObject {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(wireSchemas)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    unrepresentable: 'any',
+    uri: id => `#/components/schemas/${id}`,
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema as Json]),
+  );
+}
