@@ -30,6 +30,11 @@ export function inheritedTaskId(fork: RunId, task: TaskId): TaskId {
   return derivedUuid('inherited-task', fork, task) as TaskId;
 }
 
+/** The run of a sub-plan node: after a crash the same child is found again. `child` tells runs of one node apart. */
+export function subPlanRunId(run: RunId, node: string, iteration: number, child: number): RunId {
+  return deriveId<RunId>('sub-plan', run, node, iteration, child);
+}
+
 /** A decision is keyed by where it was asked: asking again after a crash finds the same one. */
 export function decisionIdOf(run: RunId, node: NodeKey, iteration: number, call: string): ApprovalId {
   return deriveId<ApprovalId>('decision', run, node, iteration, call);

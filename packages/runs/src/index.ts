@@ -20,6 +20,15 @@ export { type ArtifactPlace, type KeptArtifact, keepArtifact } from './artifacts
 export { type ArtifactPorts, publishArtifact } from './artifacts/publish-artifact.ts';
 export type { BlobError, Blobs } from './blobs.ts';
 export {
+  type ArchivePart,
+  type ArchiveRow,
+  type ArchiveRows,
+  archiveParts,
+  archiveRow,
+} from './bundles/archive-row.ts';
+export { type ImportAsNew, type ImportFacts, importAsNew } from './bundles/import-as-new.ts';
+export type { RestoreError, RunArchive, RunRestore } from './bundles/run-archive.ts';
+export {
   type Commit,
   type CommitError,
   type Committed,
@@ -49,6 +58,7 @@ export {
   resolution,
 } from './decisions/decision.ts';
 export { changeDecision, type DecisionError } from './decisions/decision-change.ts';
+export { canonicalEvent } from './events/canonical-event.ts';
 export {
   INTERNAL_EVENT_VERSION,
   type InternalEvent,
@@ -71,6 +81,7 @@ export {
   nodeKey,
   type OwnerId,
   ownerId,
+  subPlanRunId,
   type TaskId,
   taskId,
   taskIdOf,

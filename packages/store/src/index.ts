@@ -1,4 +1,5 @@
 export { type BlobFiles, type BlobFilesOptions, openBlobFiles } from './blobs/blob-files.ts';
+export { type Archive, openArchive } from './bundles/open-archive.ts';
 export { SCHEMA_VERSION } from './migrations/migrate.ts';
 export { openReader, type Reader } from './open-reader.ts';
 export { openStore, type Store, type StoreError, type StoreOptions } from './open-store.ts';
@@ -13,5 +14,5 @@ export {
 export { openQueries, type Queries } from './queries/open-queries.ts';
 export type { BlobFile } from './retention/blob-sweep.ts';
 export type { RetentionError, RetentionStore, Told, Weight } from './retention/retention-store.ts';
-export { StoreDamage } from './sqlite/json-column.ts';
+export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';

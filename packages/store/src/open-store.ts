@@ -2,8 +2,9 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
-import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader } from '@signalbox/runs';
+import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader, type RunRestore } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
+import { restoreRuns } from './bundles/restore-runs.ts';
 import { migrate } from './migrations/migrate.ts';
 import { withoutCollected } from './retention/collected-frames.ts';
 import { type RetentionStore, retentionStore } from './retention/retention-store.ts';
@@ -15,7 +16,11 @@ import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 
 /** Everything that is kept of runs, in one SQLite file and the blobs beside it. */
-export type Store = Commit & RunReader & RunFeed & Blobs & { readonly retention: RetentionStore; close(): void };
+export type Store = Commit &
+  RunReader &
+  RunFeed &
+  Blobs &
+  RunRestore & { readonly retention: RetentionStore; close(): void };
 
 export interface StoreOptions {
   /** The database file, in the data directory; `blobs/` is beside it. */
@@ -58,6 +63,11 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     },
   });
 
+  const forget = () => {
+    cache.clear();
+    tables.known.clear();
+  };
+
   const retention = retentionStore({
     database,
     tables,
@@ -65,14 +75,12 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     home: path.dirname(file),
     note: (run, { at, event }) => applyMember(tables, { at, events: [event] }, { run, version: 'any' }, nodeHasher),
     tell: feed.tell,
-    forget() {
-      cache.clear();
-      tables.known.clear();
-    },
+    forget,
     forgetBlob: blobs.forget,
   });
 
   return ok({
+    ...restoreRuns({ database, tables, hasher: nodeHasher, forget }),
     retention,
     commit: group.commit,
     subscribe: feed.subscribe,

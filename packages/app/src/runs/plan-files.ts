@@ -31,7 +31,10 @@ export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Re
 }
 
 /** The files that a run kept. */
-export async function keptPlan(blobs: Blobs, { id, source }: RunRecord): Promise<Result<PlanSource, ErrorEnvelope>> {
+export async function keptPlan(
+  blobs: Pick<Blobs, 'get'>,
+  { id, source }: RunRecord,
+): Promise<Result<PlanSource, ErrorEnvelope>> {
   if (source === undefined) return err(noSource(id));
   const files: { readonly path: string; readonly contents: Uint8Array }[] = [];
   for (const file of source.files) {

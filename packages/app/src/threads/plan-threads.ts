@@ -1,6 +1,7 @@
 import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type { CommandAnswer, PlanPreview, Timers } from '@signalbox/plan';
 import type { StopVerdict } from '@signalbox/runs';
+import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import { type PlanThread, startPlanThread } from './plan-thread.ts';
 import { PortClosedError } from './port-calls.ts';
 import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost } from './thread-api.ts';
@@ -20,6 +21,8 @@ export interface PlanThreads {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope> | ThreadLost>;
+  /** Makes the frames of a recorded run again. */
+  replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope> | ThreadLost>;
   /** `again` says with which job a run goes on that lost its thread. */
   drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost>;
   /** What became of the command; undefined where nobody drives the run. */
@@ -140,6 +143,7 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
   if (options.warm === true) newSeat(false);
   return {
     drive,
+    replay: job => once(seat => seat.thread.calls.call('replay', job)),
     load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),
     preview: (source, input) => once(seat => seat.thread.calls.call('preview', source, input)),
     stateFault: (source, key, value) => once(seat => seat.thread.calls.call('stateFault', source, key, value)),

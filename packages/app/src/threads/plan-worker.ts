@@ -15,6 +15,7 @@ import {
 import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
+import { doReplay } from '../replay/replay-job.ts';
 import { inputRefused } from '../runs/input-refused.ts';
 import { createFileWatcher } from '../workspaces/file-watcher.ts';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
@@ -64,6 +65,7 @@ const calls: ThreadCalls = {
     const loaded = await plans.load(source);
     return loaded.ok ? ok(editFault(loaded.value.plan, key, value)) : loaded;
   },
+  replay: job => doReplay(plans, job),
   drive,
   async command(run, command) {
     const live = lives.get(run);
@@ -116,7 +118,7 @@ const executor: TaskExecutor = {
 };
 
 async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
-  const { run, source, owner, create, changed, limit, trace, dev, database, directory, refused, workspace } = job;
+  const { run, source, owner, create, changed, limit, trace, database, directory, refused, workspace } = job;
   const loaded = await plans.load(source);
   if (!loaded.ok) return { status: 'not-loaded', error: loaded.error };
   verdicts.set(run, limit);
@@ -132,7 +134,7 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     mayStart: asked => verdicts.get(asked) ?? verdicts.get(run) ?? limit,
     claim: true,
     onRun: (child, childLive) => adopt(child, run, childLive),
-    keepVolatile: dev,
+    keepVolatile: true,
     query: (sql, params) => queriesOf(database).query(sql, params),
     blobs: { put: contents => host.call('putBlobs', contents) },
     files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),

@@ -11,6 +11,7 @@ import type {
   TraceEntry,
 } from '@signalbox/plan';
 import type { Blobs, Commit, OwnerId, RetryPolicy, RunReader, RunWorkspace, StopVerdict } from '@signalbox/runs';
+import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 
 /** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
 export interface ThreadCalls {
@@ -24,6 +25,8 @@ export interface ThreadCalls {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope>>;
+  /** Makes the frames of a recorded run again. */
+  replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
   /** Drives a run until it ends or cannot go on. The plan is loaded if it is not yet. */
   drive(job: DriveJob): Promise<DriveEnd>;
   /** Answers when what the command did is committed. */

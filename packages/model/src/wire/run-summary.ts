@@ -33,7 +33,12 @@ export const wireRecord = z.object({
   stopReason: text.optional(),
   error: wireFault.optional(),
   origin: z
-    .object({ kind: z.enum(['sub-plan', 'fork']), run: runId, node: text.optional(), frame: z.int().optional() })
+    .object({
+      kind: z.enum(['sub-plan', 'fork', 'import']),
+      run: runId,
+      node: text.optional(),
+      frame: z.int().optional(),
+    })
     .optional(),
   /** The plan's file. */
   entry: text.optional(),

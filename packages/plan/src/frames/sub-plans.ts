@@ -1,5 +1,5 @@
-import { deriveId, type RunId } from '@signalbox/model';
-import type { NewRun, NodeKey, RunRecord, TaskError } from '@signalbox/runs';
+import type { RunId } from '@signalbox/model';
+import { type NewRun, type NodeKey, type RunRecord, subPlanRunId, type TaskError } from '@signalbox/runs';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -56,8 +56,7 @@ export function createSubPlans(
   let isEnding = false;
   let wasStopped = false;
 
-  const idOf = (node: string, iteration: number, child: number) =>
-    deriveId<RunId>('sub-plan', run, node, iteration, child);
+  const idOf = (node: string, iteration: number, child: number) => subPlanRunId(run, node, iteration, child);
 
   function stopLater(stopping: Promise<unknown>): void {
     const done: Promise<void> = stopping.then(

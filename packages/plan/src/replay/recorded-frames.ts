@@ -26,14 +26,18 @@ export async function* recordedFrames(reader: RunReader, run: RunId): AsyncGener
       if (event.type === 'run.resumed') lives.push([]);
       lives.at(-1)?.push(event);
       if (event.type !== 'frame.committed') continue;
-      if (frames[0]?.index !== index) frames = await reader.frames(run, index, PAGE);
-      const [frame, ...rest] = frames;
-      if (frame?.index !== index) return;
-      yield { frame, told: event, lives };
-      frames = rest;
+      if (frames.length === 0) frames = await reader.frames(run, index, PAGE);
+      const isKept = frames[0]?.index === index;
+      yield { frame: (isKept ? frames[0] : undefined) ?? collected(event), told: event, lives };
+      if (isKept) frames = frames.slice(1);
       lives = [[]];
       index += 1;
     }
     if (page.length < PAGE) return;
   }
+}
+
+/** What the event log says of a frame that was collected since. What it read is gone, and so is when it was rendered. */
+function collected({ frame: index, ts: at, trigger, digest }: RecordedFrame['told']): Frame {
+  return { index, at, trigger, mounted: [], unmounted: [], written: [], digest, verifiable: false };
 }

@@ -1,6 +1,7 @@
 import type { RunId } from '@signalbox/model';
-import type { AnyEvent, RunReader, TaskId } from '@signalbox/runs';
-import type { Command } from '../frames/command.ts';
+import type { AnyEvent, RetryPolicy, RunReader, TaskId } from '@signalbox/runs';
+import { EDIT_TRIGGER } from '../forks/state-edit.ts';
+import type { Command, StateEdit } from '../frames/command.ts';
 import type { RunMemory } from '../frames/run-memory.ts';
 import type { TaskOutcome } from '../frames/task-executor.ts';
 import type { TaskProgress } from '../nodes/handlers.ts';
@@ -45,11 +46,15 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
   for (const event of events) {
     switch (event.type) {
       case 'operator.acted': {
-        const command = commandOf(event);
+        const policy = events.find(other => other.type === 'node.policy' && other.node === event.node);
+        const command = commandOf(event, policy?.type === 'node.policy' ? policy.policy : undefined);
         if (command !== undefined) commands.push(command);
         if (event.action === 'retry' && event.node !== undefined) retried.add(event.node);
         break;
       }
+      case 'state.edited':
+        commands.push({ kind: 'edit', ...(await editOf(parts, event, events)) });
+        break;
       case 'task.progressed':
         news.push({ kind: 'progress', task: event.task, progress: event.detail as unknown as TaskProgress });
         break;
@@ -101,7 +106,23 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
 
 const SIGNAL = 'signal.';
 
-function commandOf(event: Extract<AnyEvent, { readonly type: 'operator.acted' }>): Command | undefined {
+/** The edit that an event tells of; its value is in the transition of the event before. */
+export async function editOf(
+  { run, reader }: Pick<LifeParts, 'run' | 'reader'>,
+  { key, by, reason, seq }: Extract<AnyEvent, { readonly type: 'state.edited' }>,
+  events: readonly AnyEvent[],
+): Promise<StateEdit> {
+  const changed = events.find(event => event.seq === seq - 1);
+  if (changed?.type !== 'state.changed') return { key, by, reason };
+  const { frame, index } = changed;
+  const [transition] = (await reader.transitions(run, { from: { frame, index }, limit: 1 })).items;
+  return { key, value: transition?.new, by, reason };
+}
+
+function commandOf(
+  event: Extract<AnyEvent, { readonly type: 'operator.acted' }>,
+  policy: RetryPolicy | undefined,
+): Command | undefined {
   const { action, by, node } = event;
   switch (action) {
     case 'pause':
@@ -110,6 +131,7 @@ function commandOf(event: Extract<AnyEvent, { readonly type: 'operator.acted' }>
     case 'terminate':
       return { kind: action, reason: 'as recorded', by };
     case 'retry':
+      return node === undefined ? undefined : { kind: 'retry', node, by, policy };
     case 'cancel':
     case 'reset':
       return node === undefined ? undefined : { kind: action, node, by };
@@ -141,8 +163,11 @@ export function lifeEndOf(events: readonly AnyEvent[], nextFrame: number): LifeE
     return isUndriven ? 'stopped' : 'terminated';
   }
   if (ends) return 'failed';
-  return events.some(event => event.type === 'run.created' || OWN.test(event.type)) ? 'rested' : 'gone';
+  return events.some(isOwn) ? 'rested' : 'gone';
 }
 
-/** What only the driver of a run writes. */
-const OWN = /^(task|handler|effect|state|node)\./;
+/** What only a process that drives a run writes. */
+function isOwn(event: AnyEvent): boolean {
+  if (event.type === 'state.changed') return event.trigger !== EDIT_TRIGGER;
+  return event.type === 'run.created' || /^(task|handler|effect|node)\./.test(event.type);
+}

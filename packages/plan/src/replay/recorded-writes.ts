@@ -1,5 +1,6 @@
 import type { Json, RunId } from '@signalbox/model';
-import type { AnyEvent, RunReader } from '@signalbox/runs';
+import { type AnyEvent, INHERITED, type RunReader } from '@signalbox/runs';
+import { EDIT_TRIGGER } from '../forks/state-edit.ts';
 import { STATE } from '../frames/plan-context.ts';
 import type { Action } from '../state/action.ts';
 
@@ -37,10 +38,13 @@ export async function recordedWrites(
   return { effects, late };
 }
 
+/** Triggers of what a replay does itself: first values, those of renders, edits of people. */
+const NOT_CODE = new Set(['plan.initial', 'init', EDIT_TRIGGER, INHERITED]);
+
 /** Handlers and renders are called again; the first values are the plan's. */
 function isOutside({ handler, node, trigger }: Extract<AnyEvent, { readonly type: 'state.changed' }>): boolean {
   if (handler === 'effect') return true;
-  return node === undefined && handler === undefined && trigger !== 'init' && trigger !== 'plan.initial';
+  return node === undefined && handler === undefined && !NOT_CODE.has(trigger ?? '');
 }
 
 function actionTo(key: string, value: Json | undefined): Action {

@@ -1,17 +1,18 @@
-import { hash } from 'node:crypto';
-import { canonicalJson, createIdSource, type Digest, type Json, type Rng, type RunId } from '@signalbox/model';
-import type { AnyEvent, RunReader, RunRecord } from '@signalbox/runs';
+import { createIdSource, type Digest, type Json, type Rng, type RunId } from '@signalbox/model';
+import type { AnyEvent, Blobs, IntervalSpace, RunReader, RunRecord, Task } from '@signalbox/runs';
 import { queryTables } from '../context.ts';
+import { editUndriven } from '../forks/edit-undriven.ts';
 import { type Command, type CommandBox, createCommandBox } from '../frames/command.ts';
 import { createEngine, type Engine } from '../frames/engine.ts';
 import type { PlanRunOptions, RecordedCode, RunEnd } from '../frames/engine-options.ts';
+import { createFrameDigest } from '../frames/frame-digest.ts';
 import type { TriggerKind } from '../frames/frame-scheduler.ts';
-import { QUERY, VOL } from '../frames/read-book.ts';
-import { loadMemory, type RunMemory } from '../frames/run-memory.ts';
+import { digested, loadMemory, type RunMemory } from '../frames/run-memory.ts';
 import { stopUndriven } from '../frames/stop-undriven.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { type RecordedFrame, recordedFrames } from './recorded-frames.ts';
-import { inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
+import { editOf, inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
+import { recordedReads } from './recorded-reads.ts';
 import { createRecordedWork, subPlanPlace } from './recorded-work.ts';
 import { type RecordedWrites, recordedWrites } from './recorded-writes.ts';
 import { differenceOf, type ReplayDifference } from './replay-difference.ts';
@@ -26,10 +27,10 @@ import { createReplayStore } from './replay-store.ts';
  * 3. A frame that read something unrecorded is not verified. Where it comes out as it was, the replay goes on.
  */
 export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
-  const { plan, run, reader } = options;
+  const { run, reader } = options;
   const record = await reader.run(run);
   if (record === undefined) return { run, frames: 0, verified: 0, unverified: [], children: [] };
-  const player = await createPlayer(plan, record, reader);
+  const player = await createPlayer(options, record);
   const unverified: number[] = [];
   let verified = 0;
   let difference: ReplayDifference | undefined;
@@ -64,6 +65,8 @@ export interface ReplayOptions {
   readonly run: RunId;
   /** Where the record is. */
   readonly reader: RunReader;
+  /** Where contents of files are that renders read. */
+  readonly blobs?: Pick<Blobs, 'get'>;
   readonly onFrame?: (frame: number) => void;
 }
 
@@ -85,13 +88,13 @@ function notAsTold({ index, digest }: RecordedFrame['frame'], told: Digest): Rep
 }
 
 /** Makes the frames of a recorded run again, one after the other. */
-async function createPlayer(plan: AnyPlan, record: RunRecord, reader: RunReader) {
+async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunRecord) {
   const { id: run } = record;
   const store = createReplayStore(run);
   const work = createRecordedWork();
+  const reads = recordedReads(reader, run, blobs);
   const signals: Extract<AnyEvent, { readonly type: 'signal.received' }>[] = [];
   let now = Date.parse(record.createdAt);
-  let reads: ReadonlyMap<string, Json> = new Map();
   let inputs: RecordedInputs | undefined;
   let effects: { readonly ran: ReadonlyMap<string, EffectRun>; readonly writes: RecordedWrites } | undefined;
   let push: Parameters<RecordedCode['attach']>[0] = () => {};
@@ -106,10 +109,8 @@ async function createPlayer(plan: AnyPlan, record: RunRecord, reader: RunReader)
       push = given;
     },
     beforeRender() {
-      const passing = [...reads].flatMap(([key, row]) =>
-        key.startsWith(VOL) ? [[key.slice(VOL.length), readValue(row)] as const] : [],
-      );
-      if (passing.length > 0) memory.volatile.write(new Map(passing));
+      const volatile = reads.volatile();
+      if (volatile.size > 0) memory.volatile.write(volatile);
     },
     effect(call) {
       const { cleanup: _, ...rest } = call;
@@ -137,11 +138,9 @@ async function createPlayer(plan: AnyPlan, record: RunRecord, reader: RunReader)
     rng: noRng,
     keepVolatile: true,
     recorded,
-    query(sql, params) {
-      const row = reads.get(`${QUERY}${hash('sha256', canonicalJson([sql, params]), 'hex').slice(0, 16)}`);
-      if (row === undefined) throw new Error('what this query answered is not recorded');
-      return readValue(row) as readonly Json[];
-    },
+    query: reads.query,
+    files: reads.files,
+    blobs: { put: async () => ({ ok: true, value: [] }) },
     mayStart: () =>
       inputs?.started === 0 ? { kind: 'stop', reason: record.stopReason ?? 'as recorded' } : { kind: 'go' },
   } as PlanRunOptions;
@@ -207,8 +206,31 @@ async function createPlayer(plan: AnyPlan, record: RunRecord, reader: RunReader)
       await engine.step(['stop_requested']);
     }
     if (end === 'stopped') await stopUndriven(options, run, record.stopReason ?? 'as recorded');
+    for (const event of events) {
+      if (event.type === 'state.edited') await editUndriven(options, run, await editOf({ run, reader }, event, events));
+    }
     await engine.close();
     await begin();
+  }
+
+  /** The first frame of a fork is a frame of its parent: its rows are all there is of it. */
+  async function inherit(frame: RecordedFrame['frame']): Promise<ReplayDifference | undefined> {
+    const digest = createFrameDigest();
+    const values = new Map<IntervalSpace, ReadonlyMap<string, Json>>();
+    for (const space of ['node', 'status', 'state', 'read'] as const) {
+      const rows = await reader.at(run, space, 0);
+      values.set(space, rows);
+      if (space !== 'read') for (const [key, value] of rows) digest.set(space, key, digested(space, value));
+    }
+    if (digest.value !== frame.digest) return notAsTold(frame, digest.value);
+    const { status: _, ...begun } = record;
+    const waiting = (await reader.tasks(run)).filter(
+      task => task.createdAt <= record.createdAt && task.handledFrame !== 0,
+    );
+    store.inherit({ ...begun, status: 'paused', nextSeq: 0, inputSeq: 0 }, values, waiting.map(asBegun));
+    await engine.close();
+    await begin();
+    return undefined;
   }
 
   await begin();
@@ -217,14 +239,14 @@ async function createPlayer(plan: AnyPlan, record: RunRecord, reader: RunReader)
       { frame, lives }: RecordedFrame,
       next: RecordedFrame | undefined,
     ): Promise<ReplayDifference | undefined> {
+      if (lives[0]?.some(event => event.type === 'run.forked')) return inherit(frame);
       for (const event of lives.flat()) if (event.type === 'signal.received') signals.push(event);
       for (const ended of lives.slice(0, -1)) await changeHands(ended);
       const events = lives.at(-1) ?? [];
       now = Date.parse(frame.at);
-      const before = reads;
-      reads = await reader.at(run, 'read', frame.index);
+      const isAnswerOther = await reads.turnTo(frame.index);
       inputs = await feed(events, frame.index);
-      if (haveChanged(before, reads)) void commands.ask({ kind: 'invalidate', tables: queryTables });
+      if (isAnswerOther) void commands.ask({ kind: 'invalidate', tables: queryTables });
       effects = await effectsAfter(reader, run, frame.index, next);
       const triggers = triggersOf(frame.trigger.detail);
       if (triggers.includes('stop_requested')) void commands.ask({ kind: 'time-over' });
@@ -270,16 +292,6 @@ async function effectsAfter(
   return ran.size === 0 ? undefined : { ran, writes: await recordedWrites(reader, run, events) };
 }
 
-/** Answers of queries that a component must be shown again. */
-function haveChanged(before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): boolean {
-  for (const [key, row] of after) {
-    if (!key.startsWith(QUERY)) continue;
-    const known = before.get(key);
-    if (known !== undefined && canonicalJson(known) !== canonicalJson(row)) return true;
-  }
-  return false;
-}
-
 function noFrame({ index, digest }: RecordedFrame['frame'], end: RunEnd | undefined): ReplayDifference {
   const why = end?.status === 'failed' ? end.error.message : 'nothing led to it';
   return { frame: index, kind: 'render', what: `it was not made: ${why}`, recorded: digest, rows: [] };
@@ -290,9 +302,10 @@ function triggersOf(detail: string | undefined): readonly TriggerKind[] {
   return (triggers.length === 0 ? ['timer'] : triggers) as TriggerKind[];
 }
 
-/** What was read, from the row that keeps it; absent where nothing was there. */
-function readValue(row: Json): Json | undefined {
-  return typeof row === 'object' && row !== null ? (row as { readonly value?: Json }).value : undefined;
+/** A task as it was when a fork was given it. */
+function asBegun(task: Task): Task {
+  const { leaseOwner: _, result: __, startedAt: ___, endedAt: ____, handledFrame: _____, ...rest } = task;
+  return { ...rest, status: 'pending', retryCount: 0 };
 }
 
 /** Only ids and waits come of it, and neither is part of a frame. */

@@ -4,6 +4,7 @@ import {
   applyChange,
   type Commit,
   type IntervalSpace,
+  intervalSpace,
   type NewRun,
   type RunReader,
   type RunRecord,
@@ -22,14 +23,18 @@ export interface ReplayStore {
   task(id: TaskId): Task | undefined;
   /** The last commit that made a frame. */
   readonly lastFrame: WriteSet['frame'];
+  /** Begins with what a run had when it was forked. */
+  inherit(
+    record: RunRecord,
+    values: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>,
+    tasks: readonly Task[],
+  ): void;
   /** Something from outside the run, such as a signal, is in its log. */
   receive(event: AnyEvent): void;
 }
 
 export function createReplayStore(run: RunId): ReplayStore {
-  const spaces = new Map<IntervalSpace, Map<string, Json>>(
-    (['node', 'status', 'state', 'read'] as const).map(space => [space, new Map()]),
-  );
+  const spaces = new Map<IntervalSpace, Map<string, Json>>(intervalSpace.options.map(space => [space, new Map()]));
   const tasks = new Map<TaskId, Task>();
   /** By `seq`; those of the run itself are no input to it. */
   const received = new Map<number, AnyEvent>();
@@ -81,7 +86,9 @@ export function createReplayStore(run: RunId): ReplayStore {
   const reader = {
     run: async asked => (asked === run ? record : undefined),
     children: async () => [],
+    artifactList: async () => ({ items: [] }),
     at: async (_, space) => new Map(spaces.get(space)),
+    valueAt: async (_, space, key) => spaces.get(space)?.get(key),
     // Only their number in a frame is asked for.
     transitions: async (_, { from = { frame: 0, index: 0 } } = {}) => ({
       items: Array.from({ length: counted.frame === from.frame ? counted.count - from.index : 0 }, () => ({
@@ -106,6 +113,11 @@ export function createReplayStore(run: RunId): ReplayStore {
     task: id => tasks.get(id),
     get lastFrame() {
       return lastFrame;
+    },
+    inherit(given, values, waiting) {
+      record = { ...given, frames: 1 };
+      for (const [space, rows] of values) spaces.set(space, new Map(rows));
+      for (const task of waiting) tasks.set(task.id, task);
     },
     receive(event) {
       if (record === undefined) return;

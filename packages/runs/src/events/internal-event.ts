@@ -120,6 +120,8 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('run.kept', { kept: z.boolean(), by: text }),
   /** These frames were collected: their trees, statuses and state are gone, their events stay. */
   of('run.collapsed', { frames: z.array(frameRange).readonly(), by: text }),
+  /** Everything before came from a bundle: of which run, with which head, and who brought it here. */
+  of('run.imported', { run: runId, head: digest, bundle: digest, by: text }),
   of('usage.recorded', { call: text, node: nodeKey.optional(), task: taskId.optional() }),
 ]);
 export type InternalEvent = z.infer<typeof internalEvent>;

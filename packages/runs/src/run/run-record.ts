@@ -5,10 +5,11 @@ import { frameRange } from '../retention/frame-range.ts';
 import { taskError } from '../tasks/task-error.ts';
 import { stopConditions } from '../usage/stop-conditions.ts';
 
-/** Where a run comes from: a sub-plan of its parent's node, or a fork of one of its frames. */
+/** Where a run comes from: a sub-plan of its parent's node, a fork of one of its frames, or a run that was exported. */
 export const runOrigin = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sub-plan'), run: runId, node: nodeKey, iteration: z.int().nonnegative() }),
   z.strictObject({ kind: z.literal('fork'), run: runId, frame: z.int().nonnegative(), head: digest }),
+  z.strictObject({ kind: z.literal('import'), run: runId, head: digest, bundle: digest }),
 ]);
 export type RunOrigin = z.infer<typeof runOrigin>;
 

@@ -99,9 +99,9 @@ function recordView(record: RunRecord): WireRecord {
     ...(record.error !== undefined && { error: faultView(record.error) }),
     ...(origin !== undefined && {
       origin:
-        origin.kind === 'fork'
-          ? { kind: origin.kind, run: origin.run, frame: origin.frame }
-          : { kind: origin.kind, run: origin.run, node: origin.node },
+        origin.kind === 'sub-plan'
+          ? { kind: origin.kind, run: origin.run, node: origin.node }
+          : { kind: origin.kind, run: origin.run, ...(origin.kind === 'fork' && { frame: origin.frame }) },
     }),
     ...(record.source !== undefined && { entry: record.source.entry }),
     limits: record.limits,

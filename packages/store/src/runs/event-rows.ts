@@ -38,7 +38,7 @@ export function eventRows(database: DatabaseSync, json: JsonColumns): EventRows 
 }
 
 /** Room for the events, and for the frames, of one run. Places stay exact as numbers for 2^25 runs. */
-const PLACES = 2 ** 28;
+export const PLACES = 2 ** 28;
 
 function placeOf(run: number, index: number): number {
   if (index >= PLACES) throw new Bug(`run number ${run} has no place ${index}`);

@@ -23,6 +23,7 @@ export interface RecordRows {
     readonly task: RowCodec<Task>;
     readonly decision: RowCodec<Decision>;
     readonly artifact: RowCodec<ArtifactRecord>;
+    readonly usage: RowCodec<UsageRecord>;
   };
   task(run: number, id: TaskId): Task | undefined;
   taskStatus(run: number, id: TaskId): TaskStatus | undefined;
@@ -127,7 +128,7 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
   const insertUsage = database.prepare(`${insertInto('usage', usages.columns)} on conflict do nothing`);
 
   return {
-    codecs: { task: tasks, decision: decisions, artifact: artifacts },
+    codecs: { task: tasks, decision: decisions, artifact: artifacts, usage: usages },
     task(run, id) {
       const row = taskById.get(run, id);
       return row && tasks.fromRow(row);

@@ -1,0 +1,49 @@
+import { type ErrorCode, type ErrorEnvelope, failure } from '@signalbox/model';
+import { ContainerFault } from './bundle-container.ts';
+
+export type BundleErrorCode = Extract<ErrorCode, `BUNDLE_${string}`>;
+
+/** What is wrong with a bundle, thrown to where its file was opened. */
+export class BundleFault extends Error {
+  override readonly name = 'BundleFault';
+  readonly code: BundleErrorCode;
+  /** The part in which it is. */
+  readonly part: string | undefined;
+
+  constructor(code: BundleErrorCode, why: string, part?: string) {
+    super(why);
+    this.code = code;
+    this.part = part;
+  }
+}
+
+/** The envelope of what was thrown while a bundle was read, or the same again if it is none of the bundle's. */
+export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
+  if (cause instanceof ContainerFault) {
+    const code = cause.kind === 'format' ? 'BUNDLE_INVALID_FORMAT' : 'BUNDLE_INTEGRITY_FAILED';
+    return refusal(file, code, cause.message);
+  }
+  if (cause instanceof BundleFault) return refusal(file, cause.code, cause.message, cause.part);
+  const systemCode = (cause as { readonly code?: unknown } | null)?.code;
+  if (typeof systemCode !== 'string' || !/^E[A-Z]+$/.test(systemCode)) throw cause;
+  const isThere = systemCode !== 'ENOENT' && systemCode !== 'EISDIR';
+  return failure(isThere ? 'STORE_IO_FAILED' : 'command/usage', {
+    message: `${file} cannot be read (${systemCode}).`,
+    suggestion: isThere
+      ? 'See that the disk is sound, then try again.'
+      : 'Give the file that "signalbox export" wrote.',
+    details: { file, systemCode },
+  });
+}
+
+function refusal(file: string, code: BundleErrorCode, why: string, part?: string): ErrorEnvelope {
+  const where = part === undefined ? '' : ` in ${part}`;
+  return failure(code, {
+    message: `${file} cannot be relied on: ${why}${where}.`,
+    suggestion:
+      code === 'BUNDLE_UNSUPPORTED_VERSION'
+        ? 'Open it with a newer version of Signalbox.'
+        : 'Export the run again where it is, or fetch the file again.',
+    details: { file, ...(part === undefined ? {} : { part }) },
+  });
+}

@@ -1,0 +1,82 @@
+import path from 'node:path';
+import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type Archive, openArchive } from '@signalbox/store';
+import { openBundle } from '../bundles/open-bundle.ts';
+import type { Machine } from '../machine.ts';
+import { keptPlan } from '../runs/plan-files.ts';
+import { planLost } from '../runs/plan-lost.ts';
+import { unknownRun } from '../runs/run-failures.ts';
+import { openPlanThreads } from '../threads/plan-threads.ts';
+import type { PlanSource } from '../threads/thread-api.ts';
+import type { RunReplay } from './replay-job.ts';
+
+/** What a verifying replay found. */
+export interface ReplayVerdict {
+  /** Every frame of every run could be verified, and has the hash that is recorded. */
+  readonly ok: boolean;
+  readonly run: RunId;
+  /** The run, and those of its sub-plans. */
+  readonly runs: readonly RunReplay[];
+}
+
+export interface ReplayOptions {
+  readonly machine: Pick<Machine, 'timers'>;
+  /** A plan's file, instead of the files that the run kept. */
+  readonly plan?: string | undefined;
+}
+
+/** Makes the frames of a run of a data directory again. No key and no network is used, and nothing is written. */
+export async function verifyRunReplay(
+  dataDirectory: string,
+  run: RunId,
+  options: ReplayOptions,
+): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
+  const database = path.join(dataDirectory, 'db.sqlite');
+  const archive = openArchive({ path: database });
+  if (!archive.ok) return archive;
+  try {
+    return await replay(archive.value, database, run, options);
+  } finally {
+    archive.value.close();
+  }
+}
+
+/** Makes the frames of the run in a bundle again, without importing it. */
+export async function verifyBundleReplay(
+  file: string,
+  options: ReplayOptions,
+): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
+  const bundle = await openBundle(file);
+  if (!bundle.ok) return bundle;
+  try {
+    return await replay(bundle.value.archive, bundle.value.database, bundle.value.run, options);
+  } finally {
+    bundle.value.close();
+  }
+}
+
+async function replay(
+  archive: Archive,
+  database: string,
+  asked: RunId,
+  { machine, plan }: ReplayOptions,
+): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
+  const record = await archive.run(asked);
+  if (record === undefined) return err(unknownRun(asked));
+  // The plan of a sub-plan is in the code of the run above it.
+  if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, { machine, plan });
+  const source: Result<PlanSource, ErrorEnvelope> =
+    plan === undefined ? await keptPlan(archive, record) : ok({ kind: 'file', file: path.resolve(plan) });
+  if (!source.ok) return source;
+  const threads = openPlanThreads(() => ({ calls: {} as never, lost() {} }), { timers: machine.timers, threads: 1 });
+  try {
+    const replayed = await threads.replay({ database, run: record.id, source: source.value });
+    if ('status' in replayed) return err(planLost(record.source?.entry ?? record.name, replayed.reason));
+    if (!replayed.ok) return replayed;
+    const runs = replayed.value;
+    const isVerified = (one: RunReplay) => one.difference === undefined && one.verified === one.frames;
+    return ok({ ok: runs.every(isVerified), run: record.id, runs });
+  } finally {
+    threads.close();
+  }
+}

@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, type Digest, type Json, type RunId } from '@signalbox/model';
+import type { Blobs, RunReader } from '@signalbox/runs';
+import { FILE, QUERY, VOL } from '../frames/read-book.ts';
+import type { FileItem, FileStat, PlanFiles } from '../workspaces/plan-files.ts';
+
+/** What renders read then, and read again now: volatile state, answers of queries, files. */
+export interface RecordedReads {
+  /** Turns to a frame. True where an answer of a query is another than in the frame before. */
+  turnTo(frame: number): Promise<boolean>;
+  /** Keys and values of volatile state. */
+  volatile(): ReadonlyMap<string, Json | undefined>;
+  query(sql: string, params: readonly Json[]): readonly Json[];
+  /** Nothing is written to them. */
+  readonly files: PlanFiles;
+}
+
+interface ReadRow {
+  readonly value?: Json;
+  readonly digest?: Digest;
+  readonly absent?: true;
+}
+
+export function recordedReads(reader: RunReader, run: RunId, blobs: Pick<Blobs, 'get'> | undefined): RecordedReads {
+  let rows: ReadonlyMap<string, Json> = new Map();
+  const contents = new Map<Digest, Uint8Array>();
+
+  async function keepContents(): Promise<void> {
+    const wanted = new Set<Digest>();
+    for (const [key, row] of rows) {
+      const { digest } = key.startsWith(FILE) ? asRow(row) : {};
+      if (digest !== undefined) wanted.add(digest);
+    }
+    for (const name of contents.keys()) if (!wanted.has(name)) contents.delete(name);
+    for (const name of wanted) {
+      const content = contents.has(name) ? undefined : await blobs?.get(name);
+      if (content?.ok === true) contents.set(name, content.value);
+    }
+  }
+
+  const rowOf = (look: string, path: string): ReadRow => {
+    const row = rows.get(`${FILE}${look}:${path}`);
+    if (row === undefined || row === true) throw new Error('what was read of it is not recorded');
+    return asRow(row);
+  };
+
+  return {
+    async turnTo(frame) {
+      const before = rows;
+      rows = await reader.at(run, 'read', frame);
+      await keepContents();
+      return hasOtherAnswer(before, rows);
+    },
+    volatile: () =>
+      new Map(
+        [...rows].flatMap(([key, row]) => (key.startsWith(VOL) ? [[key.slice(VOL.length), asRow(row).value]] : [])),
+      ),
+    query(sql, params) {
+      const row = rows.get(`${QUERY}${hash('sha256', canonicalJson([sql, params]), 'hex').slice(0, 16)}`);
+      if (row === undefined || row === true) throw new Error('what this query answered is not recorded');
+      return (asRow(row).value ?? []) as readonly Json[];
+    },
+    files: {
+      read(path) {
+        const { absent, digest } = rowOf('read', path);
+        if (absent === true || digest === undefined) return undefined;
+        const content = contents.get(digest);
+        if (content === undefined) throw new Error(`its content ${digest} is not kept`);
+        return content;
+      },
+      list: path => rowOf('list', path).value as readonly FileItem[] | undefined,
+      stat: path => rowOf('stat', path).value as FileStat | undefined,
+      write() {},
+      mark: path => ({
+        text: canonicalJson(['read', 'list', 'stat'].map(look => rows.get(`${FILE}${look}:${path}`) ?? null)),
+        isFresh: false,
+      }),
+    },
+  };
+}
+
+function asRow(row: Json): ReadRow {
+  return typeof row === 'object' && row !== null && !Array.isArray(row) ? (row as ReadRow) : {};
+}
+
+function hasOtherAnswer(before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): boolean {
+  for (const [key, row] of after) {
+    if (!key.startsWith(QUERY)) continue;
+    const known = before.get(key);
+    if (known !== undefined && canonicalJson(known) !== canonicalJson(row)) return true;
+  }
+  return false;
+}
