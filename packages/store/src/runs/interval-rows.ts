@@ -35,24 +35,21 @@ export const ALL_AT = `
       where run = :run and space = :space and key = keys.key and from_frame <= :frame)
   where kind <> 2`;
 
-/** The rows of a space that hold in a frame, sought in the same way. */
-const LAST_AT = `
+/** The rows of a space that hold in a frame of one run, as rows of another's frame 0; sought in the same way. */
+const COPY_AT = `
   with recursive keys (key) as (
     select min(key) from intervals where run = :from and space = :space
     union all
     select (select min(key) from intervals where run = :from and space = :space and key > keys.key)
     from keys where keys.key is not null
-  ),
-  last as (
-    select keys.key as key, kind, value, base_bytes, chain_bytes
-    from keys cross join intervals on run = :from and space = :space
-      and intervals.key = keys.key and from_frame = (
-        select max(from_frame) from intervals
-        where run = :from and space = :space and key = keys.key and from_frame <= :frame)
-  )`;
-const COPY_WHOLE = `
+  )
   insert into intervals (run, space, key, from_frame, kind, value, base_bytes, chain_bytes)
-  ${LAST_AT} select :run, :space, key, 0, kind, value, base_bytes, chain_bytes from last where kind = 0`;
+  select :run, :space, keys.key, 0, kind, value, base_bytes, chain_bytes
+  from keys cross join intervals on run = :from and space = :space
+    and intervals.key = keys.key and from_frame = (
+      select max(from_frame) from intervals
+      where run = :from and space = :space and key = keys.key and from_frame <= :frame)
+  where kind <> 2`;
 
 export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): IntervalRows {
   const ofKey = 'run = ? and space = ? and key = ?';
@@ -70,8 +67,8 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     on conflict (run, space, key, from_frame) do update set kind = excluded.kind, value = excluded.value,
       base_bytes = excluded.base_bytes, chain_bytes = excluded.chain_bytes`);
   const allAt = database.prepare(ALL_AT);
-  const copyWhole = database.prepare(COPY_WHOLE);
-  const patched = database.prepare(`${LAST_AT} select key from last where kind = 1`);
+  const copyAt = database.prepare(COPY_AT);
+  const patched = database.prepare('select key from intervals where run = ? and space = ? and kind = 1');
 
   const placeOf = (run: number, space: IntervalSpace, key: string) => `${run} ${space} ${key}`;
 
@@ -107,9 +104,9 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     inherit(run, from, frame) {
       for (const space of intervalSpace.options) {
         const number = spaceNumber(space);
-        copyWhole.run({ run, from, space: number, frame });
+        copyAt.run({ run, from, space: number, frame });
         // A patch needs the rows before it: its value is put together, and is a whole one here.
-        for (const row of patched.all({ from, space: number, frame })) {
+        for (const row of patched.all(run, number)) {
           const key = String(row.key);
           const value = valueAt(from, space, key, frame);
           if (value === undefined) continue;

@@ -114,11 +114,14 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
   const taskById = database.prepare('select * from tasks where run = ? and id = ?');
   const statusById = database.prepare('select status from tasks where run = ? and id = ?');
   const putTask = database.prepare(insertInto('tasks', tasks.columns, 'run, id'));
-  const inherited = tasks.columns.map(column => (column === 'id' ? ':to' : column === 'handled_frame' ? '0' : column));
-  const handledBefore = database.prepare('select id from tasks where run = ? and handled_frame < ? order by n');
-  const inheritTask = database.prepare(`
+  let inheritedId = (task: TaskId): TaskId => task;
+  database.function('inherited_id', id => inheritedId(taskId.parse(id)));
+  const inherited = tasks.columns.map(column =>
+    column === 'id' ? 'inherited_id(id)' : column === 'handled_frame' ? '0' : column,
+  );
+  const inheritTasks = database.prepare(`
     insert into tasks (run, ${tasks.columns.join(', ')})
-    select :run, ${inherited.join(', ')} from tasks where run = :parent and id = :from`);
+    select :run, ${inherited.join(', ')} from tasks where run = :parent and handled_frame < :frame order by n`);
   const decisionById = database.prepare('select * from decisions where run = ? and id = ?');
   const putDecision = database.prepare(insertInto('decisions', decisions.columns, 'id'));
   const insertArtifact = database.prepare(insertInto('artifacts', artifacts.columns));
@@ -144,9 +147,8 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
       else cache.forget(place);
     },
     inheritTasks(run, parent, frame, idOf) {
-      for (const { id } of handledBefore.all(parent, frame)) {
-        inheritTask.run({ run, parent, from: String(id), to: idOf(taskId.parse(id)) });
-      }
+      inheritedId = idOf;
+      inheritTasks.run({ run, parent, frame });
     },
     decision(run, id) {
       const row = decisionById.get(run, id);
