@@ -20,9 +20,15 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'run/unknown': 404,
   'run/frame-unknown': 404,
   'run/task-unknown': 404,
+  'session/unknown': 404,
+  'workflow/unknown': 404,
   'decision/unknown': 404,
   'artifact/unknown': 404,
   'workspace/none': 404,
+  'state/checkpoint-unknown': 404,
+  'state/conflict': 409,
+  'state/fork-failed': 409,
+  'state/nothing-to-undo': 409,
   'store/owned': 503,
 };
 
