@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { useLive } from '../server/live.tsx';
-import { changeSettings, choices } from '../settings/settings.ts';
+import { choices } from '../settings/read-settings.ts';
+import { changeSettings } from '../settings/settings.ts';
 import { headlineOf } from '../story/question.ts';
 import { runStanding } from '../story/words.ts';
 import { Dialog } from './dialog.tsx';

@@ -24,6 +24,10 @@ export function Shell() {
   });
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
+      // Out of a search, back to the keys of the page.
+      if (event.key === 'Escape' && event.target instanceof HTMLInputElement && event.target.type === 'search') {
+        event.target.blur();
+      }
       if (event.key !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
       setOver(before => (before === 'palette' ? undefined : 'palette'));

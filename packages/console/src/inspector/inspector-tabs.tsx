@@ -143,8 +143,8 @@ export function ToolsTab({ transcript }: TabProps) {
 }
 
 export function LogsTab({ chunks, task, story }: TabProps) {
-  const live = task === undefined ? undefined : story.speech.get(task.id)?.text;
-  const text = task?.endedAt === undefined ? live : chunks?.map(spoken).join('');
+  const live = task?.status === 'running' ? story.speech.get(task.id)?.text : undefined;
+  const text = live ?? chunks?.map(spoken).join('');
   if (text === undefined || text === '') return <Empty title="It has said nothing" />;
   return <Tail text={text} />;
 }

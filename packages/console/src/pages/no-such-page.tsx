@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { Empty } from '../frame/notices.tsx';
 
 export function NoSuchPage() {
   return (
-    <Empty title="There is no such page">
+    <div className="empty">
+      <h1>There is no such page</h1>
       <Link to="/runs">See the runs</Link>
-    </Empty>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Panel } from '../frame/panel.tsx';
-import { changeSettings, choices, type Settings, useSettings } from '../settings/settings.ts';
+import { choices, type Settings } from '../settings/read-settings.ts';
+import { changeSettings, useSettings } from '../settings/settings.ts';
 import { momentWords } from '../story/words.ts';
 
 const themeWords: Record<Settings['theme'], string> = { system: 'As the system has it', dark: 'Dark', light: 'Light' };

@@ -23,17 +23,14 @@ export function LiveProvider({ onRefused, children }: { onRefused(): void; reado
   const reads = useQueryClient();
   const store = useMemo(() => createStore(emptyList, nextFrame), []);
   useEffect(() => {
-    const open = new Map<string, string>();
     const { close } = client.watch('all', news => {
+      const before = news.kind === 'run' ? store.read().runs?.find(({ id }) => id === news.run) : undefined;
       store.change(list => toldList(list, news));
-      // Whoever waits is told by the number of those who do and by the run's last change, and read in full.
-      if (news.kind === 'runs') void reads.invalidateQueries({ queryKey: DECISIONS });
-      if (news.kind !== 'run') return;
-      const { openDecisions, updatedAt } = news.summary;
-      const mark = openDecisions === 0 ? '' : `${openDecisions} ${updatedAt}`;
-      if ((open.get(news.run) ?? '') !== mark || openDecisions > 0)
+      // A run says how many wait for a person in it; what they are is read when one of them may have changed.
+      const isQuiet = news.kind === 'run' && before?.openDecisions === 0 && news.summary.openDecisions === 0;
+      if (news.kind === 'runs' || (news.kind === 'run' && !isQuiet)) {
         void reads.invalidateQueries({ queryKey: DECISIONS });
-      open.set(news.run, mark);
+      }
     });
     return close;
   }, [client, reads, store]);

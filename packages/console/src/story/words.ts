@@ -1,5 +1,5 @@
 import type { NodeStatus, RunSummary, WireEvent } from '@signalbox/model';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/read-settings.ts';
 
 /** What a lamp shows. One per thing, never two: what it is doing now. */
 export type Signal = 'idle' | 'next' | 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'skipped';

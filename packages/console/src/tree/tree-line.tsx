@@ -20,7 +20,6 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
   const { node, depth, hasChildren, isOpen, start, handlers = [], isCurrent, isLooked, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status);
   const isLoop = node.kind === 'while' || node.kind === 'ralph';
-  const name = `${node.label}, ${node.kind}, ${word}${node.reason === undefined ? '' : `: ${node.reason}`}`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys
     <div
@@ -28,7 +27,6 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
       aria-level={depth + 1}
       aria-expanded={hasChildren ? isOpen : undefined}
       aria-selected={isLooked}
-      aria-label={name}
       tabIndex={isCurrent ? 0 : -1}
       className={`node node-${signal}`}
       data-node={node.id}
@@ -51,13 +49,21 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
       <Lamp signal={signal} />
       <span className="node-label">{node.label}</span>
       {node.kind !== node.label && <span className="kind">{node.kind}</span>}
+      <span className="sr-only">
+        {word}
+        {node.reason !== undefined && `: ${node.reason}`}
+      </span>
       {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration + 1}</span>}
       {handlers.map(handler => (
         <span key={handler} className="handler" title={`${handler} ran`}>
           {handler}
         </span>
       ))}
-      {node.reason !== undefined && <span className="node-reason">{node.reason}</span>}
+      {node.reason !== undefined && (
+        <span className="node-reason" aria-hidden="true">
+          {node.reason}
+        </span>
+      )}
       {node.detail !== undefined && <span className="node-detail">{node.detail}</span>}
     </div>
   );

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { readSettings } from './read-settings.ts';
+
+describe('settings', () => {
+  const unset = { theme: 'system', time: 'relative', dangerous: 'ask', notify: false };
+
+  it('[K28] are as they were kept', () => {
+    const kept = { theme: 'dark', time: 'utc', dangerous: 'off', notify: true };
+    expect(readSettings(JSON.stringify(kept))).toEqual(kept);
+  });
+
+  it.each([null, '', 'x', '[]', '7', 'null', '{"theme":"pink","time":1,"dangerous":null,"notify":"yes"}'])(
+    '[K28] that are not understood count as not set: %s',
+    kept => {
+      expect(readSettings(kept)).toEqual(unset);
+    },
+  );
+});

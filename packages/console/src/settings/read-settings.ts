@@ -1,0 +1,40 @@
+/** What a person wants of this console, kept in this browser. The server knows nothing of it. */
+export interface Settings {
+  readonly theme: 'system' | 'dark' | 'light';
+  readonly time: 'relative' | 'local' | 'utc';
+  /** What cannot be taken back: not offered, or asked for twice. */
+  readonly dangerous: 'off' | 'ask';
+  readonly notify: boolean;
+}
+
+/** What each setting can be; the first is what it is unless told otherwise. */
+export const choices = {
+  theme: ['system', 'dark', 'light'],
+  time: ['relative', 'local', 'utc'],
+  dangerous: ['ask', 'off'],
+  notify: [false, true],
+} as const satisfies { readonly [Name in keyof Settings]: readonly Settings[Name][] };
+
+/** What is kept may be of another version, or anything: what is not known is as it is unless told otherwise. */
+export function readSettings(kept: string | null): Settings {
+  const given = parsed(kept);
+  return {
+    theme: known(choices.theme, given.theme),
+    time: known(choices.time, given.time),
+    dangerous: known(choices.dangerous, given.dangerous),
+    notify: known(choices.notify, given.notify),
+  };
+}
+
+function known<Value>(all: readonly [Value, ...Value[]], given: unknown): Value {
+  return all.find(one => one === given) ?? all[0];
+}
+
+function parsed(kept: string | null): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(kept ?? '{}');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

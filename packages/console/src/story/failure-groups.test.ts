@@ -1,0 +1,41 @@
+import type { RunSummary } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import { failureGroups, failureStreaks, hourly } from './failure-groups.ts';
+
+const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
+const run = (id: string, status: string, fields: object = {}) =>
+  ({ id, record: { name: 'a', status, updatedAt: at(0), ...fields } }) as unknown as RunSummary;
+const failed = (id: string, message: string, fields: object = {}) =>
+  run(id, 'failed', { error: { class: 'terminal', code: 'plan/task-failed', message }, ...fields });
+
+describe('failures', () => {
+  it('[K27] are grouped by why: numbers, ids and what follows the first line do not count', () => {
+    const groups = failureGroups([
+      failed('4', 'port 81 is taken\nby 7'),
+      failed('3', 'no disk'),
+      failed('2', 'port 80 is taken'),
+      run('1', 'completed'),
+    ]);
+    expect(groups.map(({ message, runs }) => [message, runs.map(({ id }) => id)])).toEqual([
+      ['port 81 is taken\nby 7', ['4', '2']],
+      ['no disk', ['3']],
+    ]);
+  });
+
+  it('[K27] in a row are those since a plan last completed', () => {
+    const row = ['5', '4', '3'].map(id => failed(id, 'x'));
+    expect(failureStreaks([...row, run('2', 'completed'), failed('1', 'x')], 3)).toMatchObject([
+      { name: 'a', count: 3 },
+    ]);
+    expect(failureStreaks([run('6', 'completed'), ...row], 1)).toEqual([]);
+    expect(failureStreaks([run('6', 'running'), ...row], 4)).toEqual([]);
+  });
+
+  it('[K27] are counted by the hour', () => {
+    const runs = [failed('3', 'x', { endedAt: at(9) }), run('2', 'completed', { endedAt: at(9) }), failed('1', 'x')];
+    expect(hourly(runs, Date.parse(at(9)) + 1, 2)).toEqual([
+      { failed: 0, ended: 0 },
+      { failed: 1, ended: 2 },
+    ]);
+  });
+});

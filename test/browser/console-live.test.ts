@@ -1,0 +1,414 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from './chromium.ts';
+import { type LiveConsole, openLiveConsole } from './live-console.ts';
+
+// One browser, one server, one story: each test goes on where the one before it ended.
+
+let live: LiveConsole;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  page = await context.newPage();
+  complaints = [];
+  page.on('pageerror', error => complaints.push(error.message));
+  page.on('console', message => {
+    const isLost = /WebSocket connection|Failed to load resource|ERR_CONNECTION/.test(message.text());
+    if ((message.type() === 'error' || message.type() === 'warning') && !isLost) complaints.push(message.text());
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await live?.close();
+});
+
+const open = (place: string) => page.goto(`${live.url}${place}#token=${live.token}`);
+const isShown = (words: string | RegExp) => page.getByText(words).first().waitFor();
+const node = (id: string) => page.locator(`[data-node="${id}"]`);
+const status = (word: string) => page.getByRole('status').filter({ hasText: word }).waitFor();
+const tab = (name: string) => page.getByRole('tab', { name }).click();
+const runOfPage = () => new URL(page.url()).pathname.split('/').at(-1) as RunId;
+/** Until the server says so: what follows does not depend on how fast the machine is. */
+async function until(run: RunId, wanted: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watch = live.client.watch(run, news => {
+    const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
+    if (summary?.record.status === wanted) resolve();
+  });
+  await promise;
+  watch.close();
+}
+
+describe('a run from its start to its end', () => {
+  it('[K18] is started from a form, which says what is wrong before it is sent', async () => {
+    live.break();
+    await open('/start');
+    await page.getByLabel('The plan’s file').fill(live.plan('release'));
+    const input = page.getByLabel('Input, as JSON');
+    await input.fill('{ not json');
+    await isShown('This is not JSON');
+    expect(await page.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
+    await input.fill(JSON.stringify({ project: live.project, broken: live.broken, checks: 12 }));
+    await page.getByLabel('Tags, with commas between').fill('nightly, eu');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
+    expect((await live.client.run(runOfPage())).ok).toBe(true);
+  });
+
+  it('[K20] its frames arrive while one looks, and looking back does not follow them', async () => {
+    await status('waits for you');
+    await isShown(/of 1\d in all/);
+    await isShown('following');
+    const slider = page.getByRole('slider');
+    await slider.focus();
+    for (let presses = 0; presses < 4; presses += 1) await page.keyboard.press('ArrowLeft');
+    await page.getByRole('button', { name: 'Back to now' }).waitFor();
+    await tab('State');
+    await page.locator('[data-change=changed]').first().waitFor();
+    const [before, after] = await page.locator('tr:has(th:text("checks")) pre').allTextContents();
+    expect(Number(after)).toBe(Number(before) + 1);
+    await page.waitForURL(/frame=\d+/);
+    await page.keyboard.press('.');
+    await isShown('following');
+    await tab('Now');
+  });
+
+  it('[K19] tree, frame and inspector are there at once, and the address says what is looked at', async () => {
+    await node('changelog').click();
+    for (const name of ['Plan tree', 'Frame', 'Inspector']) {
+      expect(await page.getByRole('region', { name, exact: true }).isVisible()).toBe(true);
+    }
+    await tab('Tools');
+    await page.waitForURL(/node=changelog&look=tools/);
+    const address = page.url();
+    await page.reload();
+    await page.getByText('read_file').waitFor();
+    expect(page.url()).toBe(address);
+  });
+
+  it('[K22] the inspector has what a node was told, did, said and gave, and where it was written', async () => {
+    const seen: Record<string, RegExp> = {
+      Summary: /4\.3 k tokens/,
+      Input: /Put the heading of version 2\.4\.0/,
+      Output: /The newest heading is 2\.3\.1/,
+      Tools: /CHANGES\.md/,
+      Logs: /First I look at what is there/,
+      JSON: /"node": "changelog"/,
+      Definition: /release\.tsx:\d+:\d+/,
+    };
+    const inspector = page.getByRole('region', { name: 'Inspector' });
+    for (const [name, words] of Object.entries(seen)) {
+      await inspector.getByRole('tab', { name }).click();
+      await inspector.getByText(words).first().waitFor();
+    }
+  });
+
+  it('[K21] its plan is a graph, an outline, XML and JSON; the tree is filtered', async () => {
+    await tab('Plan');
+    await page.locator('.react-flow__node').first().waitFor();
+    for (const [form, words] of [
+      ['Outline', 'Smoke test <task> idle'],
+      ['XML', '<task id="smoke-test" label="Smoke test"'],
+      ['JSON', '"id": "smoke-test"'],
+    ] as const) {
+      await page.getByRole('button', { name: form, exact: true }).click();
+      await page.locator('.code-whole').getByText(words).waitFor();
+    }
+    await page.getByRole('searchbox', { name: 'Filter the plan' }).fill('smoke');
+    await node('rollout').waitFor({ state: 'detached' });
+    expect(await node('smoke-test').isVisible()).toBe(true);
+    await page.getByRole('searchbox', { name: 'Filter the plan' }).fill('');
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K14] the briefing says what needs the person, and what it cost', async () => {
+    const run = runOfPage();
+    await page.getByRole('searchbox', { name: 'Filter the plan' }).press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('b');
+    await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
+    expect(await page.getByRole('region', { name: 'In short' }).innerText()).toMatch(/0\s+at work\s+1\s+wait for you/);
+    await page.getByRole('region', { name: 'Cost' }).getByText('scripted:models/release.json').waitFor();
+    await page.getByRole('link', { name: 'Change CHANGES.md' }).click();
+    await page.waitForURL(/\/queue/);
+    expect((await live.client.decisions({ run })).ok).toBe(true);
+  });
+
+  it('[K15] the queue shows the exact change side by side and what led to it; a key answers, and the run goes on', async () => {
+    const [before, after] = [page.getByLabel('As it is'), page.getByLabel('As it would be')];
+    await after.waitFor();
+    expect(await before.innerText()).not.toContain('2.4.0');
+    expect(await after.innerText()).toContain('- The export is twice as fast.');
+    await page.getByRole('region', { name: 'What led here' }).getByText('I look at the change log as it is.').waitFor();
+    const { approvals } = given(await live.client.decisions());
+    const run = approvals[0]?.runId as RunId;
+    const failed = until(run, 'failed');
+    await page.keyboard.press('a');
+    await isShown('Nothing waits for you.');
+    await failed;
+    expect(readFileSync(path.join(live.project, 'CHANGES.md'), 'utf8')).toContain('## 2.4.0');
+  });
+
+  it('[K23] what failed is said with its reason, and is run again from the page', async () => {
+    await open('/runs?view=failed');
+    await page.getByRole('link', { name: /release/ }).click();
+    await isShown('the database is not there');
+    live.mend();
+    const waits = until(runOfPage(), 'waiting');
+    await page
+      .getByRole('alert')
+      .getByRole('button', { name: /Smoke test/ })
+      .click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await waits;
+    await page.getByRole('button', { name: 'A tenth first' }).waitFor();
+    expect(await node('smoke-test').getAttribute('data-status')).toBe('succeeded');
+  });
+
+  it('[K31] a restart of the server under the open page loses nothing and needs no reload', async () => {
+    await page.evaluate('window.isSamePage = true');
+    await live.stop();
+    await isShown('Reconnecting');
+    await live.start();
+    await page.getByText('Reconnecting').first().waitFor({ state: 'detached' });
+    const done = until(runOfPage(), 'completed');
+    await page.getByRole('button', { name: 'A tenth first' }).click();
+    await done;
+    await status('completed');
+    await node('publish').and(page.locator('[data-status=succeeded]')).waitFor();
+    const { nextSeq, frames } = given(await live.client.run(runOfPage())).record;
+    await isShown(`of ${frames} in all`);
+    await tab('Events');
+    await isShown(`${nextSeq} in all`);
+    expect(await page.evaluate('window.isSamePage')).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K18] is started again with the values of an earlier one; the same key starts it once', async () => {
+    await open('/start');
+    await page
+      .getByRole('button', { name: /use its values/ })
+      .first()
+      .click();
+    await expect.poll(() => page.getByLabel('Input, as JSON').inputValue()).toContain('broken');
+    await page.getByText('More', { exact: true }).click();
+    const starts: string[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      await page.getByLabel('Idempotency key').fill('the-same');
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
+      starts.push(runOfPage());
+      await page.goBack();
+      await page
+        .getByRole('button', { name: /use its values/ })
+        .first()
+        .click();
+      await expect.poll(() => page.getByLabel('Input, as JSON').inputValue()).toContain('broken');
+      if (times === 0) await page.getByText('More', { exact: true }).click();
+    }
+    expect(new Set(starts).size).toBe(1);
+  });
+});
+
+describe('what a person does', () => {
+  it('[K24] terminating asks twice, and is not offered where it is switched off', async () => {
+    const { runs } = given(await live.client.runs({ status: ['waiting'] }));
+    const run = runs[0]?.id as RunId;
+    await open('/settings');
+    await page.getByLabel('Not offered').check();
+    await open(`/runs/${run}`);
+    const more = page.getByRole('button', { name: 'More to do with this run' });
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Send a signal' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Terminate' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await open('/settings');
+    await page.getByLabel('Asked for twice').check();
+    await open(`/runs/${run}`);
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Terminate' }).click();
+    const doIt = page.getByRole('dialog').getByRole('button', { name: 'Terminate' });
+    expect(await doIt.isDisabled()).toBe(true);
+    await page.getByLabel('I know that this cannot be taken back').check();
+    await doIt.click();
+    await status('stopped');
+  });
+
+  it('[K25] a signal is sent with a payload', async () => {
+    const { id } = given(await live.client.start({ file: live.plan('release'), input: { project: live.project } }));
+    await until(id, 'waiting');
+    await open(`/runs/${id}?tab=events`);
+    await page.getByRole('button', { name: 'More to do with this run' }).click();
+    await page.getByRole('menuitem', { name: 'Send a signal' }).click();
+    await page.getByLabel('Name').fill('freeze');
+    await page.getByLabel('Payload').fill('{"until":"Monday"}');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'signal.received' }).waitFor();
+  });
+
+  it('[K26] a key of state is watched over time', async () => {
+    await tab('State');
+    await page.getByRole('button', { name: 'Watch checks' }).click();
+    await tab('Now');
+    const watched = page.getByRole('region', { name: 'Watched: checks' });
+    await watched.getByText('check.passed').first().waitFor();
+    expect((await watched.getByRole('listitem').allInnerTexts()).length).toBe(6);
+    await watched.getByRole('button', { name: 'Watch checks' }).click();
+  });
+
+  it('[K15] many decisions are answered at once, and one with other arguments', async () => {
+    for (let count = 0; count < 2; count += 1) {
+      const { id } = given(await live.client.start({ file: live.plan('release'), input: { project: live.project } }));
+      await until(id, 'waiting');
+    }
+    await open('/queue');
+    await isShown('3 decisions wait for you.');
+    await page.keyboard.press('j');
+    await page.keyboard.press('m');
+    const args = page.getByLabel('The arguments it gets instead');
+    await args.fill(JSON.stringify({ path: 'CHANGES.md', find: '# Changes', replaceWith: '# What changed' }));
+    await page.getByRole('button', { name: 'Approve with these' }).click();
+    await page.locator('.queue-list > li').nth(2).waitFor({ state: 'detached' });
+    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await page.getByRole('button', { name: 'Deny 2' }).click();
+    await page.getByRole('button', { name: 'Deny 2' }).waitFor({ state: 'detached' });
+    const { approvals } = given(await live.client.decisions({ status: 'answered' }));
+    const said = approvals.flatMap(({ decision }) => decision.resolution?.resolutionType ?? []);
+    expect(said.filter(word => word === 'modify').length).toBe(1);
+    expect(said.filter(word => word === 'reject').length).toBe(2);
+  });
+
+  it('[K16] who wants it is notified when something waits while the page is in the background', async () => {
+    const other = await context.newPage();
+    await other.addInitScript(`
+      window.Notification = class { static permission = 'granted'; static requestPermission = async () => 'granted';
+        constructor(title, options) { document.body.append('Rung: ' + title + ': ' + options.body); } close() {} };
+      Object.defineProperty(document, 'hidden', { get: () => true });`);
+    await other.goto(`${live.url}/settings#token=${live.token}`);
+    await other.getByLabel('Notify me').check();
+    await live.client.start({ file: live.plan('release'), input: { project: live.project, checks: 1 } });
+    await other.getByText('Rung: Something waits for you: Change CHANGES.md').waitFor();
+    await other.getByLabel('Notify me').uncheck();
+    await other.close();
+  });
+
+  it('[K27] failures are grouped by why, a streak is named, and all are run again at once', async () => {
+    live.break();
+    const runs: RunId[] = [];
+    for (let parcel = 1; parcel <= 5; parcel += 1) {
+      const input = { broken: live.broken, parcel };
+      runs.push(given(await live.client.start({ file: live.plan('deliver'), input })).id);
+    }
+    await Promise.all(runs.map(run => until(run, 'failed')));
+    await open('/failures');
+    const group = page.getByRole('region', { name: /Nobody is at home/ });
+    await group.getByText('5', { exact: true }).waitFor();
+    await isShown('failed 5 times in a row');
+    live.mend();
+    await group.getByRole('button', { name: 'Retry all' }).click();
+    await Promise.all(runs.map(run => until(run, 'completed')));
+    await group.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K17] what is looked for among the runs is in the address, and can be kept', async () => {
+    await open('/runs');
+    await page.getByRole('button', { name: /^Completed/ }).click();
+    await page.getByRole('searchbox').fill('deliver');
+    await page.waitForURL(/view=done&q=deliver/);
+    expect(await page.locator('.runline').count()).toBe(5);
+    await page.getByRole('button', { name: 'Keep this view' }).click();
+    await open('/runs');
+    await page.getByRole('link', { name: 'done · deliver' }).click();
+    await page.waitForURL(/view=done&q=deliver/);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await page.locator('[data-current]').getAttribute('data-item')).toBe(
+      await page.locator('.runs > li').nth(1).getAttribute('data-item'),
+    );
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
+  });
+
+  it('[K29] the palette goes anywhere by name, and the keys are told', async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('a page, a run, a setting').fill('failu');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/failures/);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('approve', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.waitForURL(/\/settings/);
+  });
+
+  it('[K28] times are shown as UTC, local or relative, and stay so', async () => {
+    await page.getByLabel('UTC').check();
+    await open('/runs');
+    await page.locator('.runline-ago').first().waitFor();
+    const moment = () => page.locator('.runline-ago').first().innerText();
+    expect(await moment()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
+    await open('/settings');
+    await page.getByLabel('How long ago').check();
+    await open('/runs');
+    await page.locator('.runline-ago').first().waitFor();
+    expect(await moment()).toMatch(/ago$/);
+  });
+});
+
+describe('for everybody', () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+  it.each(['light', 'dark'] as const)('[K30] no page has a fault that axe knows of: %s', async colorScheme => {
+    await page.emulateMedia({ colorScheme });
+    const { runs } = given(await live.client.runs());
+    const [release, deliver] = ['release', 'deliver'].map(name => runs.find(({ record }) => record.name === name)?.id);
+    const { approvals } = given(await live.client.decisions());
+    const asked = approvals.find(({ decision }) => decision.kind === 'file_edit')?.approvalId;
+    const places = [
+      '/',
+      `/queue?decision=${asked}`,
+      '/runs',
+      '/failures',
+      '/start',
+      '/settings',
+      `/runs/${deliver}?node=deliver&look=output`,
+      ...['now', 'plan', 'state', 'events'].map(name => `/runs/${release}?tab=${name}&node=changelog&look=tools`),
+      `/runs/${release}?frame=2&node=check&look=json`,
+      '/nothing',
+    ];
+    const faults: string[] = [];
+    for (const place of places) {
+      await open(place);
+      await page.locator('h1, .empty').first().waitFor();
+      if (place.includes('tab=plan')) await page.locator('.react-flow__node').first().waitFor();
+      if (place.startsWith('/queue')) await page.getByLabel('As it would be').waitFor();
+      await page.evaluate(axe);
+      const found = await page.evaluate<readonly string[]>(
+        `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+      );
+      faults.push(...found.map(fault => `${place}: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
+
+function given<T>(
+  answer: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },
+): T {
+  if (!answer.ok) throw new Error(JSON.stringify(answer.error));
+  return answer.value;
+}

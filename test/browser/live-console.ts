@@ -1,0 +1,87 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
+import { type Client, createClient } from '@signalbox/client';
+import { type RunningServer, startServer } from '@signalbox/server';
+import { repositoryRoot } from '../../scripts/local-program.ts';
+import { type BuiltConsole, builtConsole } from './built-console.ts';
+
+const TOKEN = 'a-token-of-this-test';
+const plans = path.join(repositoryRoot, 'packages/console/test/plans');
+
+/** The whole of Signalbox on a data directory of its own: real plans, real agents on a scripted model, real files. */
+export interface LiveConsole {
+  readonly client: Client;
+  readonly url: string;
+  readonly token: string;
+  /** A plan's file, by its name. */
+  plan(name: string): string;
+  /** Where agents work. */
+  readonly project: string;
+  /** While this file is there, what can fail fails. */
+  readonly broken: string;
+  break(): void;
+  mend(): void;
+  /** Ends the server and everything in it. */
+  stop(): Promise<void>;
+  /** Begins again where it was, at the same address. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openLiveConsole(): Promise<LiveConsole> {
+  const built: BuiltConsole = builtConsole();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'signalbox-live-'));
+  const [dataDirectory, project, broken] = ['data', 'project', 'broken'].map(name => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  cpSync(plans, path.join(folder, 'plans'), { recursive: true });
+  mkdirSync(project);
+  writeFileSync(path.join(project, 'CHANGES.md'), '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n');
+  let home: Home | undefined;
+  let server: RunningServer | undefined;
+
+  const start = async () => {
+    const machine = thisMachine();
+    const opened = await openHome({ dataDirectory, machine, env: {}, resumeOnAnswer: true });
+    if (!opened.ok) throw new Error(opened.error.message);
+    home = opened.value;
+    const { timers } = machine;
+    const started = await startServer({
+      host: home.host,
+      token: TOKEN,
+      port: server?.port ?? 0,
+      timers,
+      consoleDirectory: built.directory,
+    });
+    if (!started.ok) throw new Error(started.error.message);
+    server = started.value;
+  };
+  const stop = async () => {
+    await server?.close();
+    await home?.close();
+    home = undefined;
+  };
+  await start();
+  const url = server === undefined ? '' : (server as RunningServer).url;
+  return {
+    client: createClient({ url, token: TOKEN }),
+    url,
+    token: TOKEN,
+    plan: name => path.join(folder, 'plans', `${name}.tsx`),
+    project,
+    broken,
+    break: () => writeFileSync(broken, ''),
+    mend: () => rmSync(broken, { force: true }),
+    stop,
+    start,
+    async close() {
+      await stop();
+      built.remove();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
