@@ -5,6 +5,7 @@ const ACT = 'Act on runs:';
 const DECIDE = 'Decide:';
 const LOOK = 'Look at runs:';
 const GUIDE = 'Guide agents:';
+const RETAIN = 'Keep and collect:';
 
 /** Every command of the program, in the order of its help. */
 export const commands: readonly CommandEntry[] = [
@@ -63,6 +64,36 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./act-commands.ts')).defineRetry,
   },
   {
+    syntax: 'rerun <run> <node>',
+    summary: 'do a node and what depends on it anew, in a new run',
+    group: ACT,
+    load: async () => (await import('./forks/fork-commands.ts')).defineRerun,
+  },
+  {
+    syntax: 'fork <run>',
+    summary: 'go on from an earlier moment of a run, in a new run',
+    group: ACT,
+    load: async () => (await import('./forks/fork-commands.ts')).defineFork,
+  },
+  {
+    syntax: 'reset <run> <node>',
+    summary: 'count the rounds of a loop anew',
+    group: ACT,
+    load: async () => (await import('./act-commands.ts')).defineReset,
+  },
+  {
+    syntax: 'edit <run> <key> [value]',
+    summary: 'change the durable state of a run, and say why',
+    group: ACT,
+    load: async () => (await import('./forks/edit-commands.ts')).defineEdit,
+  },
+  {
+    syntax: 'undo <run> <call>',
+    summary: 'undo what a tool call did to files',
+    group: ACT,
+    load: async () => (await import('./forks/undo-commands.ts')).defineUndo,
+  },
+  {
     syntax: 'cancel <run> <node>',
     summary: 'cancel the work of a node',
     group: ACT,
@@ -93,6 +124,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./decision-commands.ts')).defineDeny,
   },
   {
+    syntax: 'answer <session> <gap>',
+    summary: 'answer what a guided session waits for',
+    group: DECIDE,
+    load: async () => (await import('./guided/answer-command.ts')).defineAnswer,
+  },
+  {
     syntax: 'ls',
     summary: 'list the runs of the data directory, newest first',
     group: LOOK,
@@ -100,9 +137,15 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     syntax: 'show <run>',
-    summary: 'show a run: its status and its tree',
+    summary: 'show a run or a guided session: its status and its tree',
     group: LOOK,
     load: async () => (await import('./show-command.ts')).defineShow,
+  },
+  {
+    syntax: 'why <run> [node]',
+    summary: 'say why a run or a node waits, failed, was skipped or ran again',
+    group: LOOK,
+    load: async () => (await import('./why/why-command.ts')).defineWhy,
   },
   {
     syntax: 'state <run>',
@@ -129,6 +172,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./look-commands.ts')).defineEvents,
   },
   {
+    syntax: 'checkpoints <run>',
+    summary: 'list the tool calls of a run, and what can be undone',
+    group: LOOK,
+    load: async () => (await import('./forks/undo-commands.ts')).defineCheckpoints,
+  },
+  {
     syntax: 'artifacts <run>',
     summary: 'list what a run kept for people to see',
     group: LOOK,
@@ -153,10 +202,40 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./logs-command.ts')).defineLogs,
   },
   {
+    syntax: 'export <id>',
+    summary: 'write a guided session into one file, to go on with elsewhere',
+    group: 'Check what happened:',
+    load: async () => (await import('./bundle-commands.ts')).defineExport,
+  },
+  {
+    syntax: 'import <file>',
+    summary: 'take in what was exported, whole or not at all',
+    group: 'Check what happened:',
+    load: async () => (await import('./bundle-commands.ts')).defineImport,
+  },
+  {
     syntax: 'verify <dir>',
     summary: 'check a journal offline; say the first thing that is wrong',
     group: 'Check what happened:',
     load: async () => (await import('./verify-command.ts')).defineVerify,
+  },
+  {
+    syntax: 'keep <run>',
+    summary: 'keep a run, however old it gets',
+    group: RETAIN,
+    load: async () => (await import('./retention/retention-commands.ts')).defineKeep,
+  },
+  {
+    syntax: 'unkeep <run>',
+    summary: 'let a run go when its time comes',
+    group: RETAIN,
+    load: async () => (await import('./retention/retention-commands.ts')).defineUnkeep,
+  },
+  {
+    syntax: 'gc',
+    summary: 'take away what is past its time; say what that freed',
+    group: RETAIN,
+    load: async () => (await import('./retention/retention-commands.ts')).defineGc,
   },
   {
     syntax: 'doctor',
@@ -187,6 +266,18 @@ export const commands: readonly CommandEntry[] = [
     summary: 'look at the workflows that agents are guided by',
     group: GUIDE,
     load: async () => (await import('./workflow/workflow-command.ts')).defineWorkflow,
+  },
+  {
+    syntax: 'sessions',
+    summary: 'list the guided sessions, and keep one whatever its age',
+    group: GUIDE,
+    load: async () => (await import('./guided/sessions-command.ts')).defineSessions,
+  },
+  {
+    syntax: 'keys',
+    summary: 'look after the keys that the tokens of agents are signed with',
+    group: GUIDE,
+    load: async () => (await import('./guided/keys-command.ts')).defineKeys,
   },
   {
     syntax: `${CHILD_COMMAND} <role> [args...]`,

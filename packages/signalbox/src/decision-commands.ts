@@ -10,16 +10,18 @@ import {
 import type { CommandContext, DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { describeDecision } from './decision-report.ts';
-import { exitCodes } from './exit-code.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
+import { listWaiting } from './guided/waiting-report.ts';
 import { parseJson } from './json-argument.ts';
 import { withSurface } from './surface/with-surface.ts';
-import { paintOf, type Terminal } from './terminal.ts';
+import { paintOf, reportError, type Terminal } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
-export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
+export const defineDecisions: DefineCommand = (command, { terminal, end, calledAs }) => {
   command
     .description(
-      'Lists what waits for a person, oldest first: what is asked, by which node of which run, and how to answer.',
+      'Lists what waits for a person, oldest first: what is asked, by which node of which run, and how to answer. What guided ' +
+        'sessions wait for comes after that.',
     )
     .option('--run <run>', 'only those of one run')
     .option('--all', 'also those that were answered or withdrawn')
@@ -27,11 +29,16 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
     .option('--json', 'print one decision a line as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox decisions --run 019b8d62')
     .action(async (flags: DataFlags & { readonly run?: string; readonly all?: boolean }) => {
-      const nothing = () => {
-        if (flags.json !== true) terminal.print('Nothing waits for you.');
+      const nothing = async (): Promise<ExitCode> => {
+        const listed = flags.run === undefined ? await listWaiting(terminal, flags, calledAs) : 0;
+        if (typeof listed !== 'number') {
+          reportError(terminal, listed, flags.json ?? false);
+          return exitCodeOf(listed);
+        }
+        if (listed === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
         return exitCodes.done;
       };
-      const list = async (reader: Reader): Promise<0 | ErrorEnvelope> => {
+      const list = async (reader: Reader): Promise<ExitCode | ErrorEnvelope> => {
         const run = flags.run === undefined ? undefined : await findRun(reader, flags.run);
         if (run !== undefined && !run.ok) return run.error;
         const found = await reader.decisions({
@@ -41,7 +48,9 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
         for (const one of found) {
           terminal.print(flags.json ? JSON.stringify(one) : describeDecision(one, paintOf(terminal)));
         }
-        return found.length === 0 ? nothing() : exitCodes.done;
+        if (found.length === 0) return nothing();
+        const listed = flags.run === undefined ? await listWaiting(terminal, flags, calledAs) : 0;
+        return typeof listed === 'number' ? exitCodes.done : listed;
       };
       end(await withReader(terminal, flags, list, flags.run === undefined ? nothing : undefined));
     });

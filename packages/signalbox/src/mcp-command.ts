@@ -1,6 +1,7 @@
-import { openGuidedTools } from '@signalbox/app/guided';
+import { configOf, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
+import manifest from '../package.json' with { type: 'json' };
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
@@ -40,7 +41,10 @@ Exit codes: 0 the agent closed its end, 2 usage.`,
       const onFault = (thrown: unknown) =>
         terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
       const machine = thisMachine();
-      const tools = openGuidedTools({ dataDirectory: directory, directories: workflowPlaces(workflows), machine });
+      const directories = workflowPlaces(workflows);
+      const recorded = recordAppliedConfig(directory, configOf(manifest.version, directories), machine.clock);
+      if (!recorded.ok) terminal.complain(recorded.error.message);
+      const tools = openGuidedTools({ dataDirectory: directory, directories, machine });
       await serveOnStdio(createAgentMcp(tools, { onFault }), onFault);
       end(exitCodes.done);
     });

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { accessToken, dataDirectory, openUsers, usageError } from '@signalbox/app';
-import { openGuidedTools } from '@signalbox/app/guided';
+import { configOf, openGuidedSessions, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, thisMachine } from '@signalbox/app/runs';
 import { startServer } from '@signalbox/server';
+import manifest from '../package.json' with { type: 'json' };
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
@@ -51,6 +52,9 @@ async function serve(
   const home = await openHome({ dataDirectory: directory, machine, env, resumeOnAnswer: true });
   if (!home.ok) return home.error;
   const { host, owned, close } = home.value;
+  const directories = workflowPlaces();
+  const recorded = recordAppliedConfig(directory, configOf(manifest.version, directories), machine.clock);
+  if (!recorded.ok) terminal.complain(recorded.error.message);
   const token = accessToken(directory, machine);
   const server = token.ok
     ? await startServer({
@@ -59,7 +63,8 @@ async function serve(
         users: openUsers(directory, machine),
         port: Number(port),
         timers: machine.timers,
-        guided: openGuidedTools({ dataDirectory: directory, directories: workflowPlaces(), machine }),
+        guided: openGuidedTools({ dataDirectory: directory, directories, machine }),
+        sessions: openGuidedSessions({ dataDirectory: directory, directories: workflowPlaces(), machine }),
         consoleDirectory: consoleDirectory(),
         onFault: thrown =>
           terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)),

@@ -4,6 +4,7 @@ import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeLineage } from './forks/lineage-report.ts';
+import { showIfSession } from './guided/show-session.ts';
 import { describeRun } from './look.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf, shown, type Terminal } from './terminal.ts';
@@ -14,16 +15,20 @@ interface ShowFlags extends DataFlags {
   readonly xml?: boolean;
 }
 
-export const defineShow: DefineCommand = (command, { terminal, end }) => {
+export const defineShow: DefineCommand = (command, { terminal, end, calledAs }) => {
   command
-    .description('Shows a run: its status, and its plan as it is now or as it was in an earlier frame.')
+    .description(
+      'Shows a run: its status, and its plan as it is now or as it was in an earlier frame. Or a guided session: its runs as trees of ' +
+        'places, what waits, and what was noted.',
+    )
     .option('--frame <n>', 'the plan as it was in this frame')
     .option('--xml', 'print the plan as XML')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the run and its plan as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     the beginning of an id is enough')
     .action(async (given: string, flags: ShowFlags) => {
-      end(await withReader(terminal, flags, reader => show(reader, given, flags, terminal)));
+      const session = await showIfSession(given, flags, terminal, calledAs);
+      end(session ?? (await withReader(terminal, flags, reader => show(reader, given, flags, terminal))));
     });
 };
 

@@ -1,9 +1,12 @@
 import { type VerifyReport, verifyDirectory } from '@signalbox/app';
 import type { DefineCommand } from './command.ts';
+import { DATA_DIR_OPTION } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
+import { journalNamed } from './guided/session-journal.ts';
 import { type Paint, paintOf, reportError, shown } from './terminal.ts';
 
 interface VerifyFlags {
+  readonly dataDir?: string;
   readonly expectHead?: string;
   readonly snapshots?: string;
   readonly json?: boolean;
@@ -12,11 +15,12 @@ interface VerifyFlags {
 export const defineVerify: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Checks the journal in a directory (the one that holds manifest.jsonl) from its files alone: order, digests, schema, ' +
+      'Checks the journal in a directory (the one that holds manifest.jsonl), or of a guided session by its id, from its files alone: order, digests, schema, ' +
         'dedupe keys, and the snapshots it pins. Nothing is written, no lock is taken, no network is used.',
     )
     .option('--expect-head <hash>', 'the head that was kept elsewhere; finds a history that was rewritten or cut')
     .option('--snapshots <dir>', 'the snapshot store; by default ../../snapshots seen from the journal, if it is there')
+    .option(...DATA_DIR_OPTION)
     .option('--json', 'print the report, or the error, as one line of JSON')
     .addHelpText(
       'after',
@@ -25,11 +29,17 @@ Examples:
   $ signalbox demo --dir tour
   $ signalbox verify tour/runs/*
   $ signalbox verify tour/runs/* --json
+  $ signalbox verify 019b8d62                      a guided session; the beginning of an id is enough
   $ signalbox verify tour/runs/* --expect-head sha256:<the head that you noted>
 
 Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
     )
-    .action((directory: string, { expectHead, snapshots, json = false }: VerifyFlags) => {
+    .action((given: string, { expectHead, snapshots, dataDir, json = false }: VerifyFlags) => {
+      const directory = journalNamed(given, dataDir);
+      if (typeof directory !== 'string') {
+        reportError(terminal, directory, json);
+        return end(exitCodeOf(directory));
+      }
       const verified = verifyDirectory(directory, { expectHead, snapshots });
       if (!verified.ok) {
         reportError(terminal, verified.error, json);

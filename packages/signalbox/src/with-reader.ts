@@ -12,7 +12,7 @@ export async function withReader(
   { dataDir, json = false }: DataFlags,
   look: (reader: Reader) => Promise<ExitCode | ErrorEnvelope>,
   /** Says that there is nothing, where that is an answer. */
-  onNothing?: () => ExitCode,
+  onNothing?: () => ExitCode | Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { env, platform } = process;
   const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });

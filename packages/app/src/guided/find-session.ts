@@ -13,9 +13,11 @@ export function findSession(options: SessionStoresOptions, given: string): Resul
   return err(unknownSession(first === undefined ? `There is no session ${given} in this data directory.` : `${many}.`));
 }
 
-export function unknownSession(message: string): ErrorEnvelope<'session/unknown'> {
+/** `matches` are the sessions that could be meant. */
+export function unknownSession(message: string, matches = 0): ErrorEnvelope<'session/unknown'> {
   return failure('session/unknown', {
     message,
+    details: { matches },
     suggestion:
       'See "signalbox sessions" for the sessions there are, and give enough of the id to tell it from the others.',
   });

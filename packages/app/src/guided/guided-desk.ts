@@ -1,5 +1,5 @@
 import { nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, ok, type Result, type SessionId } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
 import {
   type Gap,
   type GapAnswer,
@@ -24,6 +24,8 @@ export interface WaitingGap {
 export interface GuidedDesk {
   /** What waits, session by session, in the order it was recorded. Sessions that are not healthy are left out. */
   waiting(): Result<readonly WaitingGap[], ErrorEnvelope>;
+  /** A gap of a session that only the person can settle, open or not, by the beginning of its id. */
+  find(sessionId: SessionId, given: string): Result<WaitingGap, ErrorEnvelope>;
   /** An answer counts once; whoever answers again gets the first answer. */
   answer(sessionId: SessionId, gapId: GapId, given: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
 }
@@ -47,6 +49,17 @@ export function openGuidedDesk(options: SessionFilesOptions): GuidedDesk {
       return ok(waiting);
     },
 
+    find(sessionId, given) {
+      const view = reader.view(sessionId);
+      if (!view.ok) return view;
+      const found = projectGaps(view.value.events()).filter(
+        ({ gapId, reason }) => reason.category === 'user_only_dependency' && given !== '' && gapId.startsWith(given),
+      );
+      const [gap, second] = found;
+      if (gap === undefined || second !== undefined) return err(unknownGap(sessionId, given, found.length));
+      return ok({ sessionId, gap, shown: proposalHash(nodeHasher, gap) });
+    },
+
     async answer(sessionId, gapId, given) {
       const view = reader.view(sessionId);
       if (!view.ok) return view;
@@ -64,4 +77,15 @@ export function openGuidedDesk(options: SessionFilesOptions): GuidedDesk {
         : ok(answered);
     },
   };
+}
+
+function unknownGap(sessionId: SessionId, given: string, count: number) {
+  return failure('decision/unknown', {
+    message:
+      count === 0
+        ? `Session ${sessionId} has no gap ${given} that a person can answer.`
+        : `${count} gaps of session ${sessionId} begin with ${given}.`,
+    suggestion: 'List them with "signalbox decisions" or "signalbox show", and give enough of the id.',
+    details: { sessionId },
+  });
 }

@@ -1,5 +1,15 @@
+export type { SessionId } from '@signalbox/model';
+export { type Gap, type GapAnswer, MAX_BUNDLE_BYTES } from '@signalbox/workflow';
+export {
+  type AppliedConfig,
+  configOf,
+  type GuidedConfig,
+  readAppliedConfig,
+  recordAppliedConfig,
+} from './applied-config.ts';
 export { findSession } from './find-session.ts';
 export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './guided-desk.ts';
+export { type GuidedSessions, openGuidedSessions } from './guided-sessions.ts';
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './open-guided-tools.ts';
 export {

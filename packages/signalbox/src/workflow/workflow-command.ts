@@ -1,12 +1,21 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
-import { checkWorkflow } from '@signalbox/app/guided';
+import { checkWorkflow, configOf, readAppliedConfig } from '@signalbox/app/guided';
+import manifest from '../../package.json' with { type: 'json' };
 import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
 import { describeCheck, reportOf } from './workflow-check-report.ts';
+import { configReport, describeConfig } from './workflow-config.ts';
 import { describeInspection } from './workflow-inspection.ts';
 import { describeList, withStatus, workflowTools } from './workflow-list.ts';
-import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
+import {
+  askedDataDirectory,
+  missingPlace,
+  WORKFLOWS_OPTION,
+  type WorkflowFlags,
+  workflowPlaces,
+} from './workflow-places.ts';
 
 export const defineWorkflow: DefineCommand = (command, { terminal, end }) => {
   const answer = async (flags: WorkflowFlags, act: () => Promise<ExitCode | ErrorEnvelope>) => {
@@ -90,6 +99,29 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
         const report = reportOf(checked.value);
         terminal.print(flags.json ? JSON.stringify(report) : describeCheck(target, report, paintOf(terminal)));
         return report.ok ? exitCodes.done : exitCodes.failed;
+      }),
+    );
+
+  command
+    .command('config')
+    .summary('say what servers would start with here, and whether the last one did')
+    .description(
+      'Says what a server would start with here, and whether the last one that started has that. Workflows that were added to a known ' +
+        'directory are found at once; another directory, version or default counts from the next start of "mcp" or "serve".',
+    )
+    .option(...WORKFLOWS_OPTION)
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print both as JSON')
+    .action((flags: WorkflowFlags & DataFlags) =>
+      answer(flags, async () => {
+        const desired = configOf(manifest.version, workflowPlaces(flags.workflows));
+        const applied = readAppliedConfig(askedDataDirectory(flags.dataDir));
+        terminal.print(
+          flags.json
+            ? JSON.stringify(configReport(desired, applied))
+            : describeConfig(desired, applied, paintOf(terminal)),
+        );
+        return exitCodes.done;
       }),
     );
 

@@ -1,0 +1,51 @@
+import path from 'node:path';
+import { type ErrorEnvelope, usageError } from '@signalbox/app';
+import { findSession, type SessionId } from '@signalbox/app/guided';
+import { openReader, type RunRecord } from '@signalbox/app/runs';
+import { askedDataDirectory } from '../workflow/workflow-places.ts';
+
+/** What the beginning of an id names: a guided session, or something that is looked for among the runs. */
+export type Target =
+  | { readonly kind: 'session'; readonly sessionId: SessionId }
+  | { readonly kind: 'run' }
+  | { readonly kind: 'refused'; readonly error: ErrorEnvelope };
+
+/** A whole id is one or the other; a beginning that both have is refused. */
+export async function targetOf(dataDir: string | undefined, given: string): Promise<Target> {
+  const dataDirectory = askedDataDirectory(dataDir);
+  const session = findSession({ dataDirectory }, given);
+  if (!session.ok && !isAmbiguous(session.error)) return { kind: 'run' };
+  const isWhole = session.ok && session.value === given;
+  const runs = isWhole ? 0 : await runsThatBegin(dataDirectory, given);
+  if (runs > 0) {
+    return {
+      kind: 'refused',
+      error: usageError(`Runs and guided sessions begin with ${given}.`, 'Give more of the id.'),
+    };
+  }
+  return session.ok ? { kind: 'session', sessionId: session.value } : { kind: 'refused', error: session.error };
+}
+
+/** Whether several sessions begin with what was given. */
+export function isAmbiguous({ code, details }: ErrorEnvelope): boolean {
+  const { matches = 0 } = (details ?? {}) as { readonly matches?: number };
+  return code === 'session/unknown' && matches > 1;
+}
+
+async function runsThatBegin(dataDirectory: string, given: string): Promise<number> {
+  const opened = openReader({ path: path.join(dataDirectory, 'db.sqlite') });
+  if (!opened.ok) return 0;
+  const reader = opened.value;
+  try {
+    let after: RunRecord['id'] | undefined;
+    let count = 0;
+    do {
+      const page = await reader.runs(after === undefined ? {} : { after });
+      count += page.items.filter(run => run.id.startsWith(given)).length;
+      after = page.next;
+    } while (after !== undefined);
+    return count;
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { ErrorEnvelope } from '@signalbox/app';
+import { findSession } from '@signalbox/app/guided';
+import { askedDataDirectory } from '../workflow/workflow-places.ts';
+import { isAmbiguous } from './guided-target.ts';
+
+/** The directory of the journal that is meant: what is there under that path, else that of the session with that id. */
+export function journalNamed(given: string, dataDir: string | undefined): string | ErrorEnvelope {
+  if (existsSync(given)) return given;
+  const dataDirectory = askedDataDirectory(dataDir);
+  const session = findSession({ dataDirectory }, given);
+  if (session.ok) return path.join(dataDirectory, 'sessions', session.value);
+  return isAmbiguous(session.error) ? session.error : given;
+}

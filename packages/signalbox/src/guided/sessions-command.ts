@@ -1,0 +1,68 @@
+import type { ErrorEnvelope } from '@signalbox/app';
+import { findSession, keepSession, listSessions } from '@signalbox/app/guided';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
+import { paintOf, reportError } from '../terminal.ts';
+import { askedDataDirectory } from '../workflow/workflow-places.ts';
+import { describeSessions } from './session-list-report.ts';
+
+export const defineSessions: DefineCommand = (command, { terminal, end }) => {
+  const tell = (flags: DataFlags, outcome: ExitCode | ErrorEnvelope) => {
+    if (typeof outcome === 'number') return end(outcome);
+    reportError(terminal, outcome, flags.json ?? false);
+    end(exitCodeOf(outcome));
+  };
+
+  command
+    .description(
+      'Lists the guided sessions of the data directory, the last that was written first: their runs, where each is, and what ' +
+        'waits for you. "signalbox show" shows one of them.',
+    )
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print one session a line as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox sessions
+  $ signalbox sessions keep 019b8d62       never delete it for its age; the beginning of an id is enough
+  $ signalbox sessions unkeep 019b8d62
+
+Exit codes: 0 done, 1 failed, 2 usage.`,
+    )
+    .action((flags: DataFlags) => {
+      const listed = listSessions({ dataDirectory: askedDataDirectory(flags.dataDir) });
+      if (!listed.ok) return tell(flags, listed.error);
+      if (flags.json) for (const session of listed.value) terminal.print(JSON.stringify(session));
+      else if (listed.value.length === 0) terminal.print('There are no guided sessions yet.');
+      else terminal.print(describeSessions(listed.value, paintOf(terminal)));
+      end(exitCodes.done);
+    });
+
+  for (const [name, keep, summary] of [
+    ['keep', true, 'keep a session, whatever its age'],
+    ['unkeep', false, 'let a kept session be deleted when its time is over'],
+  ] as const) {
+    command
+      .command(`${name} <session>`)
+      .summary(summary)
+      .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+      .option(...DATA_DIR_OPTION)
+      .option('--json', 'print what is so now as JSON')
+      // The parent has the same options, and commander gives them to it.
+      .action(async (given: string, _flags: DataFlags, self: { optsWithGlobals(): DataFlags }) => {
+        const flags = self.optsWithGlobals();
+        const dataDirectory = askedDataDirectory(flags.dataDir);
+        const session = findSession({ dataDirectory }, given);
+        if (!session.ok) return tell(flags, session.error);
+        const done = await keepSession({ dataDirectory }, session.value, keep);
+        if (!done.ok) return tell(flags, done.error);
+        const { sessionId, isChanged } = done.value;
+        const now = keep ? 'is kept' : 'is no longer kept';
+        const text = `Session ${sessionId} ${isChanged ? now : `${now.replace('is', 'was').replace('was no longer', 'was not')} before`}.`;
+        terminal.print(flags.json ? JSON.stringify(done.value) : text);
+        end(exitCodes.done);
+      });
+  }
+};

@@ -1,0 +1,49 @@
+import type { ErrorEnvelope } from '@signalbox/app';
+import { type Gap, openGuidedDesk, type WaitingGap } from '@signalbox/app/guided';
+import { thisMachine } from '@signalbox/app/runs';
+import type { DataFlags } from '../data-directory-option.ts';
+import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
+import { askedDataDirectory } from '../workflow/workflow-places.ts';
+
+/** Prints what guided sessions wait for, and answers with how much that is. */
+export async function listWaiting(
+  terminal: Terminal,
+  { dataDir, json = false }: DataFlags,
+  calledAs: string,
+): Promise<number | ErrorEnvelope> {
+  const waiting = openGuidedDesk({ dataDirectory: askedDataDirectory(dataDir), rng: thisMachine().rng }).waiting();
+  if (!waiting.ok) return waiting.error;
+  for (const one of waiting.value) {
+    terminal.print(json ? JSON.stringify(one) : describeWaiting(one, paintOf(terminal), calledAs));
+  }
+  return waiting.value.length;
+}
+
+/** Something that a guided session waits for and how it is answered, or what the answer was. */
+export function describeWaiting({ sessionId, gap, shown: hash }: WaitingGap, paint: Paint, calledAs: string): string {
+  const { gapId, reason, summary, resolvedBy } = gap;
+  const lines = [
+    `${paint.strong(gapId)}  ${reason.detail}  ${paint.faint(`of guided session ${sessionId}`)}`,
+    ...summary.split('\n').map(line => `  ${shown(line)}`),
+  ];
+  if (resolvedBy !== undefined) lines.push(`  ${paint.good('✓')} ${shown(answerText(gap))}`);
+  else {
+    lines.push(
+      paint.faint(`  ${calledAs} answer ${sessionId} ${gapId} ${answerHint(reason.detail)}`),
+      paint.faint(`  what is shown: ${hash}`),
+    );
+  }
+  return lines.join('\n');
+}
+
+export function answerText({ answer }: Gap): string {
+  if (answer === undefined) return 'a later attempt had what was missing';
+  if (answer.kind === 'answered') return answer.value;
+  return answer.note === undefined ? answer.kind : `${answer.kind}: ${answer.note}`;
+}
+
+/** Whether a yes is enough, or something has to be said. */
+function answerHint(detail: string): string {
+  const isYesOrNo = detail === 'needs_user_approval' || detail === 'needs_user_environment_action';
+  return isYesOrNo ? '--approve | --deny' : '--value TEXT';
+}

@@ -1,0 +1,22 @@
+import type { AppliedConfig, configOf } from '@signalbox/app/guided';
+import { type Paint, shown } from '../terminal.ts';
+
+type Desired = ReturnType<typeof configOf>;
+
+/** What would be in effect after a start, what is, and whether a start is needed. */
+export function configReport({ config, hash }: Desired, applied: AppliedConfig | undefined) {
+  const isRestartNeeded = applied !== undefined && applied.appliedConfigHash !== hash;
+  return { desired: { configHash: hash, config }, applied: applied ?? null, isRestartNeeded };
+}
+
+export function describeConfig(desired: Desired, applied: AppliedConfig | undefined, paint: Paint): string {
+  const lines = [
+    `desired  ${desired.hash}`,
+    ...desired.config.workflowPlaces.map(({ kind, directory }) => `           ${kind.padEnd(8)} ${shown(directory)}`),
+  ];
+  if (applied === undefined) return [...lines, 'applied  no server has started here'].join('\n');
+  lines.push(`applied  ${applied.appliedConfigHash}  ${applied.appliedAt}`);
+  const isSame = applied.appliedConfigHash === desired.hash;
+  lines.push(isSame ? paint.good('They are the same.') : paint.doubtful('Restart the server for what is desired.'));
+  return lines.join('\n');
+}
