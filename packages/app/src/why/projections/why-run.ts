@@ -1,0 +1,191 @@
+import type { AnyEvent } from '@signalbox/runs';
+import { ago, errorText, nodeName } from './phrases.ts';
+import { failedAttempts } from './starts.ts';
+import { isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
+import { waitsFor, whyBlocked } from './why-node.ts';
+
+/** Why a run stands as it stands. */
+export function whyRun(facts: WhyFacts): readonly WhyAnswer[] {
+  const { run, events, now } = facts;
+  const turned = events.findLast(event => event.type === 'run.status' && event.to === run.status);
+  const since = turned === undefined ? '' : ` since ${turned.ts} (${ago(turned.ts, now)})`;
+  const told: WhyAnswer = {
+    topic: 'status',
+    text: `The run is ${run.status}${since}.`,
+    at: turned?.ts,
+    seq: turned?.seq,
+  };
+  return [told, ...reasons(facts), ...collected(facts)];
+}
+
+function reasons(facts: WhyFacts): readonly WhyAnswer[] {
+  const { run, events } = facts;
+  switch (run.status) {
+    case 'waiting':
+      return whyWaiting(facts);
+    case 'failed':
+      return whyFailed(facts);
+    case 'stopped':
+      return [whyStopped(facts)];
+    case 'paused':
+      return [whyPaused(facts)];
+    case 'stalled':
+      return [whyStalled(events, run.id)];
+    case 'running':
+    case 'queued':
+      return whyRunning(facts);
+    case 'completed':
+      return whyCompleted(facts);
+  }
+}
+
+function whyWaiting(facts: WhyFacts): readonly WhyAnswer[] {
+  const { decisions, statuses } = facts;
+  const open = decisions.filter(({ status }) => status === 'open').map(decision => waitsFor(decision, facts));
+  const asked = new Set(decisions.filter(({ status }) => status === 'open').map(({ node }) => String(node)));
+  const blocked = [...statuses]
+    .filter(([node, { status }]) => status === 'blocked' && !asked.has(node) && isWork(facts.nodes.get(node)))
+    .flatMap(([node]) => whyBlocked(facts, node).map(answer => named(facts, node, answer)));
+  const all = [...open, ...blocked];
+  return all.length > 0 ? all : [unsaid('what it waits for')];
+}
+
+/** The first failure that still stands comes first: what failed later may have followed from it. */
+function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
+  const { run, events, nodes, statuses, children } = facts;
+  const failed = ['failed', 'abandoned', 'canceled'];
+  const isStanding = (node: string) => failed.includes(statuses.get(node)?.status ?? '') && nodes.has(node);
+  const first = events.find(
+    event =>
+      (event.type === 'task.ended' && event.outcome === 'error' && !event.stale && isStanding(event.node)) ||
+      (event.type === 'handler.failed' && isStanding(event.node)),
+  );
+  const own: WhyAnswer = {
+    topic: 'failed',
+    text: run.error === undefined ? 'The log does not say with which error.' : `It ended with ${errorText(run.error)}.`,
+  };
+  if (first === undefined || !('node' in first) || first.node === undefined) {
+    return [own, unsaid('which node failed first')];
+  }
+  const node = first.node;
+  const cause: WhyAnswer = {
+    topic: 'failed',
+    text: `The first failure is that of the ${nodeName(node, nodes.get(node))}.`,
+    at: first.ts,
+    seq: first.seq,
+    command: `signalbox retry ${run.id} ${node}`,
+  };
+  const child = children.findLast(({ origin }) => origin?.kind === 'sub-plan' && origin.node === node);
+  const below: readonly WhyAnswer[] =
+    child === undefined
+      ? []
+      : [{ topic: 'failed', text: `Its run ${child.id} is ${child.status}.`, command: `signalbox why ${child.id}` }];
+  const others = [...statuses].filter(
+    ([id, { status }]) =>
+      id !== node && status === 'failed' && nodes.get(id)?.parent !== undefined && isWork(nodes.get(id)),
+  ).length;
+  return [
+    own,
+    cause,
+    ...failedAttempts(node, events),
+    ...below,
+    ...(others > 0
+      ? [
+          {
+            topic: 'failed' as const,
+            text: `${others} more ${others === 1 ? 'node has' : 'nodes have'} failed.`,
+            command: `signalbox show ${run.id}`,
+          },
+        ]
+      : []),
+  ];
+}
+
+function whyStopped({ run, events }: WhyFacts): WhyAnswer {
+  const acted = events.findLast(
+    event => event.type === 'operator.acted' && (event.action === 'stop' || event.action === 'terminate'),
+  );
+  const command = `signalbox resume ${run.id}`;
+  const reason = run.stopReason === undefined ? '' : `: ${run.stopReason}`;
+  if (acted?.type === 'operator.acted') {
+    return {
+      topic: 'status',
+      text: `${acted.by} asked for it (${acted.action})${reason}.`,
+      at: acted.ts,
+      seq: acted.seq,
+      command,
+    };
+  }
+  if (run.stopReason === undefined) return unsaid('who or what stopped it');
+  return { topic: 'status', text: `It was stopped by its plan or by a limit${reason}.`, command };
+}
+
+function whyPaused({ run, events }: WhyFacts): WhyAnswer {
+  const acted = events.findLast(event => event.type === 'operator.acted' && event.action === 'pause');
+  if (acted?.type !== 'operator.acted') return unsaid('who paused it');
+  const who = acted.by === 'signalbox' ? 'The process that drove it was ended, and paused it' : `${acted.by} paused it`;
+  return { topic: 'status', text: `${who}.`, at: acted.ts, seq: acted.seq, command: `signalbox resume ${run.id}` };
+}
+
+function whyStalled(events: readonly AnyEvent[], run: string): WhyAnswer {
+  const stalled = events.findLast(event => event.type === 'run.stalled');
+  if (stalled?.type !== 'run.stalled') return unsaid('what it did over and over');
+  return {
+    topic: 'status',
+    text: `It made frame after frame in which no work ended and nothing came from outside: ${JSON.stringify(stalled.evidence)}.`,
+    at: stalled.ts,
+    seq: stalled.seq,
+    command: `signalbox frames ${run}`,
+  };
+}
+
+function whyRunning(facts: WhyFacts): readonly WhyAnswer[] {
+  const { tasks, nodes, now, run } = facts;
+  const working = tasks
+    .filter(({ status }) => status === 'running' || status === 'canceling')
+    .map((task): WhyAnswer => {
+      const since = task.startedAt === undefined ? '' : ` since ${task.startedAt} (${ago(task.startedAt, now)})`;
+      return {
+        topic: 'status',
+        text: `The ${nodeName(task.node, nodes.get(task.node))} works${since}, attempt ${task.retryCount + 1}.`,
+        at: task.startedAt,
+      };
+    });
+  const waiting = tasks
+    .filter(({ status, nextRetryAt }) => status === 'pending' && nextRetryAt !== undefined)
+    .map(
+      (task): WhyAnswer => ({
+        topic: 'waits',
+        text: `The ${nodeName(task.node, nodes.get(task.node))} is tried again at ${task.nextRetryAt}, after ${errorText(task.lastError)}.`,
+        at: task.nextRetryAt,
+      }),
+    );
+  const open = facts.decisions.filter(({ status }) => status === 'open').map(decision => waitsFor(decision, facts));
+  const all = [...working, ...waiting, ...open];
+  if (all.length > 0) return all;
+  return [{ ...unsaid('that anything works on it; its process may be gone'), command: `signalbox resume ${run.id}` }];
+}
+
+function whyCompleted({ statuses, nodes, events }: WhyFacts): readonly WhyAnswer[] {
+  const ended = events.findLast(event => event.type === 'operator.acted' || event.type === 'run.status');
+  const passed = [...statuses].filter(([node, { status }]) => status === 'failed' && isWork(nodes.get(node)));
+  return [
+    { topic: 'status', text: 'Everything that its plan asked for is done.', seq: ended?.seq },
+    ...passed.map(([node]) => ({
+      topic: 'failed' as const,
+      text: `The ${nodeName(node, nodes.get(node))} failed on the way, and the plan went on.`,
+    })),
+  ];
+}
+
+function named({ nodes }: WhyFacts, node: string, answer: WhyAnswer): WhyAnswer {
+  return { ...answer, text: `The ${nodeName(node, nodes.get(node))}: ${answer.text}` };
+}
+
+/** Of frames that were collected nothing can be told but their events. */
+function collected({ run }: WhyFacts): readonly WhyAnswer[] {
+  const gone = run.collected ?? [];
+  if (gone.length === 0) return [];
+  const ranges = gone.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+  return [{ topic: 'unknown', text: `Frames ${ranges.join(', ')} were collected: of them only the events are left.` }];
+}

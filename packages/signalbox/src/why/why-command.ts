@@ -1,0 +1,37 @@
+import { type ErrorEnvelope, findRun, thisMachine, type WhyAnswer, why } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { exitCodes } from '../exit-code.ts';
+import { type Paint, paintOf, shown } from '../terminal.ts';
+import { withReader } from '../with-reader.ts';
+
+export const defineWhy: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Says in words why a run, or a node of it, is as it is: what it waits for and how to answer, what failed first, why a branch was ' +
+        'taken, why work ran again. Everything is from the log; what the log does not say is said to be so.',
+    )
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the answers as JSON, with the events that they rest on')
+    .addHelpText('after', '\nExamples:\n  $ signalbox why 019b8d62\n  $ signalbox why 019b8d62 deploy')
+    .action(async (given: string, node: string | undefined, flags: DataFlags) => {
+      end(
+        await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
+          const run = await findRun(reader, given);
+          if (!run.ok) return run.error;
+          const { id } = run.value;
+          const answers = await why(reader, id, node, thisMachine().clock);
+          if (!answers.ok) return answers.error;
+          if (flags.json)
+            terminal.print(JSON.stringify({ run: id, ...(node !== undefined && { node }), answers: answers.value }));
+          else terminal.print(answers.value.flatMap(answer => describe(answer, paintOf(terminal))).join('\n'));
+          return exitCodes.done;
+        }),
+      );
+    });
+};
+
+function describe({ topic, text, command }: WhyAnswer, paint: Paint): readonly string[] {
+  const line = topic === 'unknown' ? paint.doubtful(shown(text)) : shown(text);
+  return [line, ...(command === undefined ? [] : [`  ${paint.faint(shown(command))}`])];
+}
