@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@signalbox/model';
+import { canonicalJson, tryCanonicalJson } from '@signalbox/model';
 import type { Shape, ShapeField } from './shape.ts';
 import { pointerToken } from './source-copy.ts';
 
@@ -39,7 +39,8 @@ function check(shape: Shape, value: unknown, path: string, faults: ShapeFault[])
     case 'null':
       return value === null ? undefined : fault('must be null');
     case 'one_of': {
-      const text = isPlain(value) ? canonicalJson(value) : undefined;
+      const given = tryCanonicalJson(value);
+      const text = given.ok ? given.value : undefined;
       if (shape.values.some(allowed => canonicalJson(allowed) === text)) return;
       return fault(`must be ${shape.values.map(allowed => JSON.stringify(allowed)).join(' or ')}`);
     }
@@ -97,10 +98,6 @@ function sizeFault(
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isPlain(value: unknown): value is Json {
-  return value === null || ['string', 'number', 'boolean', 'object'].includes(typeof value);
 }
 
 function at(path: string, key: string): string {

@@ -25,6 +25,7 @@ export function functionDefinitions(
     const bytes = utf8Length(text) + 2;
     if (bytes > room) {
       if (room > utf8Length(TRUNCATION_MARKER) + 2) kept.push(truncateUtf8(text, room - 2));
+      else kept.push(`${kept.pop() ?? ''}${TRUNCATION_MARKER}`);
       break;
     }
     kept.push(text);
@@ -35,8 +36,8 @@ export function functionDefinitions(
   return [header, ...kept, ...note].join('\n\n');
 }
 
-/** Room for the note on what is left out. */
-const OMISSION_ROOM = 64;
+/** Room for the note on what is left out, and for the marker before it. */
+const OMISSION_ROOM = 80;
 
 const SCOPES = ['step', 'loop', 'workflow'] as const;
 

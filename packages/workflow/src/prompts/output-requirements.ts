@@ -4,6 +4,7 @@ import type { ValidationExpression } from '../compile/validation.ts';
 import { ASSESSMENT_CONTRACT } from '../interpret/assessment-judgement.ts';
 import { type ContextLayers, conditionValue } from '../interpret/condition-value.ts';
 import { requirementText } from '../interpret/notes-validation.ts';
+import type { Effort } from '../interpret/pattern-match.ts';
 import type { WorkflowIndex } from '../interpret/workflow-index.ts';
 import type { LoopTurn } from '../session/step-instance-key.ts';
 import { MAX_REQUIREMENTS, promptBudgets } from './prompt-budgets.ts';
@@ -17,12 +18,13 @@ export function outputRequirements(
   step: CompiledStep,
   loopPath: readonly LoopTurn[],
   context: ContextLayers,
+  effort: Effort,
 ): string | undefined {
   const contract = step.output === undefined ? undefined : index.contracts.get(step.output.contractRef);
   const innermost = loopPath.at(-1)?.loopId;
   const main =
     contract === undefined
-      ? rulesOf(step.validation, index, context).map(requirementText)
+      ? rulesOf(step.validation, index, context, effort).map(requirementText)
       : [
           `Artifact contract: ${contract.contractRef}${step.output?.required === false ? ' (optional)' : ''}${innermost === undefined ? '' : `, in loop "${innermost}"`}`,
           ...contract.guidance,
@@ -42,12 +44,13 @@ function rulesOf(
   expression: ValidationExpression | undefined,
   index: WorkflowIndex,
   context: ContextLayers,
+  effort: Effort,
 ): readonly ValidationExpression[] {
   if (expression === undefined) return [];
-  if (expression.kind === 'all') return expression.of.flatMap(part => rulesOf(part, index, context));
+  if (expression.kind === 'all') return expression.of.flatMap(part => rulesOf(part, index, context, effort));
   if (expression.kind !== 'rule' || expression.conditionId === undefined) return [expression];
   const condition = index.expressions.get(expression.conditionId);
-  const applies = condition && conditionValue(condition, context);
+  const applies = condition && conditionValue(condition, context, { missing: 'is_null', effort });
   return applies?.ok === true && !applies.value ? [] : [expression];
 }
 

@@ -59,7 +59,7 @@ export function renderPrompt(
       recovery?.downstream?.map(({ notes }) => notes),
       recovery?.branches?.map(({ notes }) => notes),
     ),
-    outputRequirements(index, step, pending.loopPath, seen),
+    outputRequirements(index, step, pending.loopPath, seen, effort),
     step.notesRequired && NOTES,
     recovery && recoveryText(recovery),
   ];

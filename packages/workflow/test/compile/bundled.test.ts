@@ -1,7 +1,8 @@
-import { portableHasher } from '@signalbox/model';
+import { portableHasher, utf8Length } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { features } from '../../src/compile/builtins/features.ts';
 import { refSnippets } from '../../src/compile/builtins/refs.ts';
+import { limits } from '../../src/compile/limits.ts';
 import { builtinCatalog, contractPacks, openWorkflowLibrary } from '../../src/index.ts';
 
 const library = openWorkflowLibrary({ hasher: portableHasher, places: [], mode: 'strict' });
@@ -43,6 +44,23 @@ describe('[W28] the bundled workflows', () => {
       expect(trusting.map(step => step.stepId)).toEqual([]);
     },
   );
+});
+
+it('[W28] the bundled workflows use, between them, every ref, every feature, routines, and marks of the person’s choices', () => {
+  const snapshots = discovery.workflows.flatMap(({ compiled }) => (compiled.ok ? [compiled.value.snapshot] : []));
+  const steps = snapshots.flatMap(snapshot => snapshot.steps);
+  const injected = new Set(steps.flatMap(step => step.injections.map(({ id }) => id)));
+  expect(
+    [...refSnippets.map(each => each.refId), ...features.map(each => each.featureId)].filter(id => !injected.has(id)),
+  ).toEqual([]);
+  const origins = new Set(steps.map(({ provenance }) => provenance.source));
+  expect(origins).toEqual(new Set(['authored', 'template_injected']));
+  expect(steps.some(step => step.nonAssumableChoices !== undefined)).toBe(true);
+});
+
+it('[W11] every snippet that can be referred to keeps its own budget', () => {
+  const large = refSnippets.filter(({ text }) => utf8Length(text) > limits.refBytes);
+  expect(large.map(({ refId }) => refId)).toEqual([]);
 });
 
 it('[W29] the catalog of builtins lists all that the compiler knows, once, in order', () => {

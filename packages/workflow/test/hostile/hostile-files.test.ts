@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/compile/limits.ts';
+import { shapeFaults } from '../../src/compile/shape-check.ts';
 import { atPointer } from '../../src/compile/source-copy.ts';
 import { testPattern } from '../../src/interpret/pattern-match.ts';
+import { renderPrompt } from '../../src/prompts/prompt.ts';
 import { compile, type Setting, stepOf, workflowOf } from '../compile/sources.ts';
 
 /** What is made of a source: the codes of its problems, each once. */
@@ -209,5 +211,33 @@ describe('[W150] a pattern that backtracks for ever elsewhere', () => {
     const asked = many(200, () => testPattern({ source: 'a'.repeat(500) }, 'b', effort));
     expect(asked.at(0)?.ok).toBe(true);
     expect(asked.at(-1)).toMatchObject({ error: { code: 'too_costly' } });
+  });
+});
+
+describe('[W36] hostile notes and contexts', () => {
+  it('that nest without end are told so by the rule that reads them, and nothing throws', () => {
+    const schema = { type: 'one_of', values: [1] } as const;
+    const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    expect(shapeFaults(schema, deep)).toEqual([{ path: '', reason: 'must be 1' }]);
+  });
+
+  it('are matched by the conditions of all rules together, when a prompt is shown, and no longer', () => {
+    const validationCriteria = many(2_000, n => ({
+      type: 'contains',
+      value: `x${n}`,
+      message: '',
+      condition: { var: 'text', matches: `(a|b|ab)*c{${n % 50}}$` },
+    }));
+    const compiled = compile(workflowOf([stepOf('a', { validationCriteria })]));
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.error));
+    const context = { text: 'ab'.repeat(20_000) };
+    const state = {
+      kind: 'running',
+      completed: { kind: 'set', values: [] },
+      loopStack: [],
+      pending: { kind: 'some', step: { stepId: 'a', loopPath: [] } },
+    } as const;
+    const shown = renderPrompt(compiled.value.snapshot, structuredClone(state) as never, context);
+    expect(shown.ok && shown.value.prompt).toMatch(/\(\d+ more are checked\)/);
   });
 });
