@@ -40,7 +40,9 @@ import {
   runList,
   runSnapshot,
   runSummary,
+  type SpendingList,
   type StartBody,
+  spendingList,
   type TaskList,
   type TransitionList,
   taskList,
@@ -91,6 +93,12 @@ export interface TransitionsOptions {
   readonly limit?: number;
 }
 
+export interface SpendingFilter {
+  readonly run?: RunId;
+  /** A timestamp. */
+  readonly since?: string;
+}
+
 export interface DecisionsFilter {
   readonly run?: RunId;
   readonly status?: 'open' | 'answered' | 'withdrawn' | 'all';
@@ -139,6 +147,8 @@ export interface Client {
   collect(body: CollectBody): Answer<CollectReport>;
   decisions(filter?: DecisionsFilter): Answer<DecisionList>;
   resolve(decision: ApprovalId, answer: AnswerBody): Answer<WireDecision>;
+  /** What was spent by day, model and directory. */
+  spending(filter?: SpendingFilter): Answer<SpendingList>;
   artifacts(filter?: ArtifactsFilter): Answer<ArtifactList>;
   artifact(artifact: ArtifactId): Answer<WireArtifact>;
   /** The bytes of an artifact. */
@@ -207,6 +217,8 @@ export function createClient({
       request({ method: 'GET', path: '/api/approvals', query: { ...filter }, answer: decisionList }),
     resolve: (decision, answer) =>
       request({ method: 'POST', path: `/api/approvals/${decision}/resolve`, body: answer, answer: wireDecision }),
+    spending: (filter = {}) =>
+      request({ method: 'GET', path: '/api/usage', query: { ...filter }, answer: spendingList }),
     artifacts: (filter = {}) =>
       request({ method: 'GET', path: '/api/artifacts', query: { ...filter }, answer: artifactList }),
     artifact: artifact => request({ method: 'GET', path: `/api/artifacts/${artifact}`, answer: wireArtifact }),

@@ -6,6 +6,7 @@ export {
   type DecisionsFilter,
   type PageOptions,
   type RunsFilter,
+  type SpendingFilter,
   type TransitionsOptions,
 } from './client.ts';
 export { type Connect, type Connection, type ConnectionEvents, connectWebSocket } from './connect.ts';

@@ -60,6 +60,7 @@ describe('a client', () => {
     expect((await value(client.tasks(run.id))).tasks).toHaveLength(1);
     expect((await value(client.stream(run.id, task))).chunks).toHaveLength(1);
     expect((await value(client.decisions({ run: run.id }))).approvals).toHaveLength(1);
+    expect((await value(client.spending({ run: run.id, since: '2026-01-01T00:00:00.000Z' }))).spending).toEqual([]);
     expect((await value(client.resolve(decision.id, { status: 'approved' }))).decision.status).toBe('answered');
     await value(client.signal(run.id, 'go', { a: 1 }));
     await value(client.retry(run.id, 'a/b c'));
