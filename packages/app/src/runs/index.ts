@@ -36,6 +36,8 @@ export { lineageOf } from '../forks/lineage.ts';
 export { type Machine, thisMachine } from '../machine.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
 export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';
+export type { WhyAnswer } from '../why/projections/why-facts.ts';
+export { why } from '../why/why.ts';
 export { runDiff } from '../workspaces/run-diff.ts';
 export type { ChangedFile, SnapshotDiff } from '../workspaces/snapshot-diff.ts';
 export { openWorkspaceDesk, type WorkspaceDesk } from '../workspaces/workspace-desk.ts';
