@@ -143,6 +143,46 @@ continue_workflow {"stateToken":"st.0"}`);
   });
 });
 
+it('[V44] an answer that came while the connection was cut is told when the client comes back', async () => {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { url } = await stage({
+    continue: async () => {
+      await finished;
+      return ok(blocked);
+    },
+  });
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': handshake,
+  };
+  const ask = (method: string, params: object, more: Record<string, string> = {}, signal?: AbortSignal) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { ...headers, ...more },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
+      ...(signal && { signal }),
+    });
+  const clientInfo = { name: 'test', version: '1' };
+  const begun = await ask('initialize', { protocolVersion: handshake, capabilities: {}, clientInfo });
+  const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' };
+  await begun.text();
+
+  const cut = new AbortController();
+  const call = { name: 'continue_workflow', arguments: { stateToken: 'st.0' } };
+  const { body } = await ask('tools/call', call, session, cut.signal);
+  const first = new TextDecoder().decode((await body?.getReader().read())?.value);
+  cut.abort();
+  finish();
+  const lastEventId = /^id: (.*)$/m.exec(first)?.[1] ?? '';
+  // Until the server has noticed that the connection is gone, its stream is taken.
+  let again: Response;
+  do again = await fetch(url, { headers: { ...headers, ...session, 'last-event-id': lastEventId } });
+  while (again.status === 409);
+  expect(await again.text()).toContain('"id":7');
+});
+
 describe('failures', () => {
   it.each([modern, handshake])(
     '[V40] with %s, what the port refuses is the envelope, and a text that teaches',
