@@ -1,4 +1,4 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -14,6 +14,11 @@ function named(stdout: string): string {
     .replace(/^( {2}\d+ tasks?) · .*$/m, '$1')
     .replace(/(approve|deny) [0-9a-f-]{36}/g, '$1 <decision>')
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<run>');
+}
+
+/** The run that was followed to its end. */
+function completed(stdout: string): string {
+  return /completed ([0-9a-f-]{36})/.exec(stdout)?.[1] ?? '';
 }
 
 /** Runs an example in a place of its own. */
@@ -68,5 +73,53 @@ describe('the examples', () => {
     expect(call('approve', decision.id).status).toBe(0);
     expect(call('resume', id)).toMatchObject({ status: 0, stderr: '' });
     expect(lines('state', id)[0]).toMatchObject({ passed: true, approved: true });
+  });
+
+  it('06: a rerun with another input goes on from what was gathered, and both can be compared', () => {
+    const { call, run, lines } = play('06-fork-and-compare');
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(readme('06-fork-and-compare')).toContain(named(run.stdout));
+    const id = completed(run.stdout);
+    const asked = call('rerun', id, 'write', '--input', '{"style": "sentence"}');
+    expect(asked).toMatchObject({ status: 4, stdout: '' });
+    const forked = call('rerun', id, 'write', '--input', '{"style": "sentence"}', '--yes');
+    expect(forked).toMatchObject({ status: 0, stderr: '' });
+    expect(readme('06-fork-and-compare')).toContain(named(forked.stdout));
+    const fork = completed(forked.stdout);
+    expect(call('show', id).stdout).toContain(`frame 3 → ${fork}  completed`);
+    const facts = ['faster start (measured)', 'fewer clicks (measured)', 'a dark theme (measured)'];
+    expect(lines('show', fork)[0]).toMatchObject({
+      lineage: { parent: { run: id, frame: 3 } },
+      run: { output: { facts, notes: `New: ${facts.join(', ')}.` } },
+    });
+  });
+
+  it('08: one edit of an agent is undone, the other stays', () => {
+    const { cwd, call, run, lines } = play('08-undo-an-edit');
+    const id = completed(run.stdout);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const file = (name: string) => path.join(cwd, '08-undo-an-edit/project', name);
+    const text = (name: string) => readFileSync(file(name), 'utf8');
+    const shown = readme('08-undo-an-edit');
+    const listed = call('checkpoints', id)
+      .stdout.replace(/[0-9a-f-]{36}\S*/g, '<call>')
+      .replace(/\d{4}-\S+Z/g, '<time>');
+    expect(shown).toContain(listed);
+    const calls = lines('checkpoints', id).map(({ call: one }) => one);
+    expect([text('greeting.txt'), text('notes.txt')]).toEqual(['Hello, world\n', '']);
+    expect(shown).toContain(call('undo', id, calls[1], '--dry-run').stdout);
+    expect(call('undo', id, calls[1])).toMatchObject({ status: 4, stdout: '' });
+    expect(text('notes.txt')).toBe('');
+    expect(shown).toContain(call('undo', id, calls[1], '--yes').stdout);
+    expect([text('greeting.txt'), text('notes.txt')]).toEqual([
+      'Hello, world\n',
+      'Call Ada about the signals on Monday.\n',
+    ]);
+    writeFileSync(file('greeting.txt'), 'Good morning');
+    expect(call('undo', id, calls[0], '--yes')).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining('greeting.txt'),
+    });
+    expect(text('greeting.txt')).toBe('Good morning');
   });
 });
