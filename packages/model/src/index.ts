@@ -218,5 +218,25 @@ export {
   wireLimits,
   wireRecord,
 } from './wire/run-summary.ts';
+export {
+  type GapAnswerBody,
+  gapAnswerBody,
+  type SessionDetail,
+  type SessionGap,
+  type SessionList,
+  type SessionNode,
+  type SessionRun,
+  type SessionSummary,
+  sessionDetail,
+  sessionGap,
+  sessionList,
+  sessionNode,
+  sessionRun,
+  sessionSummary,
+  type WorkflowDetail,
+  type WorkflowList,
+  workflowDetail,
+  workflowList,
+} from './wire/sessions.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
 export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { GuidedTools } from '@signalbox/app/guided';
+import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { createAccess, type KnownUsers } from './http/access.ts';
@@ -26,6 +26,8 @@ export interface ServerOptions {
   readonly consoleDirectory?: string | undefined;
   /** Guided workflows, for agents at `/mcp/agent`. */
   readonly guided?: GuidedTools | undefined;
+  /** Guided sessions, for the person. */
+  readonly sessions?: GuidedSessions | undefined;
   /** Told of what was thrown while a request was answered. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
@@ -53,6 +55,8 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     access,
     consoleDirectory,
     agentMcp: agentMcp?.route,
+    sessions: options.sessions,
+    workflows: guided,
     metrics,
     operatorMcp: operatorMcp.route,
     onFault,

@@ -1,3 +1,4 @@
+import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import type { RunHost } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
@@ -13,6 +14,7 @@ import { graphRoutes } from '../routes/graph.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { retentionRoutes } from '../routes/retention.ts';
 import { runRoutes } from '../routes/runs.ts';
+import { sessionRoutes, workflowRoutes } from '../routes/sessions.ts';
 import { usageRoutes } from '../routes/usage.ts';
 import { workspaceRoutes } from '../routes/workspaces.ts';
 import { type Access, bearerOf, unauthorized } from './access.ts';
@@ -27,6 +29,9 @@ export interface HttpAppOptions {
   readonly consoleDirectory?: string | undefined;
   /** The agent's MCP surface. */
   readonly agentMcp?: McpRoute | undefined;
+  /** Guided sessions, and the catalogue of workflows. */
+  readonly sessions?: GuidedSessions | undefined;
+  readonly workflows?: Pick<GuidedTools, 'list' | 'inspect'> | undefined;
   readonly metrics?: RunMetrics | undefined;
   /** The operator's MCP surface. */
   readonly operatorMcp?: OperatorHttp['route'] | undefined;
@@ -39,6 +44,8 @@ export function createHttpApp({
   host,
   access,
   consoleDirectory,
+  sessions,
+  workflows,
   metrics,
   agentMcp,
   operatorMcp,
@@ -72,6 +79,8 @@ export function createHttpApp({
   app.route('/api/approvals', approvalRoutes(host));
   app.route('/api/usage', usageRoutes(host.reader));
   app.route('/api', retentionRoutes(host));
+  if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions));
+  if (workflows !== undefined) app.route('/api/workflows', workflowRoutes(workflows));
   if (metrics !== undefined) {
     app.get('/metrics', async context => {
       const text = await metrics.text();

@@ -3,9 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { openApi } from '../../src/openapi/openapi.ts';
 import { operations } from '../../src/openapi/operations.ts';
 import { auth, TOKEN } from '../http-asker.ts';
+import { scriptedGuided } from '../mcp/scripted-guided.ts';
+import { noSessions } from '../no-sessions.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
-const app = createHttpApp({ host: scriptedHost(), access: createAccess(TOKEN, () => 4280) });
+const app = createHttpApp({
+  host: scriptedHost(),
+  sessions: noSessions,
+  workflows: scriptedGuided({}),
+  access: createAccess(TOKEN, () => 4280),
+});
 
 describe('the description of the API', () => {
   it('[V90] has every route that there is, and no other', () => {

@@ -1,0 +1,141 @@
+import * as z from 'zod';
+import { timestamp } from '../clock.ts';
+import { digest } from '../digest.ts';
+import { nodeId, runId, sessionId } from '../ids.ts';
+import { text } from '../json.ts';
+import { guidedRunStatus } from '../status/run-status.ts';
+
+const count = z.int().nonnegative();
+const health = z.enum(['healthy', 'corrupt_tail', 'corrupt_head', 'unknown_version']);
+
+/** A run of a guided session in a list. */
+export const sessionRun = z.object({
+  runId,
+  workflowId: text.nullable(),
+  workflowHash: digest.nullable(),
+  name: text.nullable(),
+  status: guidedRunStatus,
+  preferredTip: nodeId.nullable(),
+  pendingStep: z.object({ stepId: text, title: text }).nullable(),
+});
+export type SessionRun = z.infer<typeof sessionRun>;
+
+const common = {
+  sessionId,
+  health,
+  events: count,
+  head: digest,
+  isKept: z.boolean(),
+  lastActiveAt: timestamp,
+  omittedRuns: count,
+};
+
+export const sessionSummary = z.object({
+  ...common,
+  runs: z.array(sessionRun).readonly(),
+  /** Gaps that wait for the person. */
+  waiting: count,
+  branch: text.nullable(),
+  repository: text.nullable(),
+  recap: text.nullable(),
+});
+export type SessionSummary = z.infer<typeof sessionSummary>;
+
+/** The last that was written first. */
+export const sessionList = z.object({ sessions: z.array(sessionSummary).readonly() });
+export type SessionList = z.infer<typeof sessionList>;
+
+/** Something that a session lacks; open while nothing resolves it. */
+export const sessionGap = z.object({
+  gapId: text,
+  nodeId,
+  severity: z.enum(['info', 'warning', 'critical']),
+  reason: z.object({ category: text, detail: text }),
+  summary: text,
+  resolvedBy: text.optional(),
+  answer: z.looseObject({ kind: text }).optional(),
+  /** The hash of what is shown: an answer that carries it is void if the gap says something else. */
+  shown: digest,
+});
+export type SessionGap = z.infer<typeof sessionGap>;
+
+/** A place in the graph of a run: what was pending there, and what was noted on the way to it. */
+export const sessionNode = z.object({
+  nodeId,
+  nodeKind: text,
+  parentNodeId: nodeId.nullable(),
+  isLeaf: z.boolean(),
+  isOnPreferredPath: z.boolean(),
+  step: z.object({ key: text, title: text }).nullable(),
+  notes: text.optional(),
+});
+export type SessionNode = z.infer<typeof sessionNode>;
+
+export const sessionDetail = z.object({
+  ...common,
+  /** Only what comes before a defect is shown. */
+  isSalvaged: z.boolean(),
+  workspace: z.record(z.string(), text),
+  runs: z
+    .array(
+      z.object({
+        runId,
+        workflow: z.object({ workflowId: text, workflowHash: digest }).optional(),
+        name: text.optional(),
+        status: guidedRunStatus,
+        preferences: z.record(z.string(), text),
+        preferredTip: nodeId.optional(),
+        /** How the source of the workflow stands to what the run is pinned to. */
+        source: z.discriminatedUnion('kind', [
+          z.object({ kind: z.literal('as_pinned') }),
+          z.object({ kind: z.literal('changed'), workflowHash: digest }),
+          z.object({ kind: z.literal('gone') }),
+        ]),
+        nodes: z.array(sessionNode).readonly(),
+        omittedNodes: count,
+        gaps: z.array(sessionGap).readonly(),
+        recap: text.optional(),
+      }),
+    )
+    .readonly(),
+});
+export type SessionDetail = z.infer<typeof sessionDetail>;
+
+/** The person's answer to a gap. */
+export const gapAnswerBody = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['approved', 'denied']), note: text.optional(), shown: digest.optional() }),
+  z.strictObject({ kind: z.literal('answered'), value: text, shown: digest.optional() }),
+]);
+export type GapAnswerBody = z.infer<typeof gapAnswerBody>;
+
+/** A workflow of the catalogue. One without a hash cannot be started; its problems say why. */
+export const workflowList = z.object({
+  workflows: z
+    .array(
+      z.looseObject({
+        workflowId: text,
+        name: text,
+        description: text,
+        sourceKind: text,
+        workflowHash: digest.optional(),
+      }),
+    )
+    .readonly(),
+  problems: z.array(z.object({ sourceKind: text, sourceRef: text, code: text, message: text })).readonly(),
+  omittedProblems: count,
+});
+export type WorkflowList = z.infer<typeof workflowList>;
+
+/** A workflow as an agent can see it before the start. */
+export const workflowDetail = z.looseObject({
+  description: text,
+  version: text,
+  sourceKind: text,
+  preconditions: z.array(text).readonly(),
+  clarificationPrompts: z.array(text).readonly(),
+  steps: z
+    .array(z.object({ stepId: text, title: text, kind: text, loops: z.array(text).readonly() }))
+    .readonly()
+    .optional(),
+});
+export type WorkflowDetail = z.infer<typeof workflowDetail>;

@@ -1,0 +1,80 @@
+import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
+import {
+  type ErrorEnvelope,
+  err,
+  failure,
+  gapAnswerBody,
+  ok,
+  type Result,
+  type SessionDetail,
+  type SessionId,
+  type SessionList,
+  sessionDetail,
+  sessionId,
+  sessionList,
+  type WorkflowList,
+  workflowDetail,
+  workflowList,
+} from '@signalbox/model';
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
+
+const noQuery = z.strictObject({});
+
+/** Guided sessions: what agents walked, what waits in them, and the person's answers. */
+export function sessionRoutes(sessions: GuidedSessions): Hono {
+  const routes = new Hono();
+
+  routes.get('/', context => {
+    const query = readQuery(context, noQuery);
+    if (!query.ok) return refuse(context, query.error);
+    const found = sessions.list();
+    return answer(context, found.ok ? ok<SessionList>(sessionList.parse({ sessions: found.value })) : found);
+  });
+
+  routes.get('/:session', async context => {
+    const id = knownId(context.req.param('session'));
+    if (!id.ok) return refuse(context, id.error);
+    const found = await sessions.show(id.value);
+    return answer(context, found.ok ? ok<SessionDetail>(sessionDetail.parse(found.value)) : found);
+  });
+
+  routes.post('/:session/gaps/:gap/answer', async context => {
+    const id = knownId(context.req.param('session'));
+    if (!id.ok) return refuse(context, id.error);
+    const body = await readBody(context, gapAnswerBody);
+    if (!body.ok) return refuse(context, body.error);
+    return answer(context, await sessions.answer(id.value, context.req.param('gap'), body.value));
+  });
+  return routes;
+}
+
+/** The catalogue of guided workflows. */
+export function workflowRoutes(tools: Pick<GuidedTools, 'list' | 'inspect'>): Hono {
+  const routes = new Hono();
+
+  routes.get('/', async context => {
+    const query = readQuery(context, noQuery);
+    if (!query.ok) return refuse(context, query.error);
+    const listed = await tools.list({});
+    return answer(context, listed.ok ? ok<WorkflowList>(workflowList.parse(listed.value)) : listed);
+  });
+
+  routes.get('/:workflow', async context => {
+    const inspected = await tools.inspect({ workflowId: context.req.param('workflow') });
+    return answer(context, inspected.ok ? ok(workflowDetail.parse(inspected.value)) : inspected);
+  });
+  return routes;
+}
+
+function knownId(given: string): Result<SessionId, ErrorEnvelope> {
+  const id = sessionId.safeParse(given);
+  if (id.success) return ok(id.data);
+  return err(
+    failure('session/unknown', {
+      message: `There is no session ${given.slice(0, 64)}.`,
+      suggestion: 'List the sessions and give the whole id of one.',
+    }),
+  );
+}

@@ -1,0 +1,12 @@
+import type { GuidedSessions } from '@signalbox/app/guided';
+import { type ErrorEnvelope, err, failure, ok } from '@signalbox/model';
+
+/** A data directory in which nobody was guided yet. */
+export const noSessions: GuidedSessions = {
+  list: () => ok([]),
+  show: async () => err(unknown),
+  waiting: () => ok([]),
+  answer: async () => err(unknown),
+};
+
+const unknown: ErrorEnvelope = failure('session/unknown', { message: 'There is none.', suggestion: 'Start one.' });
