@@ -199,6 +199,23 @@ describe('function definitions', () => {
     expect(names(text)).toEqual(['f0', 'f1', 'f2', 'f3', 'f4']);
     expect(text).toMatch(/\[TRUNCATED\]\n\n\[Omitted 4 function definitions\.\]$/);
   });
+
+  it('[W164] of any sizes keep the budget, and end in the marker where something is cut or left out', () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(sizes, lengths => {
+        const own = lengths.map((length, at) => define('workflow', `f${at}`, 'é'.repeat(length)));
+        const step = { ...plainStep('a'), functions: own.map(keyOf) };
+        const text = functionDefinitions(ofStep({}, { functions: own }), step) ?? '';
+        const whole = own.reduce((sum, { definition }) => sum + utf8Length(definition), 0);
+        expect(utf8Length(text)).toBeLessThanOrEqual(promptBudgets.functionDefinitions);
+        if (whole > promptBudgets.functionDefinitions) expect(text).toContain('[TRUNCATED]');
+        else if (!text.includes('[TRUNCATED]')) expect(names(text).length).toBe(own.length);
+        if (text.includes('[Omitted'))
+          expect(text).toMatch(/\n\n\[TRUNCATED\]\n\n\[Omitted \d+ function definitions?\.\]$/);
+      }),
+    );
+  });
 });
 
 describe('a recovery', () => {
