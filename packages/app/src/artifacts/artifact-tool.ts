@@ -38,7 +38,7 @@ export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBri
     input,
     output: z.strictObject({ ref: z.string() }),
     risk: 'low',
-    effects: { kind: 'none' },
+    effects: { kind: 'read-only' },
     async handler(given, { callId, files }): Promise<ToolReply<{ ref: string }>> {
       const asked = await inputOf(given, async name => {
         const read = await files.read(name);

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } from '@signalbox/model';
 import type { RunWorkspace } from '@signalbox/runs';
 import { DEFAULT_OPAQUE } from '@signalbox/state';
 import { makePrivateDirectory } from '../private-directory.ts';
@@ -9,8 +9,9 @@ import { git } from './git.ts';
 /**
  * The directories of workspaces, one a run, beside the data directory: tools may not enter the data directory itself.
  *
- * W1  That a workspace is being made is written down before anything of it is there, with the repository that it comes from.
- *     So whoever starts next takes back what was half made.
+ * W1  That a workspace is being made is written down before anything of it is there, with the repository that it comes from. The
+ *     note stays until somebody finds its run: whoever starts next takes back what was half made, or never had a run, and
+ *     nothing else.
  * W2  The user's repository gets one worktree entry, named by the run, with a detached head: no branch, no hook is run, nothing
  *     of the user's own tree is touched. Removing the workspace removes the entry.
  */
@@ -20,7 +21,7 @@ export interface WorkspacePlaces {
   /** The same origin again, for another run. */
   makeLike(run: RunId, like: MadeWorkspace): Promise<Result<MadeWorkspace, WorkspaceError>>;
   remove(run: RunId, workspace: RunWorkspace): Promise<void>;
-  /** Takes back what was half made, and what belongs to no run. */
+  /** Takes back what was noted and has no run. */
   recover(isRun: (run: RunId) => Promise<boolean>): Promise<void>;
 }
 
@@ -55,7 +56,6 @@ export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
       }
       const workingDirectory = path.join(workspace.path, inside);
       fs.mkdirSync(workingDirectory, { recursive: true });
-      fs.rmSync(note);
       return ok({ workspace, workingDirectory });
     } catch (cause) {
       await takeBack(run, origin);
@@ -97,10 +97,12 @@ export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
     remove: takeBack,
     async recover(isRun) {
       if (!fs.existsSync(home)) return;
-      for (const name of fs.readdirSync(home)) {
-        const run = path.basename(name, MAKING) as RunId;
-        if (name.endsWith(MAKING)) await takeBack(run, originOf(path.join(home, name)));
-        else if (!(await isRun(run))) await takeBack(run, originOfWorktree(path.join(home, name)));
+      for (const name of fs.readdirSync(home).filter(entry => entry.endsWith(MAKING))) {
+        const note = path.join(home, name);
+        const run = runId.safeParse(path.basename(name, MAKING));
+        if (!run.success) continue;
+        if (await isRun(run.data)) fs.rmSync(note);
+        else await takeBack(run.data, originOf(note));
       }
     },
   };
@@ -116,26 +118,19 @@ function originOf(note: string): Omit<RunWorkspace, 'path'> {
   }
 }
 
-/** A worktree says itself where it comes from. */
-function originOfWorktree(place: string): Omit<RunWorkspace, 'path'> {
-  try {
-    const entry = /^gitdir: (.*)$/m.exec(fs.readFileSync(path.join(place, '.git'), 'utf8'))?.[1];
-    if (entry !== undefined) return { vcs: 'git', base: path.dirname(path.resolve(entry, '..', '..')) };
-  } catch {
-    // A copy, or nothing to read.
-  }
-  return { vcs: 'none', base: '' };
-}
-
+/** Directory by directory: what is copied may contain the place that it is copied to. */
 function copyFiles(from: string, to: string, without: readonly string[]): void {
   const opaque = new Set(DEFAULT_OPAQUE);
   const left = new Set(without.map(place => path.resolve(place)));
-  fs.cpSync(from, to, {
-    recursive: true,
-    verbatimSymlinks: true,
-    errorOnExist: true,
-    filter: place => place === from || (!left.has(path.resolve(place)) && !opaque.has(path.basename(place))),
-  });
+  fs.mkdirSync(to, { mode: 0o700 });
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (left.has(source) || opaque.has(entry.name)) continue;
+    if (entry.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(source), target);
+    else if (entry.isDirectory()) copyFiles(source, target, without);
+    else if (entry.isFile()) fs.copyFileSync(source, target, fs.constants.COPYFILE_FICLONE);
+  }
+  fs.chmodSync(to, fs.statSync(from).mode & 0o777);
 }
 
 function writeDurably(file: string, text: string): void {

@@ -23,7 +23,7 @@ const HEAD = 1024;
 
 function isSvg(bytes: Uint8Array): boolean {
   const head = Array.from(bytes.subarray(0, HEAD), byte => String.fromCharCode(byte)).join('');
-  return /^(?:\u00ef\u00bb\u00bf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/i.test(
+  return /^(?:\u00ef\u00bb\u00bf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s/>]/i.test(
     head,
   );
 }

@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Bug } from '@signalbox/model';
+import { type ModelScript, startModelServer } from '@signalbox/testkit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readArtifact } from '../src/artifacts/read-artifact.ts';
+import { thisMachine } from '../src/machine.ts';
+import { openHome } from '../src/runs/open-home.ts';
+import { runDiff } from '../src/workspaces/run-diff.ts';
+import { gitRepository, pictureOf } from './support/git-repository.ts';
+import { openTestHost, planText, testHostOf } from './support/open-host.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+async function open(folder: string, script: ModelScript = []) {
+  const server = await startModelServer(script);
+  const home = await openHome({
+    dataDirectory: path.join(folder, 'data'),
+    machine: thisMachine(),
+    env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
+    threads: { threads: 1 },
+  });
+  if (!home.ok) throw new Bug(home.error.message);
+  const { host, owned, close } = home.value;
+  onTestFinished(async () => {
+    await close();
+    await server.close();
+  });
+  return { server, ...testHostOf(folder, host, owned.store, close) };
+}
+
+const inWorkspace = (text: string) => text.replace("name: 'test',", "name: 'test', workspace: true,");
+
+describe('a plan that asks for a workspace', () => {
+  it('[A83] has its agents and tasks work there, shows what they made, and leaves the repository alone', async () => {
+    const folder = temporaryFolder();
+    const repository = gitRepository(path.join(folder, 'repo'), { 'a.txt': 'one\n', 'chart.svg': '<svg/>' });
+    const before = pictureOf(repository);
+    const { server, store, start, end, state } = await open(folder, ({ since }) => {
+      if (since.some(part => part.kind === 'result')) return { text: JSON.stringify(since) };
+      return {
+        calls: [
+          { tool: 'edit_file', input: { path: 'a.txt', find: 'one', replaceWith: 'two' } },
+          { tool: 'artifact', input: { kind: 'table', name: 'Cost', key: 'cost', columns: ['a'], rows: [{ a: 1 }] } },
+          { tool: 'artifact', input: { kind: 'image', name: 'Chart', path: 'chart.svg', alt: 'a chart' } },
+          { tool: 'artifact', input: { kind: 'progress', name: 'No total', current: 1 } },
+          { tool: 'artifact', input: { kind: 'image', name: 'Out', path: '../../../etc/hosts' } },
+        ],
+      };
+    });
+    const run = await start(
+      'plan',
+      inWorkspace(
+        planText(
+          `<Phase name="edit"><Agent id="agent" model="anthropic:claude-test" prompt="Do it." maxTurns={6}
+             onFinished={said => ctx.state.set('said', said)} /></Phase>
+           <Phase name="check"><Task id="task" run={({ fs, workspace }) => [fs.read('a.txt'), workspace.vcs, fs.exists('own.txt')]}
+             onFinished={found => ctx.state.set('found', found)} /></Phase>`,
+          'z.object({ said: z.any(), found: z.any() })',
+        ),
+      ),
+      { directory: repository },
+    );
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const { said, found } = await state(run);
+    expect(found).toEqual(['two\n', 'git', false]);
+    expect(pictureOf(repository)).toEqual(before);
+    const artifacts = await store.artifacts(run);
+    expect(
+      artifacts.map(({ kind, name, key, version, node, mimeType }) => [kind, name, key, version, node, mimeType]),
+    ).toEqual([
+      ['table', 'Cost', 'cost', 1, 'agent', 'application/json'],
+      ['image', 'Chart', undefined, undefined, 'agent', 'image/svg+xml'],
+    ]);
+    for (const { id } of artifacts) expect(said).toContain(`artifact://${id}`);
+    expect(said).toContain('A progress needs current and total.');
+    expect(server.requests).toHaveLength(2);
+    const chart = await readArtifact(store, `artifact://${artifacts[1]?.id}`);
+    expect(chart.ok && Buffer.from(chart.value.content).toString()).toBe('<svg/>');
+    const record = (await store.run(run)) as never;
+    const diff = await runDiff({ reader: store, blobs: store }, record);
+    expect(diff).toMatchObject({ ok: true, value: { files: [{ path: 'a.txt', change: 'changed' }] } });
+    expect(await readArtifact(store, 'nothing')).toMatchObject({ error: { code: 'artifact/unknown' } });
+  });
+
+  it('[A83] is refused where there are none, and leaves no run', async () => {
+    const folder = temporaryFolder();
+    const { host, store, close } = await openTestHost(folder, { threads: { threads: 1 } });
+    onTestFinished(close);
+    const file = path.join(folder, 'plan.tsx');
+    writeFileSync(file, inWorkspace(planText('<Task id="t" run={() => 1} />')));
+    expect(await host.start({ file, input: {} })).toMatchObject({ error: { code: 'workspace/none' } });
+    expect((await store.runs()).items).toEqual([]);
+  });
+
+  it('[A83] whose input does not fit leaves no workspace', async () => {
+    const folder = temporaryFolder();
+    const { host } = await open(folder);
+    const file = path.join(folder, 'plan.tsx');
+    writeFileSync(file, inWorkspace(planText('').replace('z.any()', 'z.object({ n: z.number() })')));
+    expect((await host.start({ file, input: {} })).ok).toBe(false);
+    expect(existsSync(path.join(folder, 'data-workspaces'))).toBe(false);
+  });
+});
+
+describe('the files of a plan', () => {
+  it('[A84] are watched: a change on disk is rendered', async () => {
+    const folder = temporaryFolder();
+    const work = path.join(folder, 'work');
+    mkdirSync(work);
+    const { store, start, end, state } = await open(folder);
+    const run = await start(
+      'plan',
+      planText(
+        `{ctx.fs.read('go.txt') === undefined
+           ? <Task id="wait" run={({ signal }) => new Promise(done => signal.addEventListener('abort', () => done('left')))} />
+           : <Task id="went" run={() => 1} onFinished={() => { ctx.state.set('seen', ctx.fs.read('go.txt')); ctx.fs.write('done.txt', 'yes'); }} />}`,
+        'z.object({ seen: z.any() })',
+      ),
+      { directory: work },
+    );
+    writeFileSync(path.join(work, 'go.txt'), 'now');
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect([await state(run), readFileSync(path.join(work, 'done.txt'), 'utf8')]).toEqual([{ seen: 'now' }, 'yes']);
+    const frames = await store.frames(run, 0, 10);
+    expect(frames.map(({ trigger, verifiable }) => [trigger.kind, verifiable])).toContainEqual(['file', true]);
+  });
+});
