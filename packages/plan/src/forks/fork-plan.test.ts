@@ -1,10 +1,10 @@
-import { EMPTY_HEAD, portableHasher, type RunId } from '@signalbox/model';
-import { placeEvents } from '@signalbox/runs';
+import { EMPTY_HEAD, failure, portableHasher, type RunId } from '@signalbox/model';
+import { type Commit, placeEvents } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
 import { type Harness, harness } from '../../test/harness.ts';
-import { Human, Phase, Step, Task } from '../nodes/components.ts';
+import { Each, Effect, Human, If, Parallel, Phase, Step, SubPlan, Task, While } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
 import { forkPlan, frameEvent } from './fork-plan.ts';
 
@@ -172,5 +172,138 @@ describe('a fork', () => {
     expect(await of(-1)).toMatchObject({ ok: false, error: { code: 'run/frame-unknown' } });
     expect(await of(0, ports.ids.mint<RunId>())).toMatchObject({ ok: false, error: { code: 'run/unknown' } });
     expect(await world.runs.run(run)).toBe(undefined);
+  });
+});
+
+/** Loops, effects, a person, branches, a sub-plan and parallel work; everything is counted in the state. */
+function story() {
+  const inner = definePlan({
+    name: 'inner',
+    state: z.object({ said: z.boolean().optional() }),
+    render: ctx =>
+      el(Human, { id: 'inner-ask', prompt: 'Inside?', onFinished: (said: boolean) => ctx.state.set('said', said) }),
+  });
+  return definePlan({
+    name: 'story',
+    state: z.object({
+      n: z.number().default(0),
+      log: z.array(z.string()).default([]),
+      label: z.string().optional(),
+      go: z.boolean().optional(),
+    }),
+    render: ctx => {
+      const work = (id: string, done = () => {}) =>
+        el(Task, {
+          id,
+          key: id,
+          run: ({ iteration }: { iteration: number }) => `${id}${iteration}`,
+          onFinished: (text: string) => {
+            ctx.state.update('log', log => [...log, text].sort());
+            done();
+          },
+        });
+      return [
+        el(Effect, {
+          key: 'label',
+          id: 'label',
+          deps: [ctx.state.get('n')],
+          run: () => ctx.state.update('label', (text = '') => `${text}${ctx.state.get('n')}`),
+        }),
+        el(
+          Phase,
+          { key: 'loop', name: 'loop' },
+          el(
+            While,
+            { id: 'while', condition: () => ctx.state.get('n') < 3, maxIterations: 9 },
+            el(Step, {}, work('c')),
+            el(
+              Step,
+              {},
+              work('d', () => ctx.state.update('n', n => n + 1)),
+            ),
+          ),
+        ),
+        el(
+          Phase,
+          { key: 'ask', name: 'ask' },
+          el(Human, { id: 'ask', prompt: 'Go?', onFinished: (go: boolean) => ctx.state.set('go', go) }),
+          el(SubPlan, { id: 'sub', plan: inner }),
+        ),
+        el(
+          Phase,
+          { key: 'finish', name: 'finish' },
+          el(
+            If,
+            { condition: ctx.state.get('go') === true, else: work('no') },
+            el(
+              Parallel,
+              { limit: 1 },
+              el(Each, { items: ['x', 'y', 'z'] }, (id: string) => work(id)),
+            ),
+          ),
+        ),
+      ];
+    },
+  });
+}
+
+describe('a fork of a plan with everything', () => {
+  it('[P83] ends as its parent did, from every frame: loops, effects, people, branches and sub-plans', async () => {
+    const world = harness();
+    const plan = story();
+    const executor = { execute: async () => ({ kind: 'done', output: true }) as const };
+    const end = await world.end(world.start(plan, { executor }));
+    expect(end).toMatchObject({ status: 'completed', output: { n: 3, go: true, label: '0123' } });
+    const { runs, ports, run: parent } = world;
+    const before = await pictureOf(world, parent);
+    const frames = before.record?.frames ?? 0;
+    for (let frame = 0; frame < frames; frame += 1) {
+      const run = ports.ids.mint<RunId>();
+      const forked = await forkPlan(ports, { run, parent, frame, by: 'anna' });
+      expect(forked.ok).toBe(true);
+      expect([frame, await world.end(world.resume(plan, { run, executor }))]).toEqual([frame, end]);
+      expect(await isChained(world, run)).toBe(true);
+      const children = (await runs.children(run)).filter(({ origin }) => origin?.kind === 'sub-plan');
+      const isDone =
+        ((await runs.valueAt(parent, 'status', 'sub', frame)) as { status?: string })?.status === 'succeeded';
+      expect(children.map(({ status }) => status)).toEqual(isDone ? [] : ['completed']);
+    }
+    expect(await pictureOf(world, parent)).toEqual(before);
+  });
+
+  it('[P83] dying before or after any commit ends as if nothing had happened', async () => {
+    const plan = story();
+    const executor = { execute: async () => ({ kind: 'done', output: true }) as const };
+    const world = harness();
+    const end = await world.end(world.start(plan, { executor }));
+    const { ports, run: parent, runs } = world;
+    const frame = 4;
+    const driven = async (run: RunId, killAt: number, when: 'before' | 'after') => {
+      let commits = 0;
+      const commit: Commit = {
+        async commit(writes, guard) {
+          if (guard.run !== run) return runs.commit(writes, guard);
+          commits += 1;
+          const lost = {
+            ok: false,
+            error: failure('store/outcome-unknown', { message: 'killed', suggestion: '' }),
+          } as const;
+          if (commits === killAt && when === 'before') return lost;
+          const committed = await runs.commit(writes, guard);
+          return commits === killAt ? lost : committed;
+        },
+      };
+      await world.end(world.resume(plan, { run, executor, commit }));
+      return commits;
+    };
+    for (const when of ['before', 'after'] as const) {
+      for (let killAt = 1; ; killAt += 1) {
+        const run = ports.ids.mint<RunId>();
+        await forkPlan(ports, { run, parent, frame, by: 'anna' });
+        const commits = await driven(run, killAt, when);
+        expect(await world.end(world.resume(plan, { run, executor }))).toEqual(end);
+        if (commits < killAt) break;
+      }
+    }
   });
 });
