@@ -26,13 +26,13 @@ export const answerTexts = {
       workflows.length === 0 ? 'There are no workflows here.' : `${counted(workflows.length)}:\n${lines.join('\n')}`,
       problems.length > 0 &&
         `Files that are no workflow:\n${problems.map(each => `- ${each.sourceRef} (${each.sourceKind}): ${each.message}`).join('\n')}${omittedProblems > 0 ? `\n- and ${omittedProblems} more` : ''}`,
-      `Next call:\n${callText(nextCall.tool, nextCall.arguments)}`,
+      `Next call, with the id of the one that fits:\n${callText(nextCall.tool, nextCall.arguments)}`,
     ]);
   },
 
   inspect(answer: InspectAnswer): string {
     const { workflow, recommendations, capabilities, steps, nextCall } = answer;
-    const recommended = [recommendations.autonomy, recommendations.riskPolicy].filter(each => each !== undefined);
+    const recommended = Object.entries(recommendations).map(([name, value]) => `${name} ${value}`);
     const needs = [
       ...capabilities.required.map(each => `${each} (required)`),
       ...capabilities.preferred.map(each => `${each} (preferred)`),
@@ -44,7 +44,7 @@ export const answerTexts = {
       answer.suggestedId !== undefined && `The id is a legacy one; it should become ${answer.suggestedId}.`,
       listed('Before the start, make sure that:', answer.preconditions),
       listed('Ask the person:', answer.clarificationPrompts),
-      recommended.length > 0 && `Recommended: ${recommended.join(', ')}.`,
+      recommended.length > 0 && `Recommended preferences: ${recommended.join(', ')}.`,
       needs.length > 0 && `Uses: ${needs.join(', ')}.`,
       listed(
         'References:',
@@ -100,13 +100,12 @@ function stepText(answer: StepAnswer): string {
     answer.kind === 'blocked' &&
       `BLOCKED. Nothing moved: ${answer.pending?.title ?? 'the step'} is still the current step.`,
     answer.kind === 'blocked' ? blockersText(answer.blockers) : pendingText(answer),
-    answer.kind === 'blocked'
-      ? `Three things to do now: 1. Mend what is listed above${isOfPerson(answer) ? ', with the person: ask them and wait for their answer' : ''}. 2. Make the call below; it changes nothing and gives a fresh ackToken. 3. Hand the whole step in again with that ackToken; the old one only repeats this answer.${call}`
-      : `${intentText(answer.nextIntent)}${call}`,
+    answer.kind === 'blocked' ? `${wayOnText(answer)}${call}` : `${intentText(answer.nextIntent)}${call}`,
     answer.kind === 'ok' &&
       answer.checkpointToken !== undefined &&
       `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<what is to be remembered>' })}`,
-    gapsText(answer),
+    // What blocks is recorded as gaps too, and was just told.
+    answer.kind === 'ok' && gapsText(answer),
     warningsText(answer.warnings),
   ]);
 }
@@ -136,6 +135,16 @@ function intentText(intent: StepAnswer['nextIntent']): string {
   }
 }
 
+function wayOnText(answer: StepAnswer): string {
+  const mend = isOfPerson(answer)
+    ? 'Mend what is listed above, with the person: ask them and wait for their answer.'
+    : 'Mend what is listed above.';
+  return `Three things to do now:
+1. ${mend}
+2. Make the call below; it changes nothing and gives a fresh ackToken.
+3. Hand the whole step in again with that ackToken; the old one only repeats this answer.`;
+}
+
 function isOfPerson({ blockers }: Pick<StepAnswer, 'blockers'>): boolean {
   return blockers.some(({ code }) => code === 'USER_ONLY_DEPENDENCY');
 }
@@ -156,7 +165,7 @@ function gapsText({ gaps, omittedGaps }: Pick<StepAnswer, 'gaps' | 'omittedGaps'
   const more = omittedGaps > 0 ? `\n- and ${omittedGaps} more` : '';
   return (
     gaps.length > 0 &&
-    `Open gaps of this run, to be disclosed to the person:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
+    `Open gaps of this run. Those of this step close when it passes; tell the person of any that stay open:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
   );
 }
 

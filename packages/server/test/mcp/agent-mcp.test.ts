@@ -129,7 +129,10 @@ BLOCKED. Nothing moved: Look around is still the current step.
 - MISSING_REQUIRED_OUTPUT: There is no loop control artifact.
   How to mend it: Hand in one with a decision.
 
-Three things to do now: 1. Mend what is listed above. 2. Make the call below; it changes nothing and gives a fresh ackToken. 3. Hand the whole step in again with that ackToken; the old one only repeats this answer.
+Three things to do now:
+1. Mend what is listed above.
+2. Make the call below; it changes nothing and gives a fresh ackToken.
+3. Hand the whole step in again with that ackToken; the old one only repeats this answer.
 continue_workflow {"stateToken":"st.0"}`);
   });
 
