@@ -174,9 +174,9 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
   return {
     discover,
     async find(workflowId) {
-      const { workflows } = await discover();
+      const { workflows, problems } = await discover();
       const listing = workflows.find(each => each.workflowId === workflowId) ?? aliased(workflows, workflowId);
-      if (listing === undefined) return err(unknownWorkflow(workflowId, workflows));
+      if (listing === undefined) return err(unknownWorkflow(workflowId, workflows, problems));
       if (!listing.compiled.ok) return err(invalidWorkflow(listing, listing.compiled.error));
       const canonical = listing.workflowId === workflowId ? {} : { canonicalId: listing.workflowId };
       return ok({ listing, compiled: listing.compiled.value, ...canonical });
@@ -228,16 +228,44 @@ function withSuggestions(
   });
 }
 
-function unknownWorkflow(workflowId: string, workflows: readonly WorkflowListing[]): ErrorEnvelope<'workflow/unknown'> {
+/** What could not be read may be what was asked for: it is told. */
+function unknownWorkflow(
+  workflowId: string,
+  workflows: readonly WorkflowListing[],
+  problems: readonly LibraryProblem[],
+): ErrorEnvelope<'workflow/unknown'> {
   const meant = nearest(
     workflowId,
     workflows.map(each => each.workflowId),
   );
+  const unread = problems.filter(({ code }) => UNREAD.has(code));
+  const named = unread
+    .slice(0, MAX_UNREAD)
+    .map(({ sourceRef, message }) => `${sourceRef || 'the directory'}: ${message}`);
+  const left = unread.length === 0 ? '' : ` ${unread.length} could not be read. ${named.join(' ')}`;
   return failure('workflow/unknown', {
-    message: `There is no workflow ${JSON.stringify(workflowId.slice(0, 200))}.`,
-    suggestion: meant === undefined ? 'List the workflows and use an id from there.' : `Did you mean "${meant}"?`,
+    message: `There is no workflow ${JSON.stringify(workflowId.slice(0, 200))}.${left}`,
+    suggestion:
+      meant !== undefined
+        ? `Did you mean "${meant}"?`
+        : unread.length > 0
+          ? 'Mend what could not be read if it is among that; else list the workflows and use an id from there.'
+          : 'List the workflows and use an id from there.',
   });
 }
+
+const MAX_UNREAD = 3;
+
+const UNREAD: ReadonlySet<LibraryProblem['code']> = new Set([
+  'unreadable_directory',
+  'symbolic_link',
+  'too_deep',
+  'too_many_entries',
+  'unreadable_file',
+  'too_large_file',
+  'not_text',
+  'not_json_file',
+]);
 
 function invalidWorkflow(listing: WorkflowListing, { problems }: WorkflowRejected): ErrorEnvelope<'workflow/invalid'> {
   const errors = problems.filter(problem => problem.severity === 'error');

@@ -213,9 +213,16 @@ describe("[W37] a project's own directory", () => {
   });
 });
 
-it('[W31] a file of ten megabytes is named with what to do, and not read', async () => {
+it('[W31] a file of ten megabytes is named with what to do, and not read; so is it to who asks for what it holds', async () => {
   await put('p/huge.json', `{"id":"project.x","steps":[],"about":"${'x'.repeat(10 * 1024 * 1024)}"}`);
-  const { problems } = await open(place('project', 'p')).discover();
+  const library = open(place('project', 'p'));
+  const found = await library.find('project.huge');
+  expect(found.ok ? undefined : found.error).toMatchObject({
+    code: 'workflow/unknown',
+    message: expect.stringContaining('1 could not be read. huge.json: The file takes'),
+    suggestion: expect.stringContaining('Mend what could not be read'),
+  });
+  const { problems } = await library.discover();
   expect(problems).toMatchObject([
     { code: 'too_large_file', sourceRef: 'huge.json', message: expect.stringContaining('Move steps into routines') },
   ]);
