@@ -175,7 +175,7 @@ export { type AttemptId, type ContextId, type GapId, guidedId, type OutputId, ty
 export { checkContext, type InvalidInput } from './session/invalid-input.ts';
 export { type Keyring, keyNames, keyring, newKeyring, rotateKeyring } from './session/keyring.ts';
 export { type Observed, planObservations } from './session/observation-plan.ts';
-export type { ArtifactRef } from './session/output-facts.ts';
+export type { ArtifactRef, Correction } from './session/output-facts.ts';
 export { planPreferences } from './session/preference-plan.ts';
 export { defaultPreferences, exceedsRecommendation, modePresets, type Preferences } from './session/preferences.ts';
 export {

@@ -35,6 +35,7 @@ import {
   type UserAnswer,
   type Warning,
 } from '@signalbox/workflow';
+import { decideCorrections } from './correction-decision.ts';
 import { invalidCall } from './guided-failures.ts';
 import { checkpointedFrom, type Situation } from './place-answer.ts';
 import { ASSUMED } from './recorded-attempt.ts';
@@ -61,7 +62,10 @@ export function decideAdvance(
   const { place, events, node, dag, state } = situation;
   const output: StepOutputInput = input.output ?? {};
   const artifacts = (output.artifacts ?? []).map(value => ({ value, text: canonicalJson(value) }));
-  const bytes = artifacts.reduce((sum, { text }) => sum + utf8Length(text), 0);
+  const texts = (output.corrections ?? []).flatMap(({ artifact }) =>
+    artifact === undefined ? [] : [canonicalJson(artifact)],
+  );
+  const bytes = [...artifacts.map(({ text }) => text), ...texts].reduce((sum, text) => sum + utf8Length(text), 0);
   if (bytes > MAX_ARTIFACT_BYTES) return tooLargeArtifacts(bytes);
   const delta = checkContext(input.context ?? {});
   if (!delta.ok) return delta;
@@ -88,6 +92,13 @@ export function decideAdvance(
     ]),
   );
 
+  const corrected = decideCorrections(reader, situation, output.corrections ?? [], {
+    context,
+    preferences,
+    capabilities,
+  });
+  if (!corrected.ok) return corrected;
+
   const pending = derivePendingStep(state);
   const blockedBy = (fault: InterpreterFault): Outcome => {
     const reasons = [faultReason(fault)] as const;
@@ -97,6 +108,8 @@ export function decideAdvance(
     };
   };
   const record = (made: Outcome, extra: Partial<Attempt> = {}): Result<SessionWrite, ErrorEnvelope> => {
+    // Whoever is blocked sends the whole call again.
+    const isAdvanced = made.outcome.kind === 'advanced';
     const planned = planAdvance(nodeHasher, events, node, {
       attemptId,
       ...made,
@@ -106,6 +119,7 @@ export function decideAdvance(
         contentType: 'application/json',
         byteLength: utf8Length(text),
       })),
+      corrections: isAdvanced ? corrected.value.corrections : [],
       ...(input.context !== undefined && { contextDelta: delta.value }),
       capabilities: [...observed, ...(extra.capabilities ?? [])],
       divergences: [...(output.divergences ?? []), ...(extra.divergences ?? [])],
@@ -115,7 +129,7 @@ export function decideAdvance(
     const before = changed?.ok === true ? changed.value.plan.events : [];
     return ok({
       planned: { snapshots, plan: { events: [...before, ...plan.events] } },
-      artifacts: artifacts.map(({ text }) => text),
+      artifacts: [...artifacts.map(({ text }) => text), ...(isAdvanced ? corrected.value.artifacts : [])],
     });
   };
   if (state.kind !== 'running' || pending === undefined) {

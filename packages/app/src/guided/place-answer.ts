@@ -35,7 +35,7 @@ import { contradiction, faultOf } from './guided-failures.ts';
 import { ASSUMED, attemptEvents } from './recorded-attempt.ts';
 import type { SessionReader, Tokens } from './session-files.ts';
 import type { NextCall, StepAnswer, Warning } from './tool-answers.ts';
-import { recoveryAt } from './walked-steps.ts';
+import { lastHandedIn, recoveryAt } from './walked-steps.ts';
 
 /** A place with everything that is known there. */
 export interface Situation {
@@ -104,6 +104,8 @@ export function placeAnswer(
   const checkpointToken = canGoOn
     ? tokens.mint({ tokenKind: 'checkpoint', ...place, attemptId: nextCheckpointId(events, place) })
     : undefined;
+  const outputs = lastHandedIn(reader, events, situation.dag, place.nodeId);
+  if (!outputs.ok) return outputs;
   const open = projectGaps(events).filter(gap => gap.runId === place.runId && isUnresolved(gap));
   return ok({
     kind: shown.kind === 'blocked' ? 'blocked' : 'ok',
@@ -125,6 +127,7 @@ export function placeAnswer(
     })),
     omittedGaps: Math.max(0, open.length - MAX_GAPS),
     warnings: [...warningsAt(situation), ...(shown.told ?? [])],
+    ...(outputs.value.length > 0 && { outputs: outputs.value }),
     blockers: shown.kind === 'blocked' ? shown.blockers.map(blocker => ({ ...blocker })) : [],
   });
 }

@@ -123,6 +123,14 @@ const gap = z.strictObject({
 
 export const preferences = z.strictObject({ autonomy, riskPolicy });
 
+const handedIn = z.strictObject({
+  outputId: z.string(),
+  stepInstanceKey: z.string(),
+  outputChannel: z.enum(['recap', 'artifact']),
+  /** The first line of notes, or the digest of an artifact. */
+  excerpt: z.string(),
+});
+
 /** A place in a run. */
 const place = {
   workflow: workflowName,
@@ -143,6 +151,8 @@ const place = {
   gaps: z.array(gap),
   omittedGaps: z.int().nonnegative(),
   warnings: z.array(warning),
+  /** What was handed in last on the way here, newest last; each can be corrected with the next step. Absent where there is nothing. */
+  outputs: z.array(handedIn).optional(),
 };
 
 /**

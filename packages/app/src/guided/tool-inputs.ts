@@ -50,7 +50,9 @@ const needFromUser = z.strictObject({
       'policy_or_compliance',
     ])
     .optional()
-    .describe('For needs_user_choice: what kind of choice it is.'),
+    .describe(
+      "For needs_user_choice: what kind of choice it is. It waits for the person where the prompt lists that kind under THE PERSON'S CHOICES; any other choice is yours, and that you made it is recorded.",
+    ),
 });
 
 const capabilityObservation = z.discriminatedUnion('kind', [
@@ -80,6 +82,16 @@ const divergence = z.strictObject({
   relatedStepId: id.optional(),
 });
 
+const correction = z
+  .strictObject({
+    outputId: id.describe('Of what is wrong: an outputId from "outputs" of an answer.'),
+    notesMarkdown: text.max(inputLimits.textLength).optional().describe('The whole notes as they should have been.'),
+    artifact: json.optional().describe('The whole artifact as it should have been.'),
+  })
+  .refine(({ notesMarkdown, artifact }) => (notesMarkdown === undefined) !== (artifact === undefined), {
+    error: 'takes either notesMarkdown or artifact',
+  });
+
 const output = z
   .strictObject({
     notesMarkdown: text
@@ -108,6 +120,13 @@ const output = z
       .max(inputLimits.items)
       .optional()
       .describe('Where you did on purpose something else than the step asks, and why.'),
+    corrections: z
+      .array(correction)
+      .max(inputLimits.items)
+      .optional()
+      .describe(
+        'Only where something that you handed in before, on the way here, turned out wrong: what should stand instead. Counts when this step is passed; the old stays in the history.',
+      ),
   })
   .describe('What you give for the pending step.');
 

@@ -1,18 +1,20 @@
-import type { Digest, Json, NodeId } from '@signalbox/model';
-import { err, ok, type Result } from '@signalbox/model';
+import { type Digest, err, type Json, type NodeId, ok, type Result, truncateUtf8 } from '@signalbox/model';
 import {
   type CompiledWorkflowSnapshotV1,
   type DomainEvent,
   type EngineState,
+  type OutputPayload,
   projectNodeOutputs,
   projectRecovery,
   type Recovery,
   type RunDag,
   type StepInstance,
   type StepOutput,
+  type WalkedStep,
   wayBack,
 } from '@signalbox/workflow';
 import type { SessionReader } from './session-files.ts';
+import type { StepAnswer } from './tool-answers.ts';
 
 type Fault = Extract<ReturnType<SessionReader['state'] | SessionReader['artifact']>, { ok: false }>['error'];
 
@@ -53,6 +55,44 @@ export function outputsOfTurn(
     }
     return ok(outputs.toReversed());
   });
+}
+
+/** What was handed in last on the way to a place, newest last: what an answer lists. */
+export function lastHandedIn(
+  reader: SessionReader,
+  events: readonly DomainEvent[],
+  dag: RunDag,
+  nodeId: NodeId,
+): Result<NonNullable<StepAnswer['outputs']>, Fault> {
+  return withStates(reader, stateOf => {
+    const outputs: NonNullable<StepAnswer['outputs']> = [];
+    for (const { key, given } of wayBack(dag, projectNodeOutputs(events), nodeId, stateOf)) {
+      for (const { outputId, outputChannel, payload } of given.toReversed()) {
+        outputs.push({ outputId, stepInstanceKey: key, outputChannel, excerpt: excerptOf(payload) });
+      }
+      if (outputs.length >= MAX_OUTPUTS) break;
+    }
+    return ok(outputs.slice(0, MAX_OUTPUTS).toReversed());
+  });
+}
+
+/** Outputs that one answer lists, and the bytes of one excerpt. */
+const MAX_OUTPUTS = 10;
+const EXCERPT_BYTES = 120;
+
+function excerptOf(payload: OutputPayload): string {
+  if (payload.payloadKind === 'artifact_ref') return payload.sha256;
+  return truncateUtf8(payload.notesMarkdown.trimStart().split('\n', 1)[0] ?? '', EXCERPT_BYTES);
+}
+
+/** Every step on the way to a place, newest first. */
+export function walkedTo(
+  reader: SessionReader,
+  events: readonly DomainEvent[],
+  dag: RunDag,
+  nodeId: NodeId,
+): Result<readonly WalkedStep[], Fault> {
+  return withStates(reader, stateOf => ok([...wayBack(dag, projectNodeOutputs(events), nodeId, stateOf)]));
 }
 
 /** Projections take a state that is not at hand for none; here that is a failure. */

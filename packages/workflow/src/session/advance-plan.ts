@@ -3,7 +3,7 @@
  *
  * A1  Every id derives from the session, the place and the attempt: the same attempt planned again is the same plan, and
  *     another attempt from the same place is another branch.
- * A2  The outcome comes first; outputs follow, notes before artifacts; the new node and its edge close the plan.
+ * A2  The outcome comes first; outputs follow, notes before artifacts, then corrections of earlier ones; the new node and its edge close the plan.
  * A3  Advancing settles what blocked earlier attempts from here, except what is disclosed again by this one.
  */
 import {
@@ -36,7 +36,7 @@ import {
   type TraceId,
 } from './ids.ts';
 import { checkContext, checkInput, type InvalidInput } from './invalid-input.ts';
-import { type ArtifactRef, artifactFacts, recapFacts } from './output-facts.ts';
+import { type ArtifactRef, artifactFacts, type Correction, correctionFacts, recapFacts } from './output-facts.ts';
 import { type GapReason, reasonCodeOf } from './reasons.ts';
 
 export interface Attempt {
@@ -47,6 +47,8 @@ export interface Attempt {
   /** What was done in this step, and only in it. Cut to its budget. */
   readonly notesMarkdown?: string | undefined;
   readonly artifacts?: readonly ArtifactRef[] | undefined;
+  /** Of what was handed in on the way here. */
+  readonly corrections?: readonly Correction[] | undefined;
   /** Changes the run's context: `null` deletes a key. */
   readonly contextDelta?: JsonObject | undefined;
   readonly gaps?: readonly DisclosedGap[] | undefined;
@@ -89,9 +91,12 @@ export function planAdvance(
   if (!recap.ok) return recap;
   const artifacts = artifactFacts(place, attemptId, attempt.artifacts ?? []);
   if (!artifacts.ok) return artifacts;
+  const corrected = correctionFacts(place, attemptId, attempt.corrections ?? []);
+  if (!corrected.ok) return corrected;
   const disclosed = gapFacts(history, attempt, recorded.value);
   if (!disclosed.ok) return disclosed;
-  const facts: EventFacts[] = [recorded.value, ...recap.value, ...artifacts.value, ...disclosed.value];
+  const outputs = [...recap.value, ...artifacts.value, ...corrected.value];
+  const facts: EventFacts[] = [recorded.value, ...outputs, ...disclosed.value];
   if (outcome.kind === 'advanced') facts.push(...settledGaps(history, attempt));
 
   for (const [ordinal, observed] of (attempt.capabilities ?? []).entries()) {

@@ -1,4 +1,4 @@
-import { ok, type Result, truncateUtf8 } from '@signalbox/model';
+import { type NodeId, ok, type Result, truncateUtf8 } from '@signalbox/model';
 import { budgets } from './bounded-text.ts';
 import type { EventFacts } from './domain-event.ts';
 import { type OutputPayload, outputPayload } from './event-data.ts';
@@ -35,6 +35,46 @@ export function artifactFacts(
     facts.push(outputFact(place, attemptId, ['artifact', artifact.sha256, artifact.contentType], payload.value));
   }
   return ok(facts);
+}
+
+/** Something that was handed in before and is put right: it stays, and what corrects it counts. */
+export interface Correction {
+  readonly corrected: { readonly outputId: OutputId; readonly nodeId: NodeId };
+  readonly payload: OutputPayload;
+}
+
+/** Corrections at the nodes of what they correct, notes before artifacts, each in the order of ids. */
+export function correctionFacts(
+  { sessionId, runId }: Place,
+  attemptId: AttemptId,
+  corrections: readonly Correction[],
+): Result<readonly EventFacts[], InvalidInput> {
+  const facts: Extract<EventFacts, { kind: 'node_output_appended' }>[] = [];
+  for (const { corrected, payload: given } of corrections) {
+    const { outputId: supersedesOutputId, nodeId } = corrected;
+    const payload = checkInput(outputPayload, withinBudget(given), 'correction');
+    if (!payload.ok) return payload;
+    facts.push({
+      sessionId,
+      kind: 'node_output_appended',
+      scope: { runId, nodeId },
+      data: {
+        outputId: guidedId<OutputId>('correction', sessionId, nodeId, attemptId, supersedesOutputId),
+        supersedesOutputId,
+        outputChannel: payload.value.payloadKind === 'notes' ? 'recap' : 'artifact',
+        payload: payload.value,
+      },
+    });
+  }
+  const rank = ({ data }: (typeof facts)[number]) =>
+    `${data.outputChannel === 'recap' ? 0 : 1}${data.supersedesOutputId}`;
+  return ok(facts.sort((left, right) => (rank(left) < rank(right) ? -1 : 1)));
+}
+
+function withinBudget(payload: OutputPayload): OutputPayload {
+  return payload.payloadKind === 'notes'
+    ? { ...payload, notesMarkdown: truncateUtf8(payload.notesMarkdown, budgets.notesMarkdown) }
+    : payload;
 }
 
 function outputFact(
