@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a walk meets that it cannot or will not go into. `ref` is relative to the root, with forward slashes. */
+/** What a walk meets that it cannot or will not go into. `ref` is relative to the root, with forward slashes; `.` is the root. */
 export interface WalkProblem {
   readonly code: 'unreadable_directory' | 'symbolic_link' | 'too_deep' | 'too_many_entries';
   readonly ref: string;
@@ -63,7 +63,7 @@ export async function walkDirectory(root: string, bounds: WalkLimits = walkLimit
       const ref = directory === '' ? entry.name : `${directory}/${entry.name}`;
       if (++entries > bounds.entries) {
         const message = `There are more than ${bounds.entries} files and directories; the rest is not looked at. Keep workflows in a directory of their own.`;
-        problems.push({ code: 'too_many_entries', ref: directory, message });
+        problems.push({ code: 'too_many_entries', ref: directory || '.', message });
         return { files: files.sort(), problems };
       }
       if (entry.name.startsWith('.') || SKIPPED.has(entry.name)) continue;
@@ -87,7 +87,7 @@ export async function walkDirectory(root: string, bounds: WalkLimits = walkLimit
 
 const LEADS_OUT: WalkProblem = {
   code: 'symbolic_link',
-  ref: '',
+  ref: '.',
   message:
     'The directory of workflows is a link that leads out of the project, and is not followed. Put the files into the project, or give the directory itself with --workflows.',
 };
@@ -104,7 +104,7 @@ function list(directory: string) {
 function unreadable(ref: string, cause: unknown): WalkProblem {
   return {
     code: 'unreadable_directory',
-    ref,
+    ref: ref || '.',
     message: `The directory cannot be read (${errorCode(cause)}). Make it a directory that you may read.`,
   };
 }

@@ -239,9 +239,7 @@ function unknownWorkflow(
     workflows.map(each => each.workflowId),
   );
   const unread = problems.filter(({ code }) => UNREAD.has(code));
-  const named = unread
-    .slice(0, MAX_UNREAD)
-    .map(({ sourceRef, message }) => `${sourceRef || 'the directory'}: ${message}`);
+  const named = unread.slice(0, MAX_UNREAD).map(({ sourceRef, message }) => `${sourceRef}: ${message}`);
   const left = unread.length === 0 ? '' : ` ${unread.length} could not be read. ${named.join(' ')}`;
   return failure('workflow/unknown', {
     message: `There is no workflow ${JSON.stringify(workflowId.slice(0, 200))}.${left}`,

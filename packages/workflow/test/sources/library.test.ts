@@ -192,7 +192,7 @@ describe("[W37] a project's own directory", () => {
       const { workflows, problems } = await open(place('project', `${project}/.signalbox/workflows`)).discover();
       expect(own(workflows)).toEqual([]);
       expect(problems).toMatchObject([
-        { code: 'symbolic_link', sourceRef: '', message: expect.stringContaining('--workflows') },
+        { code: 'symbolic_link', sourceRef: '.', message: expect.stringContaining('--workflows') },
       ]);
     }
   });
