@@ -220,7 +220,13 @@ describe('interventions', () => {
     const looping = await start('loop', loop);
     expect(await end(looping)).toMatchObject({ status: 'waiting' });
     value(await host.act(looping, { kind: 'reset', node: 'loop' }, BY));
-    await end(looping);
+    expect(await store.run(looping)).toMatchObject({ status: 'waiting' });
+    expect(await store.valueAt(looping, 'status', 'loop', 99)).toMatchObject({ loop: { total: 1, since: 1 } });
+    expect(await host.act(looping, { kind: 'reset', node: 'loop' }, BY)).toMatchObject({
+      error: { code: 'run/no-effect' },
+    });
+    value(await host.resume(looping));
+    expect(await end(looping)).toMatchObject({ status: 'waiting' });
     expect(await host.act(looping, { kind: 'reset', node: 'nowhere' }, BY)).toMatchObject({
       error: { code: 'run/node-unknown' },
     });

@@ -10,6 +10,7 @@ export {
 } from './context.ts';
 export { editUndriven } from './forks/edit-undriven.ts';
 export { forkPlan, frameEvent, type PlanFork } from './forks/fork-plan.ts';
+export { resetUndriven } from './forks/reset-undriven.ts';
 export { editFault } from './forks/state-edit.ts';
 export type { CommandAnswer, StateEdit } from './frames/command.ts';
 export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';

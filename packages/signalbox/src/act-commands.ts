@@ -54,7 +54,7 @@ export const defineRetry: DefineCommand = (command, context) => {
 
 export const defineReset: DefineCommand = (command, context) => {
   command.description('The maximum of a loop that goes on counts anew, from the round that goes on.');
-  acting(command, context, 'signalbox reset 019b8d62 refine', ([node = '']) => ({ kind: 'reset', node }), true);
+  acting(command, context, 'signalbox reset 019b8d62 refine', ([node = '']) => ({ kind: 'reset', node }));
 };
 
 export const defineCancel: DefineCommand = (command, context) => {

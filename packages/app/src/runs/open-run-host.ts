@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import { editUndriven, type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import { editUndriven, type RunEnd, resetUndriven, stopUndriven, type TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
 import { checkpointUnknown } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -290,8 +290,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         return ok(undefined);
       case 'edit':
         return edit(record, action, by);
+      case 'reset': {
+        const reset = await resetUndriven({ commit: store, reader: store, ...machine }, run, action.node, by);
+        if (!reset.ok) return reset;
+        return reset.value ? ok(undefined) : err(noEffect(run, action.kind, action.node));
+      }
       case 'retry':
-      case 'reset':
       case 'cancel': {
         const resumed = await resume(run);
         if (!resumed.ok) return resumed;
@@ -316,13 +320,21 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (fault.value !== undefined) return err(editRefused(record.id, key, fault.value));
     const ports = { commit: store, reader: store, ...machine };
     const edited = await editUndriven(ports, record.id, { key, value, reason, by });
-    return edited.ok ? ok(undefined) : edited;
+    if (!edited.ok) return edited;
+    // What it waited for may not be asked any more.
+    if (options.resumeOnAnswer === true && record.status === 'waiting') await resume(record.id);
+    return ok(undefined);
   }
 
   const fork: RunHost['fork'] = async (run, request, by) => {
     const parent = await store.run(run);
     if (parent === undefined) return err(unknownRun(run));
-    const forked = await forkRun({ store, machine, tools: options.tools, workspaces: options.workspaces }, parent, request, by);
+    const forked = await forkRun(
+      { store, machine, tools: options.tools, workspaces: options.workspaces },
+      parent,
+      request,
+      by,
+    );
     if (!forked.ok) return forked;
     const { id } = forked.value;
     return request.paused === true ? ok(id) : resume(id);

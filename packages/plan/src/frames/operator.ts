@@ -1,6 +1,6 @@
 import { checkStop, NO_USAGE, type NodeKey, type RetryPolicy } from '@signalbox/runs';
 import { editState } from '../forks/state-edit.ts';
-import { countOf } from '../structure/node-record.ts';
+import { loopReset } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
 import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions } from './engine-options.ts';
@@ -95,10 +95,11 @@ export function createOperator(parts: OperatorParts): Operator {
   }
 
   /** The loop may run as often as its maximum says once more, counted from the body that goes on. */
-  function reset(node: string): boolean {
+  function resetLoop(node: string): boolean {
     const record = records.get(node);
-    if (record?.loop === undefined || record.loop.left || record.gone === true || countOf(record) === 1) return false;
-    records.set(node, { ...record, loop: { ...record.loop, since: record.loop.total } });
+    const reset = record && loopReset(record);
+    if (reset === undefined) return false;
+    records.set(node, reset);
     structure.touch(node);
     return true;
   }
@@ -134,7 +135,7 @@ export function createOperator(parts: OperatorParts): Operator {
       case 'cancel':
         return cancel(command.node);
       case 'reset':
-        return reset(command.node);
+        return resetLoop(command.node);
     }
   }
 

@@ -48,6 +48,13 @@ export function countOf({ loop }: NodeRecord): number {
   return loop === undefined ? 0 : loop.total - (loop.since ?? loop.base) + 1;
 }
 
+/** The record of a loop whose maximum counts from the body that goes on; undefined where it counts so already, or is left. */
+export function loopReset(record: NodeRecord): NodeRecord | undefined {
+  const { loop, gone } = record;
+  if (loop === undefined || loop.left || gone === true || countOf(record) === 1) return undefined;
+  return { ...record, loop: { ...loop, since: loop.total } };
+}
+
 export type Standing = 'idle' | 'live' | 'blocked' | 'done' | 'failed';
 
 const standings: Record<NodeStatus, Standing> = {

@@ -1,0 +1,43 @@
+import {
+  type ErrorEnvelope,
+  type EventId,
+  err,
+  type Json,
+  ok,
+  type Result,
+  type RunId,
+  timestampOf,
+} from '@signalbox/model';
+import { type EventDraft, INTERNAL_EVENT_VERSION, type NodeKey } from '@signalbox/runs';
+import type { PlanRunOptions } from '../frames/engine-options.ts';
+import { loopReset, nodeRecord } from '../structure/node-record.ts';
+
+/**
+ * Lets the maximum of a loop count anew in a run that nothing drives; it stays as it is until somebody takes it up. False
+ * where there is nothing to reset.
+ */
+export async function resetUndriven(
+  { commit, reader, clock, ids }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>,
+  run: RunId,
+  node: string,
+  by: string,
+): Promise<Result<boolean, ErrorEnvelope>> {
+  const record = await reader.run(run);
+  if (record === undefined) return ok(false);
+  const { frames, epoch, version } = record;
+  const row = await reader.valueAt(run, 'status', node, frames);
+  const reset = row === undefined ? undefined : loopReset(nodeRecord.parse(row));
+  if (reset === undefined) return ok(false);
+  const at = timestampOf(clock);
+  const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: at, type: 'operator.acted' } as const;
+  const event: EventDraft = { ...envelope, action: 'reset', node: node as NodeKey, by };
+  const written = await commit.commit(
+    {
+      at,
+      intervals: [{ space: 'status', key: node, fromFrame: frames, change: { kind: 'set', value: reset as Json } }],
+      events: [event],
+    },
+    { run, epoch, version },
+  );
+  return written.ok ? ok(true) : err(written.error);
+}
