@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { buildConsole } from './build-console.ts';
 import { bundle } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
-import { localProgram, repositoryRoot } from './local-program.ts';
+import { repositoryRoot } from './local-program.ts';
 
 const packages = path.join(repositoryRoot, 'packages');
 const published = path.join(packages, 'signalbox');
@@ -54,14 +54,4 @@ process.exitCode = undeclared.length === 0 ? 0 : 1;
 function dependenciesOf(name: string): readonly string[] {
   const file = path.join(repositoryRoot, 'node_modules', name, 'package.json');
   return Object.keys(JSON.parse(readFileSync(file, 'utf8')).dependencies ?? {});
-}
-
-/** The page is built for use, whatever this process is for. */
-function buildConsole(): void {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [localProgram('vite', 'vite'), 'build', '--config', 'packages/console/vite.config.ts'],
-    { cwd: repositoryRoot, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
-  );
-  if (status !== 0) throw new Error(`the console could not be built:\n${stdout}${stderr}`);
 }

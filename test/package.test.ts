@@ -66,7 +66,7 @@ describe('the published package', () => {
   });
 
   it('plays the demo', () => {
-    const demo = signalbox(['demo']);
+    const demo = signalbox(['demo', '--scenes']);
     expect(demo, demo.stderr).toMatchObject({ status: 0 });
   });
 

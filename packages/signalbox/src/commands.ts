@@ -37,7 +37,7 @@ export const commands: readonly CommandEntry[] = [
     syntax: 'serve',
     summary: 'own the data directory, drive runs, and show them in the console',
     group: RUN,
-    load: async () => (await import('./serve-command.ts')).defineServe,
+    load: async () => (await import('./serving/serve-command.ts')).defineServe,
   },
   {
     syntax: 'pause <run>',
@@ -199,7 +199,7 @@ export const commands: readonly CommandEntry[] = [
     syntax: 'logs <run>',
     summary: 'print what happened in a run and what its agents said',
     group: LOOK,
-    load: async () => (await import('./logs-command.ts')).defineLogs,
+    load: async () => (await import('./logs/logs-command.ts')).defineLogs,
   },
   {
     syntax: 'export <id>',
@@ -251,9 +251,9 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     syntax: 'demo',
-    summary: 'watch a log survive a crash and be lied to, and a tool call be undone',
+    summary: 'open the console with runs, decisions and a guided session to look at',
     group: 'See it work:',
-    load: async () => (await import('./demo-command.ts')).defineDemo,
+    load: async () => (await import('./demo/demo-command.ts')).defineDemo,
   },
   {
     syntax: 'mcp',

@@ -47,7 +47,7 @@ Examples:
   $ signalbox run plan.tsx                  run it, and follow it to its end
   $ signalbox ls                            the runs there are
   $ signalbox show 019b8d62                 one of them; the beginning of its id is enough
-  $ signalbox demo --dir tour               play the demo and keep its files
+  $ signalbox demo                          see it work, with nothing set up
   $ signalbox verify tour/runs/*            check the journal that it wrote
   $ signalbox verify DIR --json | jq .head  note the head, to compare with later
   $ signalbox verify DIR --expect-head sha256:…

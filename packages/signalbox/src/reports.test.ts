@@ -1,7 +1,7 @@
 import type { DemoStep, DoctorReport, VerifyReport } from '@signalbox/app';
 import { describe, expect, it } from 'vitest';
 import { memoryTerminal } from '../test/memory-terminal.ts';
-import { describeStep } from './demo-command.ts';
+import { describeStep } from './demo/demo-scenes.ts';
 import { describeDoctor } from './doctor-command.ts';
 import { paintOf } from './terminal.ts';
 import { describeReport } from './verify-command.ts';

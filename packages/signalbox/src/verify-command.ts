@@ -26,7 +26,7 @@ export const defineVerify: DefineCommand = (command, { terminal, end }) => {
       'after',
       `
 Examples:
-  $ signalbox demo --dir tour
+  $ signalbox demo --scenes --dir tour
   $ signalbox verify tour/runs/*
   $ signalbox verify tour/runs/* --json
   $ signalbox verify 019b8d62                      a guided session; the beginning of an id is enough

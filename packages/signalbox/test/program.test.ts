@@ -11,7 +11,7 @@ let demo: ReturnType<typeof signalbox>;
 const run = (...args: readonly string[]) => signalbox(args, { cwd: folder });
 
 beforeAll(() => {
-  demo = run('demo', '--dir', 'tour');
+  demo = run('demo', '--scenes', '--dir', 'tour');
   journal = path.join('tour/runs', readdirSync(path.join(folder, 'tour/runs'))[0] ?? '');
 });
 
@@ -178,7 +178,7 @@ describe('signalbox demo', () => {
 
   it('answers programs with one object a step, and keeps nothing unless it is told to', () => {
     const before = readdirSync(folder);
-    const { status, stdout, stderr } = run('demo', '--json');
+    const { status, stdout, stderr } = run('demo', '--scenes', '--json');
     expect([status, stderr]).toEqual([0, '']);
     const steps = stdout
       .trimEnd()
@@ -189,7 +189,7 @@ describe('signalbox demo', () => {
   });
 
   it('does not play where something is already', () => {
-    const again = run('demo', '--dir', 'tour');
+    const again = run('demo', '--scenes', '--dir', 'tour');
     expect(again).toMatchObject({ status: 2, stdout: '' });
     expect(again.stderr).toMatch(/^error: tour is not empty\.\n/);
   });
@@ -204,7 +204,7 @@ describe('the program as a process', () => {
     });
   });
 
-  it.each([[['--help']], [['demo', '--json']], [['verify', 'nowhere', '--json']]])(
+  it.each([[['--help']], [['demo', '--scenes', '--json']], [['verify', 'nowhere', '--json']]])(
     'does not mind that nobody reads: %j',
     async args => {
       const { status, stderr } = await signalboxForNobody(args, folder);

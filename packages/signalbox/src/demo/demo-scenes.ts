@@ -1,47 +1,27 @@
 import { type DemoLine, type DemoOutcome, type DemoStep, playDemo } from '@signalbox/app';
-import type { DefineCommand } from './command.ts';
-import { exitCodeOf, exitCodes } from './exit-code.ts';
-import { type Paint, paintOf, quoted, reportError, shown } from './terminal.ts';
+import type { CommandContext } from '../command.ts';
+import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { type Paint, paintOf, quoted, reportError, shown } from '../terminal.ts';
 
-interface DemoFlags {
-  readonly dir?: string;
-  readonly json?: boolean;
+/** Plays the scenes in the terminal, and ends. */
+export async function playScenes(
+  { terminal, calledAs, self, end }: CommandContext,
+  { dir, json }: { readonly dir: string | undefined; readonly json: boolean },
+): Promise<void> {
+  const paint = paintOf(terminal);
+  const played = await playDemo({
+    directory: dir,
+    program: self,
+    onStep: step => terminal.print(json ? JSON.stringify(step) : `${describeStep(step, paint)}\n`),
+  });
+  if (!played.ok) {
+    reportError(terminal, played.error, json);
+    return end(exitCodeOf(played.error));
+  }
+  if (!json)
+    terminal.print([paint.strong('What to try next'), ...nextCommands(calledAs, played.value, dir)].join('\n   '));
+  end(exitCodes.done);
 }
-
-export const defineDemo: DefineCommand = (command, { terminal, calledAs, self, end }) => {
-  command
-    .description(
-      'Writes the journal of an invented run, kills a real process in the middle of an append, recovers, changes a byte, ' +
-        'rewrites history, and shows after each step what the verifier says; then a failing tool breaks a directory, and it is ' +
-        'whole again. Needs no keys and no network.',
-    )
-    .option('--dir <dir>', 'play in this new or empty directory and keep it; by default a temporary one')
-    .option('--json', 'print one JSON object per step')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ signalbox demo
-  $ signalbox demo --dir tour
-
-Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
-    )
-    .action(async ({ dir, json = false }: DemoFlags) => {
-      const paint = paintOf(terminal);
-      const played = await playDemo({
-        directory: dir,
-        program: self,
-        onStep: step => terminal.print(json ? JSON.stringify(step) : `${describeStep(step, paint)}\n`),
-      });
-      if (!played.ok) {
-        reportError(terminal, played.error, json);
-        return end(exitCodeOf(played.error));
-      }
-      if (!json)
-        terminal.print([paint.strong('What to try next'), ...nextCommands(calledAs, played.value, dir)].join('\n   '));
-      end(exitCodes.done);
-    });
-};
 
 export function describeStep({ step, title, lines }: DemoStep, paint: Paint): string {
   return [paint.strong(`${step}. ${title}`), ...lines.flatMap(line => describeLine(line, paint))].join('\n');
@@ -77,7 +57,8 @@ function nextCommands(
   { journalPath, head }: DemoOutcome,
   kept: string | undefined,
 ): readonly string[] {
-  if (kept === undefined) return [`${calledAs} demo --dir tour     play it again, and keep the files to look at`];
+  if (kept === undefined)
+    return [`${calledAs} demo --scenes --dir tour     play it again, and keep the files to look at`];
   const journal = quoted(`${kept}/${journalPath}`);
   return [
     `cat ${journal}/manifest.jsonl`,

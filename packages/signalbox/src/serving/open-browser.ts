@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+
+/** Opens an address in the browser of whoever sits here. One that cannot be opened is no failure: the address is printed too. */
+export function openBrowser(address: string): void {
+  const [program, ...args] = openerOf(process.platform);
+  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+}
+
+function openerOf(platform: NodeJS.Platform): readonly [string, ...string[]] {
+  switch (platform) {
+    case 'darwin':
+      return ['open'];
+    case 'win32':
+      return ['rundll32', 'url.dll,FileProtocolHandler'];
+    default:
+      return ['xdg-open'];
+  }
+}

@@ -1,0 +1,70 @@
+import { homedir } from 'node:os';
+import { dataDirectory, usageError } from '@signalbox/app';
+import type { ErrorEnvelope, RunHost } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
+import { reportError, type Terminal } from '../terminal.ts';
+import { interrupted, openServing } from './open-serving.ts';
+import { portOf } from './port.ts';
+
+interface ServeFlags extends DataFlags {
+  readonly port: string;
+}
+
+const DEFAULT_PORT = '4280';
+
+export const defineServe: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Owns the data directory and goes on until it is told to end: takes up runs that were cut off, drives what it is asked to ' +
+        'run, and shows it in the console. Ctrl-C pauses what runs and ends it; the runs go on with the next start.',
+    )
+    .option('--port <n>', 'where to listen, on 127.0.0.1 only; 0 takes one that is free', DEFAULT_PORT)
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print where it listens as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ signalbox serve\n  $ signalbox run plan.tsx --detach     from another terminal',
+    )
+    .action(async (flags: ServeFlags) => {
+      const outcome = await serve(terminal, flags);
+      if (typeof outcome === 'number') return end(outcome);
+      reportError(terminal, outcome, flags.json ?? false);
+      end(exitCodeOf(outcome));
+    });
+};
+
+async function serve(
+  terminal: Terminal,
+  { port: given, dataDir, json = false }: ServeFlags,
+): Promise<ExitCode | ErrorEnvelope> {
+  const port = portOf(given);
+  if (port === undefined) {
+    return usageError(`--port takes a number up to 65535, and ${given} is none.`, 'Leave it out for 4280.');
+  }
+  const { env, platform } = process;
+  const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  const serving = await openServing(terminal, { directory, port });
+  if (!serving.ok) return serving.error;
+  const { url, page, host, close } = serving.value;
+  const takenUp = await takeUp(host);
+  terminal.print(json ? JSON.stringify({ url, page, takenUp }) : `Signalbox listens at ${url}\nOpen ${page}`);
+  if (!json && takenUp.length > 0) terminal.print(`Runs that were cut off go on: ${takenUp.join(' ')}`);
+  await interrupted();
+  if (!json) terminal.print('Pausing what runs.');
+  await close();
+  return exitCodes.done;
+}
+
+/** Runs that a process left behind when it died. */
+async function takeUp(host: RunHost): Promise<readonly string[]> {
+  const { items } = await host.reader.runs({ status: ['running', 'queued'] });
+  const takenUp: string[] = [];
+  for (const { id, origin } of items) {
+    if (origin?.kind === 'sub-plan') continue;
+    const resumed = await host.resume(id);
+    if (resumed.ok) takenUp.push(id);
+  }
+  return takenUp;
+}

@@ -1,0 +1,8 @@
+import { main } from '../packages/signalbox/src/main.ts';
+import { buildConsole, isConsoleStale } from './build-console.ts';
+
+if (isConsoleStale()) {
+  console.error('Building the console.');
+  buildConsole();
+}
+process.exitCode = await main(['demo', ...process.argv.slice(2)]);
