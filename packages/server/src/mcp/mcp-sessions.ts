@@ -14,6 +14,8 @@ import { watchedResponse } from './watched-response.ts';
 /** How long a session lasts in which nothing happens. */
 export const IDLE_MS = 5 * 60_000;
 const MOST_SESSIONS = 64;
+/** How long a client is asked to wait before it comes back to a stream that has ended. */
+const RETRY_MS = 500;
 
 export interface McpSessionsOptions {
   readonly timers: Machine['timers'];
@@ -77,6 +79,7 @@ export function createMcpSessions(createServer: McpServerFactory, options: McpSe
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => id,
         eventStore: boundedEventStore(),
+        retryInterval: RETRY_MS,
         // Nobody between a client and this machine ends a quiet stream, and timers are the caller's.
         keepAliveMs: 0,
       });
