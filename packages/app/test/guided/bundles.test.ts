@@ -81,6 +81,12 @@ describe('bundles of guided sessions', () => {
 
     const elsewhere = openTools(there, { machine: machineOf(2) });
     expect(errorOf(await elsewhere.continue({ stateToken: last.stateToken })).code).toBe('TOKEN_BAD_SIGNATURE');
+    // Whoever looks for it finds it in the same way.
+    for (const query of [{}, { query: 'evidence' }, { query: last.workflow.workflowId }]) {
+      const found = async (from: GuidedTools) =>
+        value(await from.resume(query)).candidates.map(({ stateToken: _, nextCall: __, ...rest }) => rest);
+      expect(await found(elsewhere)).toEqual(await found(tools));
+    }
     const [candidate] = value(await elsewhere.resume({})).candidates;
     const shown = value(await elsewhere.continue(candidate?.nextCall.arguments as never));
     expect((await walk(elsewhere, shown)).last.isComplete).toBe(true);
