@@ -40,6 +40,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./serving/serve-command.ts')).defineServe,
   },
   {
+    syntax: 'desktop',
+    summary: 'open the console in a window of its own',
+    group: RUN,
+    load: async () => (await import('./serving/desktop-command.ts')).defineDesktop,
+  },
+  {
     syntax: 'pause <run>',
     summary: 'start nothing new in a run; what runs may finish',
     group: ACT,

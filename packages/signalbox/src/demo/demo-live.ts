@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { openDemoDirectory, startShow } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
+import { handOver } from '../serving/handover.ts';
 import { openBrowser } from '../serving/open-browser.ts';
 import { interrupted, openServing } from '../serving/open-serving.ts';
 import { paintOf, type Terminal } from '../terminal.ts';
@@ -29,8 +30,10 @@ export async function playLive(
     const show = await startShow({ host, guided, timers, directory: path.join(place.path, 'plans') });
     if (show.ok) {
       terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page));
-      if (open && terminal.screen !== undefined) openBrowser(page);
+      const handover = open && terminal.screen !== undefined ? handOver(place.path, page) : undefined;
+      if (handover !== undefined) openBrowser(handover.url);
       await ended;
+      handover?.close();
       show.value.close();
     }
     await close();

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { dataDirectory, type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
+import { readOwner } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
+import { reportError, type Terminal } from '../terminal.ts';
+import { findAppBrowser } from './app-browser.ts';
+import { handOver } from './handover.ts';
+import { openServing } from './open-serving.ts';
+
+export const defineDesktop: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Opens the console in a window of its own, of a browser that is installed (Chrome, Chromium, Edge or Brave). Starts the server, ' +
+        'unless one runs already for this data directory. When the window is closed, what runs is paused and the server ends.',
+    )
+    .option(...DATA_DIR_OPTION)
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ signalbox desktop
+  $ SIGNALBOX_BROWSER=/opt/chrome/chrome signalbox desktop`,
+    )
+    .action(async ({ dataDir }: DataFlags) => {
+      const outcome = await openDesktop(terminal, dataDir);
+      if (typeof outcome === 'number') return end(outcome);
+      reportError(terminal, outcome, false);
+      end(exitCodeOf(outcome));
+    });
+};
+
+async function openDesktop(terminal: Terminal, asked: string | undefined): Promise<ExitCode | ErrorEnvelope> {
+  const { env, platform } = process;
+  const browser = findAppBrowser({ platform, env });
+  if (browser === undefined) {
+    return usageError(
+      'There is no browser that can open a window of its own.',
+      'Install Chrome, Chromium, Edge or Brave, name one in SIGNALBOX_BROWSER, or use "signalbox serve" and any browser.',
+    );
+  }
+  const directory = dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
+  const serving = await openServing(terminal, { directory, port: 0 });
+  if (serving.ok) {
+    const { page, close } = serving.value;
+    await showWindow(browser, directory, page);
+    await close();
+    return exitCodes.done;
+  }
+  const url = serving.error.code === 'store/owned' ? readOwner(directory)?.url : undefined;
+  if (url === undefined) return serving.error;
+  const token = readToken(directory);
+  if (!token.ok) return token.error;
+  await showWindow(browser, directory, `${url}/#token=${token.value}`);
+  return exitCodes.done;
+}
+
+/** Until the window is closed. A profile of its own keeps it apart from what else the browser shows. */
+async function showWindow(browser: string, directory: string, page: string): Promise<void> {
+  const handover = handOver(directory, page);
+  const profile = path.join(directory, 'desktop');
+  const args = [`--app=${handover.url}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
+  const child = spawn(browser, args, { stdio: 'ignore' });
+  const stop = () => child.kill('SIGTERM');
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  await new Promise<void>(resolve => child.once('close', () => resolve()).once('error', () => resolve()));
+  handover.close();
+}
