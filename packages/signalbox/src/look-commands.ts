@@ -1,7 +1,8 @@
-import type { Reader } from '@signalbox/app/runs';
+import type { FrameRange, Reader, RunRecord, TransitionView } from '@signalbox/app/runs';
+import { InvalidArgumentError } from 'commander';
 import type { DefineCommand } from './command.ts';
 import { looking } from './look.ts';
-import { shown } from './terminal.ts';
+import { shown, type Terminal } from './terminal.ts';
 
 /** How much is read at a time. */
 const PAGE = 500;
@@ -21,35 +22,79 @@ export const defineEvents: DefineCommand = looking(async (reader, run, json, ter
   }
 });
 
-export const defineFrames: DefineCommand = looking(async (reader, run, json, terminal) => {
-  for (let from = 0; from < run.frames; from += PAGE) {
-    for (const frame of await reader.frames(run.id, from, PAGE)) {
+export const defineFrames: DefineCommand = (command, context) => {
+  command.option('--from <n>', 'begin with this frame', count).option('--to <n>', 'end with this frame', count);
+  looking(async (reader, run, json, terminal) => {
+    const { from = 0, to = run.frames - 1 } = command.opts<{ readonly from?: number; readonly to?: number }>();
+    await printFrames(reader, run, { from, to: Math.min(to, run.frames - 1) }, json, terminal);
+  })(command, context);
+};
+
+export const defineTransitions: DefineCommand = (command, context) => {
+  command.option('--last <n>', 'only the last so many', count);
+  looking(async (reader, run, json, terminal) => {
+    const { last } = command.opts<{ readonly last?: number }>();
+    const print = (change: TransitionView) => terminal.print(json ? JSON.stringify(change) : describeChange(change));
+    let kept: TransitionView[] = [];
+    for await (const page of pagesOf(reader, run)) {
+      if (last === undefined) for (const change of page) print(change);
+      else kept = last === 0 ? [] : [...kept, ...page].slice(-last);
+    }
+    for (const change of kept) print(change);
+  })(command, context);
+};
+
+async function printFrames(
+  reader: Reader,
+  { id, collected = [] }: RunRecord,
+  { from, to }: FrameRange,
+  json: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  const tellGap = (until: number, next: number) => {
+    for (const gap of collected) {
+      if (json || gap.to < next || gap.from >= until) continue;
+      terminal.print(`       frames ${Math.max(gap.from, next)} to ${Math.min(gap.to, until - 1)} were collected`);
+    }
+  };
+  let next = from;
+  while (next <= to) {
+    const page = await reader.frames(id, next, PAGE);
+    for (const frame of page) {
+      if (frame.index > to) break;
+      tellGap(frame.index, next);
+      next = frame.index + 1;
       const { index, at, trigger, mounted, unmounted, written } = frame;
       const changes = `+${mounted.length} -${unmounted.length} nodes${written.length > 0 ? `, wrote ${written.map(shown).join(' ')}` : ''}`;
       terminal.print(
         json ? JSON.stringify(frame) : `${String(index).padStart(6)} ${at} ${trigger.kind.padEnd(8)} ${changes}`,
       );
     }
+    if (page.length === 0 || (page.at(-1)?.index ?? 0) >= to) break;
   }
-});
+  tellGap(to + 1, next);
+}
 
-export const defineTransitions: DefineCommand = looking(async (reader, run, json, terminal) => {
-  let from: Parameters<Reader['transitions']>[1] = {};
+async function* pagesOf(reader: Reader, { id }: RunRecord): AsyncGenerator<readonly TransitionView[]> {
+  let filter: Parameters<Reader['transitions']>[1] = {};
   for (;;) {
-    const page = await reader.transitions(run.id, from);
-    for (const change of page.items) {
-      const why = [change.trigger, change.handler, change.node]
-        .filter(part => part !== undefined)
-        .map(shown)
-        .join(' ');
-      const values = `${JSON.stringify(change.old) ?? '–'} → ${JSON.stringify(change.new) ?? '–'}`;
-      terminal.print(
-        json
-          ? JSON.stringify(change)
-          : `${String(change.frame).padStart(6)} ${shown(change.key)}: ${shown(values)}  ${why}`,
-      );
-    }
+    const page = await reader.transitions(id, filter);
+    yield page.items;
     if (page.next === undefined) return;
-    from = { from: page.next };
+    filter = { from: page.next };
   }
-});
+}
+
+function describeChange(change: TransitionView): string {
+  const why = [change.trigger, change.handler, change.node]
+    .filter(part => part !== undefined)
+    .map(shown)
+    .join(' ');
+  const values = `${JSON.stringify(change.old) ?? '–'} → ${JSON.stringify(change.new) ?? '–'}`;
+  return `${String(change.frame).padStart(6)} ${shown(change.key)}: ${shown(values)}  ${why}`;
+}
+
+function count(given: string): number {
+  if (/^\d{1,9}$/.test(given)) return Number(given);
+  throw new InvalidArgumentError('It takes a whole number.');
+}

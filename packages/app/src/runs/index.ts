@@ -8,6 +8,7 @@ export type {
   Decision,
   DecisionOfRun,
   Frame,
+  FrameRange,
   Resolution,
   RunFeed,
   RunReader,
@@ -31,8 +32,19 @@ export {
 export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
 export { type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
 export { lineageOf } from '../forks/lineage.ts';
+export { correlationOf } from '../logs/correlation.ts';
+export type { Log } from '../logs/log.ts';
+export {
+  isAtLeast,
+  type LogLevel,
+  type LogLine,
+  lineOfChunk,
+  lineOfEvent,
+  logLevels,
+} from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
 export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';

@@ -4,6 +4,10 @@ import type { AgentRunner } from '@signalbox/runs';
 import type { Recovery } from '@signalbox/state';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
+import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
+import { lazyHostLog } from '../logs/lazy-host-log.ts';
+import type { Log } from '../logs/log.ts';
+import { openRunLogs } from '../logs/run-log-files.ts';
 import type { Machine } from '../machine.ts';
 import { homeRetention } from '../retention/home-ports.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
@@ -17,6 +21,8 @@ export interface Home {
   readonly owned: OwnedStore;
   /** Tool calls that a process had begun when it died, and what became of them. */
   readonly recoveries: readonly Recovery[];
+  /** What the process itself says: `logs/host.ndjson`. */
+  readonly log: Log;
   /** Pauses what is driven, and gives the directory back. */
   close(): Promise<void>;
 }
@@ -35,8 +41,22 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const owned = openOwnedStore(dataDirectory, machine);
   if (!owned.ok) return owned;
   const { store } = owned.value;
+  const { peek: clean } = createSecretFilter(secretsOf(env));
+  const log = lazyHostLog(async () => {
+    const { openHostLog } = await import('../logs/host-log.ts');
+    return openHostLog({ dataDirectory, level: 'info', clean: text => String(clean(text)) });
+  });
+  const logs = openRunLogs({
+    feed: store,
+    reader: store,
+    dataDirectory,
+    timers: machine.timers,
+    clean,
+    onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: String(thrown) }),
+  });
   const tools = openAgentTools(dataDirectory, machine);
   const recoveries = await tools.recover();
+  for (const recovery of recoveries) log.say('warn', 'a tool call that was cut off was dealt with', { recovery });
   const workspaces = openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
   await workspaces.recover();
   const agents = options.agents ?? builtinAgents({ machine, tools, store, env });
@@ -46,8 +66,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     host,
     owned: owned.value,
     recoveries,
+    log,
     async close() {
       await host.close();
+      await logs.close();
+      await log.close();
       owned.value.close();
     },
   });

@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { makePrivateDirectory } from '../private-directory.ts';
+import type { Log, LogFields } from './log.ts';
+import type { LogLevel } from './projections/log-line.ts';
+
+/** The log of the process itself, as NDJSON: `<data>/logs/host.ndjson`, or standard error where it is told so. */
+export function openHostLog(options: {
+  readonly dataDirectory: string;
+  readonly level: LogLevel;
+  /** Names of secrets are redacted by pino; their values by this. */
+  readonly clean: (text: string) => string;
+  readonly to?: DestinationStream | undefined;
+}): Log & { close(): void } {
+  const { dataDirectory, level, clean } = options;
+  const to = options.to ?? fileIn(dataDirectory);
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
+      formatters: { level: name => ({ level: name }) },
+      redact: {
+        paths: ['token', 'authorization', '*.token', '*.authorization', '*.apiKey', '*.password'],
+        censor: '[redacted]',
+      },
+    },
+    to,
+  );
+  return {
+    ...logOf(logger, clean, { component: 'host' }),
+    close() {
+      if ('flushSync' in to && typeof to.flushSync === 'function') to.flushSync();
+      if ('end' in to && typeof to.end === 'function') to.end();
+    },
+  };
+}
+
+/** Fields are put together here: a child of pino's would write a field twice that is given twice. */
+function logOf(logger: Logger, clean: (text: string) => string, fields: LogFields): Log {
+  return {
+    say: (level, message, more = {}) => logger[level]({ ...fields, ...more }, clean(message)),
+    with: more => logOf(logger, clean, { ...fields, ...more }),
+  };
+}
+
+function fileIn(dataDirectory: string): DestinationStream {
+  const folder = path.join(dataDirectory, 'logs');
+  makePrivateDirectory(folder);
+  return destination({ dest: path.join(folder, 'host.ndjson'), append: true, mkdir: false, sync: true, mode: 0o600 });
+}

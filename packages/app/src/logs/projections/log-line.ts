@@ -1,0 +1,190 @@
+import type { Json, RunId, Timestamp } from '@signalbox/model';
+import type { AnyEvent, StreamChunk } from '@signalbox/runs';
+
+/** From the least to the most. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export function isAtLeast(level: LogLevel, least: LogLevel): boolean {
+  return logLevels.indexOf(level) >= logLevels.indexOf(least);
+}
+
+/** One line of the log of a run. Runs that belong together, a run and its sub-plans, have one correlation id. */
+export interface LogLine {
+  readonly timestamp: Timestamp;
+  readonly level: LogLevel;
+  /** Which part of the system it is about. */
+  readonly component: string;
+  readonly run: RunId;
+  readonly node?: string | undefined;
+  readonly task?: string | undefined;
+  readonly correlationId: string;
+  /** The type of the event, or `stream.<kind>`. */
+  readonly event: string;
+  /** The place of the event in the run; what an agent said has none. */
+  readonly seq?: number | undefined;
+  readonly message: string;
+  readonly data?: Json | undefined;
+  /** Fields were cut to size. */
+  readonly truncated?: true | undefined;
+}
+
+/** What is longer is cut: a line is for looking, the row that it is about has it all. */
+export const MAX_TEXT = 2048;
+
+export type CleanData = (value: Json) => Json;
+
+/** The line that tells an event. `clean` takes secrets out of what is not ours to say. */
+export function lineOfEvent(event: AnyEvent, correlationId: string, clean: CleanData): LogLine {
+  const { v: _, id: __, runId, seq, ts, type, ...fields } = event as AnyEvent & Record<string, Json>;
+  const { node, task, ...rest } = fields as Record<string, Json>;
+  const cleaned = clean(redactNamed(rest) as Json);
+  const cut = truncate(cleaned, MAX_TEXT);
+  const message = messageOf(event);
+  return {
+    timestamp: ts,
+    level: levelOf(event),
+    component: componentOf(type),
+    run: runId,
+    ...(typeof node === 'string' && { node }),
+    ...(typeof task === 'string' && { task }),
+    correlationId,
+    event: type,
+    seq,
+    message: String(truncate(clean(message), MAX_TEXT).value),
+    ...(Object.keys(rest).length > 0 && { data: cut.value }),
+    ...((cut.isCut || message.length > MAX_TEXT) && { truncated: true }),
+  };
+}
+
+/** The line of what an agent said while it worked. */
+export function lineOfChunk(
+  run: RunId,
+  node: string,
+  { task, kind, payload, at }: StreamChunk,
+  correlationId: string,
+  clean: CleanData,
+): LogLine {
+  const cut = truncate(clean(redactNamed(payload)), MAX_TEXT);
+  const said = typeof cut.value === 'string' ? cut.value : JSON.stringify(cut.value);
+  return {
+    timestamp: at,
+    level: kind === 'token' || kind === 'thinking' || kind === 'message' ? 'debug' : 'info',
+    component: 'agent',
+    run,
+    node,
+    task,
+    correlationId,
+    event: `stream.${kind}`,
+    message: said.length > MAX_TEXT ? `${said.slice(0, MAX_TEXT)}…` : said,
+    ...((cut.isCut || said.length > MAX_TEXT) && { truncated: true }),
+  };
+}
+
+export function levelOf(event: AnyEvent): LogLevel {
+  switch (event.type) {
+    case 'run.status':
+      if (event.to === 'failed') return event.error?.code === 'thread-lost' ? 'fatal' : 'error';
+      return event.to === 'stalled' || event.to === 'stopped' ? 'warn' : 'info';
+    case 'task.ended':
+      return event.outcome === 'error' ? 'error' : 'info';
+    case 'handler.failed':
+    case 'effect.failed':
+      return 'error';
+    case 'task.retry':
+    case 'task.orphaned':
+    case 'run.stalled':
+    case 'call.undone':
+      return 'warn';
+    case 'call.ended':
+      return event.outcome === 'succeeded' ? 'info' : 'warn';
+    case 'node.status':
+      return event.to === 'failed' || event.to === 'abandoned' ? 'error' : event.to === 'blocked' ? 'info' : 'debug';
+    case 'frame.committed':
+    case 'state.changed':
+    case 'handler.ran':
+    case 'effect.ran':
+    case 'effect.cleaned':
+    case 'task.progressed':
+    case 'decision.delivered':
+    case 'usage.recorded':
+    case 'run.claimed':
+      return 'debug';
+    default:
+      return 'info';
+  }
+}
+
+function componentOf(type: string): string {
+  const [family = 'run'] = type.split('.');
+  return family;
+}
+
+function messageOf(event: AnyEvent): string {
+  switch (event.type) {
+    case 'run.status':
+      return `the run went from ${event.from} to ${event.to}${event.stopReason === undefined ? '' : `: ${event.stopReason}`}${event.error === undefined ? '' : `: ${event.error.message}`}`;
+    case 'task.started':
+      return `attempt ${event.attempt} began${event.iteration === 0 ? '' : `, turn ${event.iteration + 1}`}`;
+    case 'task.ended':
+      return `attempt ${event.attempt} ended: ${event.outcome}${event.error === undefined ? '' : `, ${event.error.message}`}`;
+    case 'task.retry':
+      return `attempt ${event.attempt} failed, again at ${event.retryAt}: ${event.error.message}`;
+    case 'task.orphaned':
+      return `its process ended before it did: ${event.action}`;
+    case 'node.status':
+      return `went from ${event.from} to ${event.to}${event.blockReason === undefined ? '' : `: ${event.blockReason}`}`;
+    case 'frame.committed':
+      return `frame ${event.frame}, because of ${event.trigger.kind}: ${event.mounted} came, ${event.unmounted} left`;
+    case 'state.changed':
+      return `'${event.key}' changed in frame ${event.frame}`;
+    case 'handler.failed':
+    case 'effect.failed':
+      return `${event.type.split('.')[0]} failed in frame ${event.frame}: ${event.error}`;
+    case 'decision.asked':
+      return `a person is asked: ${event.kind}`;
+    case 'decision.answered':
+      return `${event.by} answered: ${event.resolution.resolutionType}`;
+    case 'operator.acted':
+      return `${event.by} did: ${event.action}`;
+    case 'signal.received':
+      return `signal '${event.name}' came from ${event.by}`;
+    default:
+      return event.type;
+  }
+}
+
+const SECRET_KEY = /(^|[_-])(api[_-]?key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
+const CAMEL_SECRET = /(apiKey|Token|Secret|Password|Authorization|Cookie|Credentials?)$/;
+
+/** Values of members whose names say that they are secret. */
+export function redactNamed(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(redactNamed);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      typeof member === 'string' && (SECRET_KEY.test(key) || CAMEL_SECRET.test(key))
+        ? '[redacted]'
+        : redactNamed(member as Json),
+    ]),
+  );
+}
+
+/** Texts that are too long are cut, and the number of characters that went is said. */
+export function truncate(value: Json, most: number): { readonly value: Json; readonly isCut: boolean } {
+  let isCut = false;
+  const cut = (part: Json): Json => {
+    if (typeof part === 'string') {
+      if (part.length <= most) return part;
+      isCut = true;
+      return `${part.slice(0, most)}… (${part.length - most} more)`;
+    }
+    if (typeof part !== 'object' || part === null) return part;
+    if (Array.isArray(part)) return part.map(cut);
+    return Object.fromEntries(Object.entries(part).map(([key, member]) => [key, cut(member as Json)]));
+  };
+  const kept = cut(value);
+  if (JSON.stringify(kept).length <= most * 8) return { value: kept, isCut };
+  return { value: `${JSON.stringify(kept).slice(0, most)}…`, isCut: true };
+}

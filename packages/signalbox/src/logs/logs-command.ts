@@ -1,0 +1,113 @@
+import { usageError } from '@signalbox/app';
+import {
+  correlationOf,
+  createSecretFilter,
+  type ErrorEnvelope,
+  findRun,
+  isAtLeast,
+  type LogLevel,
+  type LogLine,
+  lineOfChunk,
+  lineOfEvent,
+  logLevels,
+  type Reader,
+  type RunRecord,
+  secretsOf,
+  type Task,
+} from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { exitCodes } from '../exit-code.ts';
+import { paintOf, type Terminal } from '../terminal.ts';
+import { withReader } from '../with-reader.ts';
+import { describeLine } from './log-report.ts';
+
+interface LogsFlags extends DataFlags {
+  readonly follow?: boolean;
+  readonly node?: string;
+  readonly level: string;
+}
+
+const PAGE = 500;
+/** Between two looks at a run that goes on. */
+const LOOK_MS = 250;
+
+export const defineLogs: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Prints what happened in a run and what its agents said, in order; with --follow also what comes. Secrets that the environment ' +
+        'holds, and values whose names say that they are secret, are left out. The same lines are in logs/stream.ndjson of the run.',
+    )
+    .option('-f, --follow', 'go on until nobody drives the run any more')
+    .option('--level <level>', `only what is at least this: ${logLevels.join(', ')}`, 'info')
+    .option('--node <node>', 'only what is about this node, and what its agent said')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print one line of JSON each')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ signalbox logs 019b8d62 --follow\n  $ signalbox logs 019b8d62 --level warn --json',
+    )
+    .action(async (given: string, flags: LogsFlags) => {
+      end(
+        await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
+          const level = logLevels.find(name => name === flags.level);
+          if (level === undefined) {
+            return usageError(
+              `--level takes one of ${logLevels.join(', ')}, and ${flags.level} is none.`,
+              'Such as: --level warn',
+            );
+          }
+          const run = await findRun(reader, given);
+          if (!run.ok) return run.error;
+          await print(terminal, reader, run.value, level, flags);
+          return exitCodes.done;
+        }),
+      );
+    });
+};
+
+async function print(
+  terminal: Terminal,
+  reader: Reader,
+  run: RunRecord,
+  level: LogLevel,
+  { json = false, follow = false, node }: LogsFlags,
+): Promise<void> {
+  const { peek: clean } = createSecretFilter(secretsOf(process.env));
+  const correlationId = await correlationOf(reader, run);
+  const paint = paintOf(terminal);
+  const heard = new Map<Task['id'], number>();
+  const tell = (line: LogLine) => terminal.print(json ? JSON.stringify(line) : describeLine(line, paint));
+
+  for (let next = 0; ; ) {
+    const record = await reader.run(run.id);
+    for (;;) {
+      const page = await reader.events(run.id, next, PAGE);
+      for (const { event } of page) {
+        const line = lineOfEvent(event, correlationId, clean);
+        if (isAtLeast(line.level, level) && (node === undefined || line.node === node)) tell(line);
+      }
+      next += page.length;
+      if (page.length === 0) break;
+    }
+    for (const task of await reader.tasks(run.id, {})) {
+      if (node !== undefined && task.node !== node) continue;
+      for (;;) {
+        const page = await reader.stream(run.id, task.id, heard.get(task.id) ?? 0, PAGE);
+        for (const chunk of page) {
+          heard.set(task.id, chunk.index + 1);
+          // What an agent says is what most people look for; its transcript repeats it.
+          const isShown = level === 'debug' || (level === 'info' && chunk.kind !== 'message');
+          if (isShown) tell(lineOfChunk(run.id, task.node, chunk, correlationId, clean));
+        }
+        if (page.length < PAGE) break;
+      }
+    }
+    if (!follow || record === undefined || !goesOn(record)) return;
+    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function goesOn({ status }: RunRecord): boolean {
+  return status === 'running' || status === 'queued';
+}
