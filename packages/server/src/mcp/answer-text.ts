@@ -104,6 +104,7 @@ function stepText(answer: StepAnswer): string {
     answer.kind === 'ok' &&
       answer.checkpointToken !== undefined &&
       `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<what is to be remembered>' })}`,
+    answer.kind === 'ok' && outputsText(answer),
     // What blocks is recorded as gaps too, and was just told.
     answer.kind === 'ok' && gapsText(answer),
     warningsText(answer.warnings),
@@ -159,6 +160,16 @@ function blockersText(blockers: StepAnswer['blockers']): string {
       return `- ${code}${limit}: ${message}${suggestedFix === undefined ? '' : `\n  How to mend it: ${suggestedFix}`}`;
     })
     .join('\n');
+}
+
+function outputsText({ outputs = [] }: Pick<StepAnswer, 'outputs'>): string | false {
+  return listed(
+    'Handed in before, newest last. Only if one of these turned out wrong: name its id in output.corrections of the call above.',
+    outputs.map(
+      each =>
+        `${each.stepInstanceKey}, ${each.outputChannel === 'recap' ? 'notes' : 'artifact'} ${each.outputId}: ${each.excerpt}`,
+    ),
+  );
 }
 
 function gapsText({ gaps, omittedGaps }: Pick<StepAnswer, 'gaps' | 'omittedGaps'>): string | false {

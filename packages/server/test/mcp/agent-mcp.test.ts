@@ -136,6 +136,18 @@ Three things to do now:
 continue_workflow {"stateToken":"st.0"}`);
   });
 
+  it('[V39] what was handed in before is named, so that it can be corrected', async () => {
+    const outputs = [
+      { outputId: 'o-1', stepInstanceKey: 'look', outputChannel: 'recap' as const, excerpt: 'I looked around.' },
+      { outputId: 'o-2', stepInstanceKey: 'look', outputChannel: 'artifact' as const, excerpt: 'sha256:00' },
+    ];
+    const { connect } = await stage({
+      start: async () => ok({ ...blocked, kind: 'ok', blockers: [], outputs }),
+    });
+    const answer = await (await connect()).callTool({ name: 'start_workflow', arguments: { workflowId: 'a.b' } });
+    expect(textOf(answer)).toContain('- look, notes o-1: I looked around.\n- look, artifact o-2: sha256:00');
+  });
+
   it('[V39] what only the person can give is asked of the person', async () => {
     const [blocker] = blocked.blockers;
     if (blocker === undefined) throw new Error('nothing blocks');
