@@ -293,6 +293,31 @@ describe('tool calls of agents', () => {
     });
   });
 
+  it('[A43] are undone while their run waits, and the run goes on', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await openWithAgents(folder, [
+      write('a.txt', 'first'),
+      write('b.txt', 'second'),
+      { text: 'Done.' },
+    ]);
+    const run = await start('plan', agentPlan.replace('cwd="work"', 'cwd="work" permissions="gated"'));
+    const approve = async () => {
+      expect(await end(run)).toMatchObject({ status: 'waiting' });
+      const [asked] = await store.decisions({ run, status: ['open'] });
+      const resolution = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
+      value(await host.answer(asked?.decision.id as never, { resolution }, BY));
+      value(await host.resume(run));
+    };
+    await approve();
+    expect(await end(run)).toMatchObject({ status: 'waiting' });
+    const [first] = value(await host.checkpoints(run));
+    expect(value(await host.undo(run, first?.call ?? '', {}, BY)).paths).toEqual(['a.txt']);
+    await approve();
+    expect(await end(run)).toMatchObject({ status: 'completed', output: { said: 'Done.' } });
+    expect(() => readFileSync(path.join(folder, 'work', 'a.txt'))).toThrow();
+    expect(readFileSync(path.join(folder, 'work', 'b.txt'), 'utf8')).toBe('second');
+  });
+
   it('[A44] are a moment to fork from: the agent goes on from what it knew then, in the files of then', async () => {
     const folder = temporaryFolder();
     const { host, server, store, start, end, state } = await openWithAgents(folder, ({ call }) =>

@@ -109,6 +109,11 @@ async function fork(
       const { origin } = (await surface.reader.run(forked.value)) ?? {};
       const frame = origin?.kind === 'fork' ? origin.frame : 0;
       terminal.print(`${forked.value} goes on from frame ${frame} of ${run.id}`);
+      if (await sharesFiles(surface, run, forked.value)) {
+        terminal.complain(
+          `It works on the files of ${run.workingDirectory} as they are now; --directory gives it its own.`,
+        );
+      }
     }
     return forked;
   };
@@ -118,6 +123,14 @@ async function fork(
   if (json) terminal.print(JSON.stringify({ run: forked.value, status: 'paused' }));
   else terminal.print(`It is paused. Go on with: signalbox resume ${forked.value}`);
   return exitCodes.done;
+}
+
+/** Whether agents of the parent changed files in a directory that the fork works in too. */
+async function sharesFiles(surface: RunSurface, run: RunRecord, fork: RunRecord['id']): Promise<boolean> {
+  const { workingDirectory } = (await surface.reader.run(fork)) ?? {};
+  if (workingDirectory === undefined || workingDirectory !== run.workingDirectory) return false;
+  const calls = await surface.checkpoints(run.id);
+  return calls.ok && calls.value.some(({ changesFiles }) => changesFiles);
 }
 
 /** Another input is shown beside the one that the run had. */
