@@ -59,15 +59,17 @@ function judgeOne(
       faults.push(`dimension ${dimensionId} of ${assessmentId} must be ${allowed.join(' or ')}`);
     }
   }
+  const known = new Set(dimensions.map(({ dimensionId }) => dimensionId));
   for (const dimensionId of levels.keys()) {
-    if (dimensions.some(dimension => dimension.dimensionId === dimensionId)) continue;
+    if (known.has(dimensionId)) continue;
     faults.push(`${assessmentId} has no dimension ${dimensionId}`);
   }
   if (faults.length > 0) return faults.map(fault => invalid(step.stepId, contract, fault));
+  const firstOf = new Map([...levels].toReversed().map(entry => [folded(entry[1]), entry]));
   return step.assessmentConsequences
     .filter(({ forAssessment }) => forAssessment === undefined || forAssessment === assessmentId)
     .flatMap(({ anyEqualsLevel, effect }) => {
-      const hit = [...levels].find(([, level]) => same(level, anyEqualsLevel));
+      const hit = firstOf.get(folded(anyEqualsLevel));
       return hit === undefined ? [] : [followUp(step.stepId, assessmentId, hit, effect.guidance)];
     });
 }
@@ -82,7 +84,9 @@ function levelsOf(dimensions: Json | undefined): ReadonlyMap<string, string> {
   return levels;
 }
 
-const same = (left: string, right: string) => left.trim().toLowerCase() === right.trim().toLowerCase();
+const folded = (level: string) => level.trim().toLowerCase();
+
+const same = (left: string, right: string) => folded(left) === folded(right);
 
 function lacking(stepId: string, contract: CompiledContract, assessmentId: string): Reason {
   return {

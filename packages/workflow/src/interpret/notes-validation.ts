@@ -96,6 +96,9 @@ function askRule(
     if (!applies.ok) return fault(`the condition of a rule cannot be told: ${applies.error.reason}`);
     if (!applies.value) return HOLDS;
   }
+  // Notes are read as a whole, and again by every rule: what that takes is bounded together.
+  effort.steps -= Math.ceil(notes.length * STEPS_OF[rule.test]);
+  if (effort.steps < 0) return fault('all rules together take too long');
   const verdict = (passes: boolean): NotesVerdict => (passes ? HOLDS : failure(rule, ''));
   switch (rule.test) {
     case 'contains':
@@ -118,6 +121,9 @@ function askRule(
     }
   }
 }
+
+/** What a rule takes for each character of the notes, in steps of a match; a pattern counts its own. */
+const STEPS_OF: Readonly<Record<Rule['test'], number>> = { contains: 1 / 64, regex: 0, length: 1 / 4, schema: 1 };
 
 function failure(rule: Rule, found: string): NotesVerdict {
   const said = rule.message.trim();

@@ -1,4 +1,5 @@
 import { TRUNCATION_MARKER, truncateUtf8, utf8Length } from '@signalbox/model';
+import { functionKeyText } from '../compile/compilation.ts';
 import type { CompiledFunction, CompiledStep, CompiledWorkflowSnapshotV1 } from '../compile/compiled-workflow.ts';
 import { promptBudgets } from './prompt-budgets.ts';
 
@@ -13,7 +14,8 @@ export function functionDefinitions(
   downstream: readonly string[] = [],
   branches: readonly string[] = [],
 ): string | undefined {
-  const referred = step.functions.flatMap(key => compiled.functions.filter(candidate => isSame(candidate, key)));
+  const wantedKeys = new Set(step.functions.map(functionKeyText));
+  const referred = compiled.functions.filter(candidate => wantedKeys.has(functionKeyText(candidate)));
   const groups = [referred, spokenOf(compiled, downstream), spokenOf(compiled, branches)];
   const wanted = [...new Set(groups.flatMap(group => group.toSorted(byScopeAndName)))];
   if (wanted.length === 0) return undefined;
@@ -50,9 +52,6 @@ function byScopeAndName(left: CompiledFunction, right: CompiledFunction): number
 }
 
 const compareText = (left: string, right: string) => (left === right ? 0 : left < right ? -1 : 1);
-
-const isSame = (left: CompiledFunction, right: CompiledStep['functions'][number]) =>
-  left.scope === right.scope && left.owner === right.owner && left.name === right.name;
 
 /** The functions that texts name as `name(`. */
 function spokenOf(compiled: CompiledWorkflowSnapshotV1, texts: readonly string[]): readonly CompiledFunction[] {

@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/compile/limits.ts';
 import { shapeFaults } from '../../src/compile/shape-check.ts';
 import { atPointer } from '../../src/compile/source-copy.ts';
-import { testPattern } from '../../src/interpret/pattern-match.ts';
+import type { ValidationExpression } from '../../src/compile/validation.ts';
+import { validateNotes } from '../../src/interpret/notes-validation.ts';
+import { judgeOutput } from '../../src/interpret/output-judgement.ts';
+import { PATTERN_MAX_STEPS, testPattern } from '../../src/interpret/pattern-match.ts';
+import { indexWorkflow } from '../../src/interpret/workflow-index.ts';
 import { renderPrompt } from '../../src/prompts/prompt.ts';
-import { compile, type Setting, stepOf, workflowOf } from '../compile/sources.ts';
+import { modePresets } from '../../src/session/preferences.ts';
+import { compile, type Setting, snapshotOf, stepOf, workflowOf } from '../compile/sources.ts';
 
 /** What is made of a source: the codes of its problems, each once. */
 function codesOf(source: unknown, setting: Setting = {}): readonly string[] {
@@ -214,11 +219,62 @@ describe('[W150] a pattern that backtracks for ever elsewhere', () => {
   });
 });
 
+const pendingA = {
+  kind: 'running',
+  completed: { kind: 'set', values: [] },
+  loopStack: [],
+  pending: { kind: 'some', step: { stepId: 'a', loopPath: [] } },
+} as const;
+
+const consequenceOf = (anyEqualsLevel: string) => ({ ...consequence, when: { anyEqualsLevel } });
+
 describe('[W36] hostile notes and contexts', () => {
   it('that nest without end are told so by the rule that reads them, and nothing throws', () => {
     const schema = { type: 'one_of', values: [1] } as const;
     const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
     expect(shapeFaults(schema, deep)).toEqual([{ path: '', reason: 'must be 1' }]);
+  });
+
+  it('are read by so many rules, and no more', () => {
+    const notes = `[${'1,'.repeat(40_000)}1]`;
+    const rules: readonly (readonly [ValidationExpression, number, boolean])[] = [
+      [{ kind: 'rule', test: 'length', min: 1, message: '' }, 50, true],
+      [{ kind: 'rule', test: 'length', min: 1, message: '' }, 20_000, false],
+      [{ kind: 'rule', test: 'contains', value: '1', message: '' }, 1_000, true],
+      [{ kind: 'rule', test: 'schema', shape: { type: 'list', of: { type: 'any' } }, message: '' }, 5, true],
+      [{ kind: 'rule', test: 'schema', shape: { type: 'list', of: { type: 'any' } }, message: '' }, 8_000, false],
+    ];
+    const index = indexWorkflow(snapshotOf(workflowOf([stepOf('a')])));
+    for (const [rule, count, holds] of rules) {
+      const all = { kind: 'all', of: many(count, () => rule) } as const;
+      const asked = { index, context: [{}], effort: { steps: PATTERN_MAX_STEPS } };
+      const { failures, faults } = validateNotes(all, notes, asked);
+      expect([failures, faults.length > 0, faults[0] ?? 'all rules together take too long']).toEqual([
+        [],
+        !holds,
+        'all rules together take too long',
+      ]);
+    }
+  });
+
+  it('with tens of thousands of dimensions are judged one by one', () => {
+    const ids = many(20_000, n => `d${n}`);
+    const assessment = {
+      id: 'a',
+      purpose: 'p',
+      dimensions: [{ id: 'd0', purpose: 'p', levels: ['low', 'high'] }],
+    };
+    const source = workflowOf(
+      [stepOf('a', { assessmentRefs: ['a'], assessmentConsequences: many(6_000, () => consequenceOf('high')) })],
+      { assessments: [assessment] },
+    );
+    const given = { kind: 'wr.assessment', dimensions: Object.fromEntries(ids.map(id => [id, 'low'])) };
+    const judged = judgeOutput(snapshotOf(source), structuredClone(pendingA) as never, {
+      output: { notes: 'Done.', artifacts: [given] },
+      context: {},
+      preferences: modePresets.guided,
+    });
+    expect(judged.ok && judged.value.kind).toBe('blocked');
   });
 
   it('are matched by the conditions of all rules together, when a prompt is shown, and no longer', () => {
@@ -231,13 +287,7 @@ describe('[W36] hostile notes and contexts', () => {
     const compiled = compile(workflowOf([stepOf('a', { validationCriteria })]));
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.error));
     const context = { text: 'ab'.repeat(20_000) };
-    const state = {
-      kind: 'running',
-      completed: { kind: 'set', values: [] },
-      loopStack: [],
-      pending: { kind: 'some', step: { stepId: 'a', loopPath: [] } },
-    } as const;
-    const shown = renderPrompt(compiled.value.snapshot, structuredClone(state) as never, context);
+    const shown = renderPrompt(compiled.value.snapshot, structuredClone(pendingA) as never, context);
     expect(shown.ok && shown.value.prompt).toMatch(/\(\d+ more are checked\)/);
   });
 });
