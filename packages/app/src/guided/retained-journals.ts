@@ -54,6 +54,20 @@ export function openRetainedJournals(options: SessionStoresOptions): RetainedJou
       record.kind === 'snapshot_pinned' ? [record.snapshotRef] : [],
     );
 
+  const verified = new Map<string, { readonly writtenAt: number | undefined; readonly health: SessionHealth }>();
+
+  /** A journal that was not written since it was verified is not verified again: nobody may write while this is asked. */
+  function healthOfRun(name: string): SessionHealth {
+    const directory = path.join(dataDirectory, name);
+    const writtenAt = modifiedAt(path.join(directory, 'manifest.jsonl'));
+    const known = verified.get(name);
+    if (known !== undefined && known.writtenAt === writtenAt) return known.health;
+    const report = verifyDirectory(directory);
+    const health = report.ok ? report.value.health : 'corrupt_head';
+    verified.set(name, { writtenAt, health });
+    return health;
+  }
+
   function journal(sessionId: SessionId): Journal<DomainEvent> {
     const known = journals.get(sessionId) ?? stores.journal(sessionId);
     journals.set(sessionId, known);
@@ -67,7 +81,8 @@ export function openRetainedJournals(options: SessionStoresOptions): RetainedJou
     read() {
       const ids = stores.ids();
       if (!ids.ok) return ids;
-      for (const sessionId of journals.keys()) if (!ids.value.includes(sessionId)) journals.delete(sessionId);
+      const there = new Set(ids.value);
+      for (const sessionId of journals.keys()) if (!there.has(sessionId)) journals.delete(sessionId);
       const sessions: StoredSession[] = [];
       const untrusted: Untrusted[] = [];
       for (const sessionId of ids.value) {
@@ -79,8 +94,7 @@ export function openRetainedJournals(options: SessionStoresOptions): RetainedJou
         sessions.push({ sessionId, health, lastActiveAt, isKept: isKept(stores, sessionId) });
       }
       for (const name of runs()) {
-        const verified = verifyDirectory(path.join(dataDirectory, name));
-        const health = verified.ok ? verified.value.health : 'corrupt_head';
+        const health = healthOfRun(name);
         if (health !== 'healthy') untrusted.push({ journal: name, health });
       }
       return ok({ sessions, untrusted });
