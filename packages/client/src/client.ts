@@ -26,6 +26,9 @@ import {
   frameTree,
   type Health,
   health,
+  type ImportBody,
+  type ImportReport,
+  importReport,
   type Json,
   type Lineage,
   lineage,
@@ -145,6 +148,8 @@ export interface Client {
   keep(run: RunId): Answer<RunSummary>;
   unkeep(run: RunId): Answer<RunSummary>;
   collect(body: CollectBody): Answer<CollectReport>;
+  /** Takes in a bundle that lies on the server's machine, as a new run. */
+  importBundle(body: ImportBody): Answer<ImportReport>;
   decisions(filter?: DecisionsFilter): Answer<DecisionList>;
   resolve(decision: ApprovalId, answer: AnswerBody): Answer<WireDecision>;
   /** What was spent by day, model and directory. */
@@ -183,6 +188,7 @@ export function createClient({
     resume: (run, body = {}) => command(ofRun(run, '/resume'), body),
     keep: run => command(ofRun(run, '/keep'), {}),
     unkeep: run => command(ofRun(run, '/unkeep'), {}),
+    importBundle: body => request({ method: 'POST', path: '/api/imports', body, answer: importReport }),
     collect: body => request({ method: 'POST', path: '/api/gc', body, answer: collectReport }),
     pause: run => command(ofRun(run, '/pause'), {}),
     stop: (run, reason) => command(ofRun(run, '/stop'), reason === undefined ? {} : { reason }),

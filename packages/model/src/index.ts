@@ -122,6 +122,7 @@ export {
   wireArtifact,
   workspaceDiff,
 } from './wire/artifacts.ts';
+export { type ImportBody, type ImportReport, importBody, importReport } from './wire/bundles.ts';
 export {
   type AnswerBody,
   answerBody,

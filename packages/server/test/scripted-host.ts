@@ -1,9 +1,11 @@
+import { statSync, writeFileSync } from 'node:fs';
 import type { ForkRequest, RunAction, RunHost, StartRequest } from '@signalbox/app/runs';
 import {
   type ApprovalId,
   type Clock,
   createIdSource,
   type EventId,
+  err,
   failure,
   type Json,
   type NodeStatus,
@@ -11,6 +13,7 @@ import {
   portableHasher,
   type RunId,
   type RunStatus,
+  runId,
   timestampOf,
 } from '@signalbox/model';
 import {
@@ -337,6 +340,22 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     reader: store,
     blobs: store,
     feed: store,
+    bundles: {
+      async export(run, file) {
+        const { head } = (await store.run(run)) ?? {};
+        if (head === undefined) throw new Error(`no run ${run}`);
+        writeFileSync(file, `bundle of ${run}`);
+        return ok({ run, runs: 1, file, digest: head, bytes: statSync(file).size, head });
+      },
+      async import({ file }, by) {
+        const from = runId.safeParse(file.split('/').at(-1));
+        const record = from.success ? await store.run(from.data) : undefined;
+        if (record === undefined)
+          return err(failure('BUNDLE_INVALID_FORMAT', { message: by, suggestion: 'Take another.' }));
+        const { id, head } = record;
+        return ok({ run: id, runs: 1, from: { run: id, head }, bundle: head, packages: [] });
+      },
+    },
     retention: {
       async keep(id, isKept, by) {
         const record = await store.run(id);

@@ -7,13 +7,15 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { configOf, exportSession, importSession, MAX_BUNDLE_BYTES, readAppliedConfig } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { isContainer, thisMachine } from '@signalbox/app/runs';
 import manifest from '../package.json' with { type: 'json' };
+import { exportRunTo, importRunFrom } from './bundles/run-bundles.ts';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
@@ -25,21 +27,29 @@ interface ExportFlags extends DataFlags {
   readonly output?: string;
 }
 
+interface ImportFlags extends DataFlags {
+  readonly directory?: string;
+}
+
 /** A bundle is one file, whatever it is of: the id says what is exported, the file what is imported. */
-export const defineExport: DefineCommand = (command, { terminal, end, calledAs }) => {
+export const defineExport: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Writes a guided session into one file: its journal, snapshots, pinned workflows and artifacts, each with its digest, and no tokens. ' +
-        'Elsewhere "signalbox import" takes it in, and an agent can go on with it.',
+      'Writes a run, or a guided session, into one file with everything that it is, each part with its digest, and no tokens or secrets. ' +
+        'Elsewhere "signalbox import" takes it in and it goes on there; "signalbox replay FILE --verify" checks a run where it is.',
     )
-    .option('-o, --output <file>', 'the file to write, instead of standard output; one that is there is replaced')
+    .option(
+      '-o, --output <file>',
+      'the file to write; one that is there is replaced. Else RUN.bundle, and standard output for a session',
+    )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'with --output: print what was written as JSON')
     .addHelpText(
       'after',
       `
 Examples:
-  $ signalbox export 019b8d62 -o review.json     the beginning of an id is enough
+  $ signalbox export 019b8d62 -o release.bundle  a run; the beginning of an id is enough
+  $ signalbox export 019c1a30 -o review.json     a guided session
   $ signalbox export 019b8d62 | gzip > review.json.gz
 
 Exit codes: 0 done, 1 failed, 2 usage.`,
@@ -54,9 +64,7 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
   async function exported(given: string, flags: ExportFlags): Promise<ExitCode | ErrorEnvelope> {
     const target = await targetOf(flags.dataDir, given);
     if (target.kind === 'refused') return target.error;
-    if (target.kind === 'run') {
-      return usageError(`There is no guided session ${given}.`, `See "${calledAs} sessions".`);
-    }
+    if (target.kind === 'run') return exportRunTo(terminal, flags, given);
     const dataDirectory = askedDataDirectory(flags.dataDir);
     const { clock } = thisMachine();
     const appVersion = manifest.version;
@@ -86,28 +94,31 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
 export const defineImport: DefineCommand = (command, { terminal, end, calledAs }) => {
   command
     .description(
-      'Takes in what "signalbox export" wrote: whole, or not at all. Where its id is taken it comes in as new, with other ids, and what is ' +
-        'there stays as it is. Agents get tokens for it with the tool resume_session.',
+      'Takes in what "signalbox export" wrote: whole, or not at all. A run comes in as a new one, which says where it is from; a guided session ' +
+        'where its id is taken. What is there stays as it is. Agents get tokens for a session with the tool resume_session.',
     )
+    .option('--directory <dir>', "where a run's agents work from now on, instead of where they worked before")
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print what came in as JSON')
     .addHelpText(
       'after',
       `
 Examples:
+  $ signalbox import release.bundle
   $ signalbox import review.json
   $ gunzip -c review.json.gz | signalbox import -
 
 Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     )
-    .action(async (file: string, flags: DataFlags) => {
+    .action(async (file: string, flags: ImportFlags) => {
       const outcome = await imported(file, flags);
       if (typeof outcome === 'number') return end(outcome);
       reportError(terminal, outcome, flags.json ?? false);
       end(exitCodeOf(outcome));
     });
 
-  async function imported(file: string, flags: DataFlags): Promise<ExitCode | ErrorEnvelope> {
+  async function imported(file: string, flags: ImportFlags): Promise<ExitCode | ErrorEnvelope> {
+    if (await isRunBundle(file)) return importRunFrom(terminal, flags, file);
     const text = readBundleFile(file);
     if (typeof text !== 'string') return text;
     const dataDirectory = askedDataDirectory(flags.dataDir);
@@ -126,6 +137,12 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     return exitCodes.done;
   }
 };
+
+/** Bundles of runs begin as no text does. */
+async function isRunBundle(file: string): Promise<boolean> {
+  const isFile = file !== '-' && (statSync(file, { throwIfNoEntry: false })?.isFile() ?? false);
+  return isFile && (await isContainer(file).catch(() => false));
+}
 
 /** The text of a file that is not too large, or of standard input for `-`. */
 function readBundleFile(file: string): string | ErrorEnvelope {

@@ -209,7 +209,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     syntax: 'export <id>',
-    summary: 'write a guided session into one file, to go on with elsewhere',
+    summary: 'write a run or a guided session into one file, to go on with elsewhere',
     group: 'Check what happened:',
     load: async () => (await import('./bundle-commands.ts')).defineExport,
   },
@@ -218,6 +218,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'take in what was exported, whole or not at all',
     group: 'Check what happened:',
     load: async () => (await import('./bundle-commands.ts')).defineImport,
+  },
+  {
+    syntax: 'replay <run>',
+    summary: 'show a run frame by frame, or make its frames again and compare',
+    group: 'Check what happened:',
+    load: async () => (await import('./bundles/replay-command.ts')).defineReplay,
   },
   {
     syntax: 'verify <dir>',

@@ -1,4 +1,5 @@
 import { type VerifyReport, verifyDirectory } from '@signalbox/app';
+import { verifyNamed } from './bundles/verify-named.ts';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
@@ -16,7 +17,8 @@ export const defineVerify: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Checks the journal in a directory (the one that holds manifest.jsonl), or of a guided session by its id, from its files alone: order, digests, schema, ' +
-        'dedupe keys, and the snapshots it pins. Nothing is written, no lock is taken, no network is used.',
+        'dedupe keys, and the snapshots it pins. Of a run, by its id, the chain of its events and its journal; of an exported file every part. ' +
+        'No network is used.',
     )
     .option('--expect-head <hash>', 'the head that was kept elsewhere; finds a history that was rewritten or cut')
     .option('--snapshots <dir>', 'the snapshot store; by default ../../snapshots seen from the journal, if it is there')
@@ -29,12 +31,15 @@ Examples:
   $ signalbox demo --scenes --dir tour
   $ signalbox verify tour/runs/*
   $ signalbox verify tour/runs/* --json
-  $ signalbox verify 019b8d62                      a guided session; the beginning of an id is enough
+  $ signalbox verify 019b8d62                      a run or a guided session; the beginning of an id is enough
+  $ signalbox verify release.bundle                a run that was exported
   $ signalbox verify tour/runs/* --expect-head sha256:<the head that you noted>
 
 Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
     )
-    .action((given: string, { expectHead, snapshots, dataDir, json = false }: VerifyFlags) => {
+    .action(async (given: string, { expectHead, snapshots, dataDir, json = false }: VerifyFlags) => {
+      const isRun = snapshots === undefined && (await verifyNamed(terminal, given, { expectHead, json, ...(dataDir !== undefined && { dataDir }) }));
+      if (isRun !== false) return end(isRun);
       const directory = journalNamed(given, dataDir);
       if (typeof directory !== 'string') {
         reportError(terminal, directory, json);

@@ -6,14 +6,15 @@ import {
   eventScope,
   journalEventFields,
 } from '@signalbox/journal';
-import { type Digest, type RunEvent, type RunId, runEvent, type SessionId } from '@signalbox/model';
+import type { Digest, RunId, SessionId } from '@signalbox/model';
+import { type AnyEvent, anyEvent } from '@signalbox/runs';
 import * as z from 'zod';
 
-/** Every kind of event in a run's journal: the contract's types. */
-const runEventKinds = runEvent.options.map(option => option.shape.type.value);
+/** Every kind of event in a run's journal: the contract's types, and ours. */
+const runEventKinds = anyEvent.options.map(option => option.shape.type.value);
 
 /**
- * An event of a run as its journal holds it: the contract's event whole, in `data`. What the envelope says of it, it says
+ * An event of a run as its journal holds it: the event whole, in `data`. What the envelope says of it, it says
  * again, so that a journal can be read without knowing the contract; the two must agree.
  */
 export const runJournalEvent = z
@@ -21,10 +22,10 @@ export const runJournalEvent = z
     ...journalEventFields,
     kind: z.enum(runEventKinds),
     scope: eventScope,
-    data: runEvent,
+    data: anyEvent,
   })
   .superRefine(({ data, ...envelope }, context) => {
-    const expected = envelopeOf(data);
+    const expected = envelopeOf(data as AnyEvent);
     const claims: readonly (readonly [path: readonly string[], found: unknown, expected: unknown])[] = [
       [['eventId'], envelope.eventId, expected.eventId],
       [['eventIndex'], envelope.eventIndex, data.seq],
@@ -42,7 +43,7 @@ export const runJournalEvent = z
 export type RunJournalEvent = z.infer<typeof runJournalEvent>;
 
 export const runJournalSchema: EventSchema<RunJournalEvent> = eventSchema(runJournalEvent, event =>
-  artifactsByContent(event.data),
+  artifactsByContent(event.data as AnyEvent),
 );
 
 /** The first event of a journal tells whose it is. */
@@ -51,8 +52,8 @@ export function isRunEventKind(kind: unknown): boolean {
 }
 
 /** The event as it is handed to the journal, which gives it its place: `seq` must be the index it gets. */
-export function draftOf(event: RunEvent): EventDraft<RunJournalEvent> {
-  return { ...envelopeOf(event), data: event };
+export function draftOf(event: AnyEvent): EventDraft<RunJournalEvent> {
+  return { ...envelopeOf(event), data: event as RunJournalEvent['data'] };
 }
 
 /** A run is the only one of its journal, so it lends the journal its id. */
@@ -60,8 +61,9 @@ export function sessionOfRun(run: RunId): SessionId {
   return run as string as SessionId;
 }
 
-function envelopeOf(event: RunEvent) {
-  const { id, type, runId, nodeId, seq } = event;
+function envelopeOf(event: AnyEvent) {
+  const { id, type, runId, seq } = event;
+  const nodeId = 'nodeId' in event ? event.nodeId : undefined;
   return {
     eventId: id,
     kind: type,
@@ -76,7 +78,7 @@ export function snapshotPath(hexDigits: string): string {
 }
 
 /** An artifact in the snapshot store is named by its content, so the journal pins it. */
-function artifactsByContent(event: RunEvent): readonly Digest[] {
+function artifactsByContent(event: AnyEvent): readonly Digest[] {
   if (event.type !== 'artifact.created') return [];
   const hex = /^snapshots\/([0-9a-f]{64})\.json$/.exec(event.artifact.path)?.[1];
   return hex === undefined ? [] : [`sha256:${hex}` as Digest];

@@ -1,4 +1,4 @@
-export type { ApprovalId, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+export type { ApprovalId, ErrorEnvelope, ImportReport, Json, Result, RunId } from '@signalbox/model';
 export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
@@ -32,7 +32,12 @@ export {
 export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
 export { type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export { isContainer } from '../bundles/bundle-container.ts';
+export type { RunExport } from '../bundles/export-run.ts';
+export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';
+export { type ExportFacts, exportFrom, type ImportRequest, type RunBundles } from '../bundles/run-bundles.ts';
 export { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
+export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
 export { lineageOf } from '../forks/lineage.ts';
 export { correlationOf } from '../logs/correlation.ts';
@@ -46,7 +51,10 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export type { RunReplay } from '../replay/replay-job.ts';
+export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
+export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';
 export { why } from '../why/why.ts';

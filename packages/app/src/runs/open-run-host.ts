@@ -4,13 +4,16 @@ import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } fro
 import { editUndriven, type RunEnd, resetUndriven, stopUndriven, type TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
 import { checkpointUnknown } from '@signalbox/state';
+import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
+import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { forkRun } from '../forks/fork-run.ts';
 import type { Machine } from '../machine.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
+import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
@@ -59,6 +62,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents } = options;
   const { store, owner } = owned;
   const driven = new Map<RunId, Driven>();
+  const journals = createJournalKeeper(options.dataDirectory, store);
   const decisions = createDecisionDesk({ commit: store, reader: store, machine });
   const executor = createHostExecutor({
     commit: store,
@@ -118,8 +122,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     };
     const finished = threads.drive(first, again).then(end => settle(run, end));
     driven.set(run, { finished });
-    const forget = () => void driven.delete(run);
-    finished.then(forget, forget);
+    const rest = () => {
+      driven.delete(run);
+      journals.rested(run);
+    };
+    finished.then(rest, rest);
     return finished;
   }
 
@@ -377,6 +384,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     reader: store,
     feed: store,
     blobs: store,
+    bundles: runBundles({ ...options, ...machine, store, env: process.env, appVersion: manifest.version }),
     retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
     start,
     resume,
@@ -392,6 +400,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       await Promise.allSettled([...driven.values()].map(({ finished }) => finished));
       stopWithdrawing();
       threads.close();
+      await journals.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { ApprovalId, Digest, ErrorEnvelope, Json, Result, RunId } from '@si
 import type { RunEnd } from '@signalbox/plan';
 import type { Blobs, Decision, Resolution, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
 import type { CallUndo } from '@signalbox/state';
+import type { RunBundles } from '../bundles/run-bundles.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { CallCheckpoint } from '../undo/undo-desk.ts';
@@ -17,6 +18,8 @@ export interface RunHost {
   readonly blobs: Pick<Blobs, 'get'>;
   /** How long runs stay. */
   readonly retention: RetentionDesk;
+  /** Runs as files. */
+  readonly bundles: RunBundles;
   /** Answers when the first commit of the run is durable. */
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   /** Goes on with a run that nothing drives. One that is driven already is told so: `run/driven`. */

@@ -99,6 +99,8 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
   let effects: { readonly ran: ReadonlyMap<string, EffectRun>; readonly writes: RecordedWrites } | undefined;
   let push: Parameters<RecordedCode['attach']>[0] = () => {};
   let taken = 0;
+  /** What the events say that the run became last. */
+  let status: RunRecord['status'] | undefined;
   let memory: RunMemory;
   let engine: Engine;
   let commands: CommandBox;
@@ -192,9 +194,14 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     return found;
   }
 
+  const noteStatus = (events: readonly AnyEvent[]) => {
+    for (const event of events) if (event.type === 'run.status') status = event.to;
+  };
+
   /** Another process took the run up: what the one before it left without a frame, and then the new one. */
   async function changeHands(events: readonly AnyEvent[]): Promise<void> {
     const nextFrame = memory.nextFrame;
+    noteStatus(events);
     const end = lifeEndOf(events, nextFrame);
     const rest: Command = { kind: 'suspend' };
     if (end === 'terminated' || end === 'failed') {
@@ -210,6 +217,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       if (event.type === 'state.edited') await editUndriven(options, run, await editOf({ run, reader }, event, events));
     }
     await engine.close();
+    if (status !== undefined) store.become(status);
     await begin();
   }
 
@@ -243,6 +251,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       for (const event of lives.flat()) if (event.type === 'signal.received') signals.push(event);
       for (const ended of lives.slice(0, -1)) await changeHands(ended);
       const events = lives.at(-1) ?? [];
+      noteStatus(events);
       now = Date.parse(frame.at);
       const isAnswerOther = await reads.turnTo(frame.index);
       inputs = await feed(events, frame.index);
@@ -297,9 +306,10 @@ function noFrame({ index, digest }: RecordedFrame['frame'], end: RunEnd | undefi
   return { frame: index, kind: 'render', what: `it was not made: ${why}`, recorded: digest, rows: [] };
 }
 
+/** A frame was made, whatever came of its triggers: the timer makes one always. */
 function triggersOf(detail: string | undefined): readonly TriggerKind[] {
   const triggers = (detail ?? '').split(' ').filter(trigger => trigger !== '' && trigger !== 'signal');
-  return (triggers.length === 0 ? ['timer'] : triggers) as TriggerKind[];
+  return [...(triggers as TriggerKind[]), 'timer'];
 }
 
 /** A task as it was when a fork was given it. */

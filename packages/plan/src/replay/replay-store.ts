@@ -29,6 +29,8 @@ export interface ReplayStore {
     values: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>,
     tasks: readonly Task[],
   ): void;
+  /** The status that the run is taken up with. */
+  become(status: RunRecord['status']): void;
   /** Something from outside the run, such as a signal, is in its log. */
   receive(event: AnyEvent): void;
 }
@@ -118,6 +120,9 @@ export function createReplayStore(run: RunId): ReplayStore {
       record = { ...given, frames: 1 };
       for (const [space, rows] of values) spaces.set(space, new Map(rows));
       for (const task of waiting) tasks.set(task.id, task);
+    },
+    become(status) {
+      if (record !== undefined) record = { ...record, status };
     },
     receive(event) {
       if (record === undefined) return;

@@ -9,6 +9,7 @@ import { openApi } from '../openapi/openapi.ts';
 import type { OperatorHttp } from '../operator/operator-http.ts';
 import { approvalRoutes } from '../routes/approvals.ts';
 import { artifactRoutes } from '../routes/artifacts.ts';
+import { bundleRoutes } from '../routes/bundles.ts';
 import { forkRoutes } from '../routes/forks.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { historyRoutes } from '../routes/history.ts';
@@ -81,6 +82,7 @@ export function createHttpApp({
   app.route('/api', retentionRoutes(host));
   if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions));
   if (workflows !== undefined) app.route('/api/workflows', workflowRoutes(workflows));
+  app.route('/api', bundleRoutes(host));
   if (metrics !== undefined) {
     app.get('/metrics', async context => {
       const text = await metrics.text();

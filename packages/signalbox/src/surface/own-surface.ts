@@ -23,6 +23,7 @@ export function ownSurface({ host, owned, close }: Home, dataDirectory: string, 
       const kept = await host.retention.keep(run, isKept, BY);
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
+    importRun: request => host.bundles.import(request, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
     async rested(run) {

@@ -84,6 +84,11 @@ export function remoteSurface(
       const kept = await (isKept ? client.keep(run) : client.unkeep(run));
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
+    importRun: ({ file, directory }) =>
+      client.importBundle({
+        file: path.resolve(file),
+        ...(directory !== undefined && { directory: path.resolve(directory) }),
+      }),
     collect: ({ dryRun, compact = false }) => client.collect({ dryRun, compact }),
     watch,
     async rested(run) {

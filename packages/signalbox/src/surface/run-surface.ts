@@ -7,6 +7,8 @@ import type {
   CollectRequest,
   ErrorEnvelope,
   ForkRequest,
+  ImportReport,
+  ImportRequest,
   Result,
   ResumeRequest,
   RunAction,
@@ -33,6 +35,8 @@ export interface RunSurface {
   answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
   /** Marks a run as one that stays, or takes the mark away. */
   keep(run: RunId, isKept: boolean): Promise<Result<void, ErrorEnvelope>>;
+  /** Takes in a run that was exported, as a new one. */
+  importRun(request: ImportRequest): Promise<Result<ImportReport, ErrorEnvelope>>;
   /** Takes away what the policy lets go. */
   collect(request: Omit<CollectRequest, 'by'>): Promise<Result<CollectReport, ErrorEnvelope>>;
   /** Calls back whenever something of the run is committed, with what agents said. The returned function ends it. */

@@ -1,0 +1,56 @@
+import path from 'node:path';
+import type { Clock, ErrorEnvelope, ImportReport, Result, RunId } from '@signalbox/model';
+import { openArchive } from '@signalbox/store';
+import { readToken } from '../access-token.ts';
+import { deriveJournal } from '../run-journal/derive-journal.ts';
+import { exportRun, type RunExport } from './export-run.ts';
+import { importRun, type RunImportOptions } from './import-run.ts';
+import { secretsOf } from './secret-filter.ts';
+
+/** Bundles of the runs of a data directory that this process owns. */
+export interface RunBundles {
+  export(run: RunId, file: string): Promise<Result<RunExport, ErrorEnvelope>>;
+  import(request: ImportRequest, by: string): Promise<Result<ImportReport, ErrorEnvelope>>;
+}
+
+export interface ImportRequest {
+  readonly file: string;
+  /** Where the run's agents work from now on. */
+  readonly directory?: string | undefined;
+}
+
+export interface ExportFacts {
+  readonly clock: Clock;
+  readonly appVersion: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function runBundles(
+  ports: Pick<RunImportOptions, 'store' | 'dataDirectory' | 'machine'> & ExportFacts,
+): RunBundles {
+  return {
+    export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
+    import: ({ file, directory }, by) =>
+      importRun({ ...ports, by, workingDirectory: directory && path.resolve(directory) }, path.resolve(file)),
+  };
+}
+
+/** Writes a run of a data directory into a file, whoever owns the directory. */
+export async function exportFrom(
+  dataDirectory: string,
+  run: RunId,
+  file: string,
+  { clock, appVersion, env }: ExportFacts,
+): Promise<Result<RunExport, ErrorEnvelope>> {
+  const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
+  if (!archive.ok) return archive;
+  const token = readToken(dataDirectory);
+  const secrets = [...secretsOf(env), ...(token.ok ? [token.value] : [])];
+  try {
+    // A journal that is damaged is no reason not to export what the run still is.
+    await deriveJournal(dataDirectory, archive.value, run);
+    return await exportRun({ archive: archive.value, clock, appVersion, secrets }, run, path.resolve(file));
+  } finally {
+    archive.value.close();
+  }
+}

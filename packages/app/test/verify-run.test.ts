@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, it } from 'vitest';
+import { verifyRun } from '../src/run-journal/verify-run.ts';
+import { verifyDirectory } from '../src/verify-directory.ts';
+import { openTestHost, planText, type TestHost } from './support/open-host.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const opened: TestHost[] = [];
+afterEach(async () => {
+  for (const host of opened.splice(0)) await host.close();
+});
+
+async function ended(body: string) {
+  const folder = temporaryFolder();
+  const host = await openTestHost(folder, { threads: { threads: 1 } });
+  opened.push(host);
+  const run = await host.start('plan', planText(body));
+  await host.end(run);
+  await host.close();
+  opened.pop();
+  const data = path.join(folder, 'data');
+  return { data, run, journal: path.join(data, 'runs', run) };
+}
+
+const work = '<Task id="a" run={() => 1} /><Task id="b" run={() => 2} />';
+
+describe('a run', () => {
+  it('[A62] that ended or waits has its journal, in files that anyone can check', async () => {
+    for (const body of [work, `${work}<Human id="ask" prompt="?" />`]) {
+      const { data, run, journal } = await ended(body);
+      const before = verifyDirectory(journal);
+      expect(before).toMatchObject({ ok: true, value: { ok: true, health: 'healthy', sessionId: run } });
+      const report = await verifyRun(data, run);
+      expect(report).toMatchObject({ ok: true, value: { ok: true, run, journal: { ok: true, health: 'healthy' } } });
+      if (report.ok && before.ok) expect(report.value.events).toBe(before.value.events);
+    }
+  });
+
+  it('[A63] is found to be changed: an event, its record, its journal, or a head that was noted', async () => {
+    const { data, run, journal } = await ended(work);
+    const noted = await verifyRun(data, run);
+    const head = noted.ok ? noted.value.head : '';
+    expect(await verifyRun(data, run, head)).toMatchObject({ value: { ok: true } });
+    const other = `sha256:${'1'.repeat(64)}`;
+    expect(await verifyRun(data, run, other)).toMatchObject({
+      value: { ok: false, defect: { where: 'expected head' } },
+    });
+    expect(await verifyRun(data, run, 'nonsense')).toMatchObject({ ok: false, error: { code: 'command/usage' } });
+
+    const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+    const change = (sql: string) => database.exec(sql);
+    change('update events set event = replace(event, \'"attempt":1\', \'"attempt":2\')');
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'chain' } } });
+    change('update events set event = replace(event, \'"attempt":2\', \'"attempt":1\')');
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
+    change(`update runs set head = '${other}'`);
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'chain' } } });
+    change(`update runs set head = '${head}'`);
+    database.close();
+
+    const [segment = ''] = readdirSync(path.join(journal, 'events'));
+    const file = path.join(journal, 'events', segment);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"attempt":1', '"attempt":3'));
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'journal' } } });
+    expect(existsSync(file)).toBe(true);
+  });
+});

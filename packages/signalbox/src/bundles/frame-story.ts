@@ -1,0 +1,56 @@
+import type { Frame, Reader, RunRecord, TransitionView } from '@signalbox/app/runs';
+import { shown, type Terminal } from '../terminal.ts';
+
+const PAGE = 200;
+
+/** A run as it went: each frame with what made it, which nodes came and went, and what it wrote. */
+export async function printFrames(
+  terminal: Terminal,
+  reader: Pick<Reader, 'frames' | 'transitions'>,
+  { id, frames: count }: RunRecord,
+  json: boolean,
+): Promise<void> {
+  const written = transitionsByFrame(reader, id);
+  for (let from = 0; from < count; ) {
+    const frames = await reader.frames(id, from, PAGE);
+    if (frames.length === 0) return;
+    for (const frame of frames) {
+      const changes = await written(frame.index - 1);
+      terminal.print(json ? JSON.stringify({ ...frame, changes }) : describeFrame(frame, changes));
+    }
+    from = (frames.at(-1)?.index ?? from) + 1;
+  }
+}
+
+/** What is written in a frame is seen in the next one. */
+function describeFrame(frame: Frame, changes: readonly TransitionView[]): string {
+  const { index, at, trigger, mounted, unmounted, digest, verifiable } = frame;
+  const why = trigger.detail === undefined ? trigger.kind : `${trigger.kind} (${trigger.detail})`;
+  return [
+    `${String(index).padStart(5)}  ${at}  ${shown(why)}  ${digest.slice(7, 19)}${verifiable ? '' : '  cannot be verified'}`,
+    ...mounted.map(node => `       + ${shown(node)}`),
+    ...unmounted.map(node => `       - ${shown(node)}`),
+    ...changes.map(({ key, old, new: now, trigger: by }) => {
+      const values = `${JSON.stringify(old) ?? '–'} → ${JSON.stringify(now) ?? '–'}`;
+      return `       = ${shown(key)}: ${shown(values)}${by === undefined ? '' : `  ${shown(by)}`}`;
+    }),
+  ].join('\n');
+}
+
+/** The transitions of a frame, read once in their order. */
+function transitionsByFrame(reader: Pick<Reader, 'transitions'>, run: RunRecord['id']) {
+  let pending: readonly TransitionView[] = [];
+  let next: { readonly frame: number; readonly index: number } | undefined = { frame: 0, index: 0 };
+  return async (frame: number): Promise<readonly TransitionView[]> => {
+    const found: TransitionView[] = [];
+    for (;;) {
+      const at = pending.findIndex(transition => transition.frame > frame);
+      found.push(...(at < 0 ? pending : pending.slice(0, at)));
+      pending = at < 0 ? [] : pending.slice(at);
+      if (at >= 0 || next === undefined) return found.filter(transition => transition.frame === frame);
+      const page: Awaited<ReturnType<Reader['transitions']>> = await reader.transitions(run, { from: next });
+      pending = page.items;
+      next = page.next;
+    }
+  };
+}

@@ -1,0 +1,81 @@
+import { homedir } from 'node:os';
+import { dataDirectory } from '@signalbox/app';
+import {
+  type ErrorEnvelope,
+  exportFrom,
+  findRun,
+  type ImportReport,
+  type RunExport,
+  thisMachine,
+} from '@signalbox/app/runs';
+import manifest from '../../package.json' with { type: 'json' };
+import type { DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodes } from '../exit-code.ts';
+import { withSurface } from '../surface/with-surface.ts';
+import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
+import { withReader } from '../with-reader.ts';
+
+/** Writes a run into a file, and says what is in it. */
+export function exportRunTo(
+  terminal: Terminal,
+  flags: DataFlags & { readonly output?: string | undefined },
+  given: string,
+): Promise<ExitCode> {
+  return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
+    const run = await findRun(reader, given);
+    if (!run.ok) return run.error;
+    const { env, platform } = process;
+    const directory = dataDirectory({ asked: flags.dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+    const file = flags.output ?? `${run.value.id}.bundle`;
+    const facts = { clock: thisMachine().clock, appVersion: manifest.version, env };
+    const written = await exportFrom(directory, run.value.id, file, facts);
+    if (!written.ok) return written.error;
+    terminal.print(flags.json ? JSON.stringify(written.value) : describeExport(written.value, paintOf(terminal)));
+    return exitCodes.done;
+  });
+}
+
+function describeExport(
+  { run, runs, file, bytes, head, digest, salvage = [], redacted }: RunExport,
+  paint: Paint,
+): string {
+  return [
+    salvage.length === 0
+      ? paint.good(`✓ ${shown(file)}`)
+      : paint.doubtful(`! ${shown(file)}: what is left of a damaged run`),
+    `  run       ${run}${runs > 1 ? `, with ${runs - 1} of its sub-plans` : ''}`,
+    `  head      ${head}`,
+    `  bundle    ${digest}, ${bytes} bytes`,
+    ...(redacted === undefined ? [] : [paint.doubtful(`  redacted  secrets were taken out of ${redacted} rows`)]),
+    ...salvage.map(what => paint.bad(`  damaged   ${shown(what)}`)),
+  ].join('\n');
+}
+
+/** Takes a run in as a new one, whoever owns the data directory. */
+export function importRunFrom(
+  terminal: Terminal,
+  flags: DataFlags & { readonly directory?: string | undefined },
+  file: string,
+): Promise<ExitCode> {
+  return withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
+    const imported = await surface.importRun({ file, directory: flags.directory });
+    if (!imported.ok) return imported.error;
+    terminal.print(flags.json ? JSON.stringify(imported.value) : describeImport(imported.value, paintOf(terminal)));
+    return exitCodes.done;
+  });
+}
+
+function describeImport({ run, runs, from, bundle, packages }: ImportReport, paint: Paint): string {
+  return [
+    paint.good(`✓ run ${run}`),
+    `  from      ${from.run}, head ${from.head}`,
+    `  bundle    ${bundle}`,
+    ...(runs > 1 ? [`  with      ${runs - 1} runs of its sub-plans`] : []),
+    ...(packages.length === 0
+      ? []
+      : [`  needs     ${packages.map(({ name, version }) => `${name}@${version}`).join(' ')}`]),
+    '',
+    `  signalbox replay ${run.slice(0, 13)} --verify`,
+    `  signalbox resume ${run.slice(0, 13)}`,
+  ].join('\n');
+}
