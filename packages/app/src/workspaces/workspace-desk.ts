@@ -59,8 +59,8 @@ export function openWorkspaceDesk({
   async function knownOf(run: RunId, writes?: WriteSet): Promise<Known> {
     const known = runs.get(run);
     if (known !== undefined) return known;
-    const created = writes?.run?.kind === 'create' ? writes.run.run.workspace : undefined;
-    const found: Known = { workspace: created ?? (await reader.run(run))?.workspace };
+    const record = writes?.run?.kind === 'create' ? writes.run.run : await reader.run(run);
+    const found: Known = { workspace: record?.workspace };
     runs.set(run, found);
     return found;
   }
