@@ -1,6 +1,14 @@
 import { type ErrorEnvelope, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
 import { type NodeRecord, nodeRecord } from '@signalbox/plan';
-import { inheritedTaskId, type RunReader, type RunRecord, type StreamChunk, type Task, taskId } from '@signalbox/runs';
+import {
+  inheritedTaskId,
+  isInRanges,
+  type RunReader,
+  type RunRecord,
+  type StreamChunk,
+  type Task,
+  taskId,
+} from '@signalbox/runs';
 import { checkpointUnknown } from '@signalbox/state';
 import { noEffect, unknownFrame, unknownNode } from '../runs/run-failures.ts';
 import type { ForkMoment } from './fork-request.ts';
@@ -28,8 +36,12 @@ export async function placeOf(
       return (await reader.frame(parent.id, moment.frame)) === undefined
         ? err(unknownFrame(parent, moment.frame))
         : ok({ frame: moment.frame });
-    case 'node':
-      return beginningOf(reader, parent, moment.node);
+    case 'node': {
+      const place = await beginningOf(reader, parent, moment.node);
+      // Beside frames that were collected nobody can tell where the work began.
+      const isBesideGap = place.ok && isInRanges(parent.collected ?? [], place.value.frame - 1);
+      return isBesideGap ? err(unknownFrame(parent, place.value.frame - 1)) : place;
+    }
     case 'call':
       return beforeCall(reader, parent, moment, fork);
   }

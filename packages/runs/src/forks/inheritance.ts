@@ -1,5 +1,6 @@
 import { type RunId, runId } from '@signalbox/model';
 import * as z from 'zod';
+import { isInRanges } from '../retention/frame-range.ts';
 import type { RunRecord } from '../run/run-record.ts';
 
 /**
@@ -26,5 +27,6 @@ export function inheritanceFault(
   }
   const parent = recordOf(run);
   if (parent === undefined) return `there is no run ${run}`;
+  if (isInRanges(parent.collected ?? [], frame)) return `frame ${frame} of run ${run} was collected`;
   return frame < parent.frames ? undefined : `run ${run} has no frame ${frame}`;
 }

@@ -13,7 +13,7 @@ import { type AnyEvent, type EventDraft, type IntervalSpace, placeEvents, type R
 import { fakeClock, seededRng } from '@signalbox/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { at, frame, gone, interval, key, newRun, set, startRun } from '../../../runs/test/builders.ts';
+import { at, created, frame, gone, interval, key, newRun, set, startRun } from '../../../runs/test/builders.ts';
 import { longRun } from '../support/long-runs.ts';
 import { opened, temporaryHome, temporaryStore } from '../support/stores.ts';
 
@@ -188,6 +188,20 @@ describe('a run that is collapsed', () => {
     await startRun(store, newRun({ origin }), ids.mint());
     store.retention.collapse(run, collapsed);
     expect((await store.frames(run, 0, 100)).map(({ index }) => index)).toEqual([0, 4, 8]);
+  });
+
+  it('[D42] cannot be forked from a collected frame', async () => {
+    const store = temporaryStore();
+    const { run } = await longRun(store, 'iterations', 9);
+    store.retention.collapse(run, collapsed);
+    const fork = async (index: number) => {
+      const id = ids.mint<RunId>();
+      const origin = { kind: 'fork', run, frame: index, head: EMPTY_HEAD as Digest } as const;
+      const writes = { ...created(newRun({ origin })), frame: frame(0), inherit: { run, frame: index } };
+      return store.commit(writes, { run: id, epoch: 0, version: 0 });
+    };
+    expect(await fork(4)).toMatchObject({ ok: false, error: { message: expect.stringContaining('was collected') } });
+    expect(await fork(8)).toMatchObject({ ok: true });
   });
 });
 
