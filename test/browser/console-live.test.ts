@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { RunId } from '@signalbox/model';
+import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from './chromium.ts';
@@ -137,7 +137,10 @@ describe('a run from its start to its end', () => {
     await page.keyboard.press('b');
     await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
     expect(await page.getByRole('region', { name: 'In short' }).innerText()).toMatch(/0\s+at work\s+1\s+wait for you/);
-    await page.getByRole('region', { name: 'Cost' }).getByText('scripted:models/release.json').waitFor();
+    await page
+      .getByRole('region', { name: 'Cost' })
+      .getByText(/models\/release\.json/)
+      .waitFor();
     await page.getByRole('link', { name: 'Change CHANGES.md' }).click();
     await page.waitForURL(/\/queue/);
     expect((await live.client.decisions({ run })).ok).toBe(true);
@@ -320,6 +323,82 @@ describe('what a person does', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('[K35] [K36] what a run changed and what it kept to look at is shown as what it is', async () => {
+    const { id } = given(await live.client.start({ file: live.plan('notes'), directory: live.project }));
+    await until(id, 'completed');
+    await open(`/runs/${id}?tab=files`);
+    const file = page.getByRole('region', { name: 'CHANGES.md' });
+    await file.getByText('+# All of it is new').waitFor();
+    await file.getByText('-- The export keeps its order.').waitFor();
+    await tab('Artifacts');
+    await page.getByRole('article', { name: 'Release notes' }).locator('strong').getByText('searched').waitFor();
+    await open('/artifacts');
+    await page.getByRole('button', { name: /Timings/ }).click();
+    await page.getByRole('button', { name: 'seconds' }).click();
+    const cells = page.locator('.artifact-table td:last-child');
+    expect(await cells.allTextContents()).toEqual(['9', '41', '128']);
+    await page.getByRole('button', { name: /Coverage/ }).click();
+    await page.getByRole('img', { name: 'A small square' }).waitFor();
+    await page.getByRole('button', { name: /Rollout.*version 3/ }).click();
+    await page.getByText('3 of 3 regions').waitFor();
+    expect(await page.locator('.artifact-list > li').count()).toBe(5);
+    await page.getByLabel('all versions').check();
+    await page.locator('.artifact-list > li').nth(6).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K37] a run is forked from a frame, a key edited with a reason, a tool call undone', async () => {
+    const { runs } = given(await live.client.runs({ name: 'release', status: ['completed'] }));
+    const parent = runs[0]?.id as RunId;
+    await open(`/runs/${parent}?frame=5`);
+    await page.getByRole('button', { name: 'More to do with this run' }).click();
+    await page.getByRole('menuitem', { name: 'Fork from frame 5' }).click();
+    await page.getByLabel('Its name, if another').fill('another way');
+    await page.getByLabel('Begin paused').check();
+    await page.getByRole('button', { name: 'Fork', exact: true }).click();
+    // It was published: that stays, and the person says so.
+    await isShown('It did not work');
+    await page.getByLabel('Go on even if something was done outside').check();
+    await page.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.getByRole('heading', { name: 'another way' }).waitFor();
+    const fork = runOfPage();
+    expect(given(await live.client.run(fork)).record.origin).toMatchObject({ kind: 'fork', run: parent, frame: 5 });
+
+    await tab('State');
+    await page.getByRole('button', { name: 'Edit checks' }).click();
+    await page.getByLabel('Its value, as JSON').fill('11');
+    await page.getByLabel('As it would be').waitFor();
+    const edit = page.getByRole('button', { name: 'Edit', exact: true });
+    await page.getByLabel('Why').fill('the rest is known to be sound');
+    expect(await edit.isDisabled()).toBe(true);
+    await page.getByLabel('I know that the plan goes on').check();
+    await edit.click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(given(await live.client.state(fork)).state.checks).toBe(11);
+
+    await open(`/runs/${parent}`);
+    await page.getByRole('region', { name: 'Forks of this run' }).getByRole('link', { name: 'another way' }).waitFor();
+
+    const changes = path.join(live.project, 'CHANGES.md');
+    const before = '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n';
+    writeFileSync(changes, before);
+    const { id } = given(await live.client.start({ file: live.plan('release'), input: { project: live.project } }));
+    await until(id, 'waiting');
+    const { approvals } = given(await live.client.decisions({ run: id }));
+    await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' });
+    await open(`/runs/${id}?node=changelog&look=tools`);
+    await page.getByRole('button', { name: 'A tenth first' }).waitFor();
+    expect(readFileSync(changes, 'utf8')).toContain('2.4.0');
+    await page.getByText('edit_file').click();
+    await page.getByRole('button', { name: 'Undo…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('CHANGES.md').waitFor();
+    await dialog.getByLabel('I know').check();
+    await dialog.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('undone').waitFor();
+    expect(readFileSync(changes, 'utf8')).toBe(before);
+  });
+
   it('[K17] what is looked for among the runs is in the address, and can be kept', async () => {
     await open('/runs');
     await page.getByRole('button', { name: /^Completed/ }).click();
@@ -381,13 +460,18 @@ describe('for everybody', () => {
       `/queue?decision=${asked}`,
       '/runs',
       '/failures',
+      '/artifacts',
       '/start',
       '/settings',
       `/runs/${deliver}?node=deliver&look=output`,
-      ...['now', 'plan', 'state', 'events'].map(name => `/runs/${release}?tab=${name}&node=changelog&look=tools`),
+      ...['now', 'plan', 'state', 'events', 'files', 'artifacts'].map(
+        name => `/runs/${release}?tab=${name}&node=changelog&look=tools`,
+      ),
       `/runs/${release}?frame=2&node=check&look=json`,
       '/nothing',
     ];
+    // What has no colour is the same in both.
+    const rules = colorScheme === 'light' ? '{}' : '{ runOnly: ["color-contrast", "link-in-text-block"] }';
     const faults: string[] = [];
     for (const place of places) {
       await open(place);
@@ -396,7 +480,7 @@ describe('for everybody', () => {
       if (place.startsWith('/queue')) await page.getByLabel('As it would be').waitFor();
       await page.evaluate(axe);
       const found = await page.evaluate<readonly string[]>(
-        `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        `axe.run(document, ${rules}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
           nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
       );
       faults.push(...found.map(fault => `${place}: ${fault}`));

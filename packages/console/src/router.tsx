@@ -48,6 +48,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute: at,
+    path: '/artifacts',
+    component: lazyRouteComponent(() => import('./pages/artifacts-page.tsx'), 'ArtifactsPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
     path: '/settings',
     component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
   }),

@@ -1,89 +1,60 @@
-import type { RunSummary } from '@signalbox/model';
-import { useQueries } from '@tanstack/react-query';
-import { Empty } from '../frame/notices.tsx';
+import type { RunSummary, WireSpending } from '@signalbox/model';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
-import { readSpending, type Spending, sumOf } from '../run/spending.ts';
+import { sumOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
 
 const DAY = 86_400_000;
-const COUNTED = 60;
 
-interface CostsProps {
-  readonly runs: readonly RunSummary[];
-  readonly now: number;
-}
-
-/** What models cost today and in seven days, by model and by project. It is added up from what agents kept, run by run. */
-export function Costs({ runs, now }: CostsProps) {
+/** What models cost today and in seven days, by model and by project. Days are the server's: UTC. */
+export function Costs({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
   const client = useClient();
-  const recent = runs.filter(({ record }) => now - Date.parse(record.createdAt) < 7 * DAY);
-  const counted = recent.slice(0, COUNTED);
-  const spent = useQueries({
-    queries: counted.map(({ id, record }) => ({
-      queryKey: ['spending', id, record.status],
-      queryFn: () => readSpending(client, id),
-    })),
-  });
-  const lines = counted.flatMap(({ record }, index) =>
-    [...(spent[index]?.data ?? [])].map(([model, spending]) => ({
-      model,
-      spending,
-      project: projectOf(record.entry),
-      isToday: new Date(record.createdAt).toDateString() === new Date(now).toDateString(),
-    })),
-  );
-  const isReading = spent.some(({ isPending }) => isPending);
-  const today = sumOf(lines.filter(({ isToday }) => isToday).map(({ spending }) => spending));
-  const week = sumOf(lines.map(({ spending }) => spending));
+  const today = new Date(now).toISOString().slice(0, 10);
+  const since = new Date(Date.parse(today) - 6 * DAY).toISOString();
+  // What a run spends is counted again when it moves on to something else.
+  const moves = runs.map(({ id, record }) => `${id.slice(-6)}${record.status}`).join();
+  const { data, error } = useRead(['spending', since, moves], () => client.spending({ since }), { keeps: true });
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="The cost could not be read" />;
+  const lines = data?.spending ?? [];
   return (
-    <Panel title="Cost" aside={isReading && <span className="text-faint">adding up…</span>}>
-      {!isReading && week.calls === 0 ? (
-        <Empty title="No model was called in the last seven days" />
+    <Panel title="Cost">
+      {lines.length === 0 ? (
+        <Empty title={data === undefined ? 'Adding up…' : 'No model was called in the last seven days'} />
       ) : (
         <>
           <dl className="totals">
             <div>
               <dt>today</dt>
               <dd>
-                <SpendingWords spending={today} />
+                <SpendingWords spending={sumOf(lines.filter(({ day }) => day === today))} />
               </dd>
             </div>
             <div>
               <dt>seven days</dt>
               <dd>
-                <SpendingWords spending={week} />
+                <SpendingWords spending={sumOf(lines)} />
               </dd>
             </div>
           </dl>
-          <Table title="by model" lines={lines} by={({ model }) => model} />
-          <Table title="by project" lines={lines} by={({ project }) => project} />
-          {recent.length > counted.length && (
-            <p className="px-3 pb-2 text-faint">The last {COUNTED} runs are counted.</p>
-          )}
+          <Table title="by model" lines={lines} by={({ model }) => model ?? 'unknown'} />
+          <Table title="by project" lines={lines} by={({ directory }) => directory?.split('/').at(-1) ?? 'unknown'} />
         </>
       )}
     </Panel>
   );
 }
 
-interface Line {
-  readonly model: string;
-  readonly project: string;
-  readonly spending: Spending;
+interface TableProps {
+  readonly title: string;
+  readonly lines: readonly WireSpending[];
+  by(line: WireSpending): string;
 }
 
-function Table({
-  title,
-  lines,
-  by,
-}: {
-  readonly title: string;
-  readonly lines: readonly Line[];
-  by(line: Line): string;
-}) {
+function Table({ title, lines, by }: TableProps) {
   const groups = [...Map.groupBy(lines, by)]
-    .map(([name, members]) => ({ name, spending: sumOf(members.map(({ spending }) => spending)) }))
+    .map(([name, members]) => ({ name, spending: sumOf(members) }))
     .toSorted((a, b) => b.spending.costMicroUsd - a.spending.costMicroUsd || b.spending.calls - a.spending.calls);
   return (
     <table className="costs">
@@ -91,7 +62,9 @@ function Table({
       <tbody>
         {groups.map(({ name, spending }) => (
           <tr key={name}>
-            <th scope="row">{name}</th>
+            <th scope="row" title={name}>
+              {name}
+            </th>
             <td>
               <SpendingWords spending={spending} />
             </td>
@@ -100,12 +73,4 @@ function Table({
       </tbody>
     </table>
   );
-}
-
-/** The folder that holds the plan, or the project around `.signalbox`. */
-function projectOf(entry: string | undefined): string {
-  if (entry === undefined) return 'unknown';
-  const [before, inside] = entry.split('/.signalbox/');
-  const folder = inside === undefined ? entry.split('/').slice(0, -1) : (before ?? '').split('/');
-  return folder.at(-1) ?? entry;
 }

@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from '@signalbox/model';
+import type { Json } from '@signalbox/model';
 import { useState } from 'react';
+import { isObject } from '../story/json-object.ts';
 import type { Field } from '../story/schema-fields.ts';
 import { JsonField, readJson } from './json-field.tsx';
 
@@ -109,8 +110,4 @@ function JsonProperty({ name, label, hint, value, onValue }: JsonPropertyProps) 
       }}
     />
   );
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import type { Signal } from '../story/words.ts';
 
 /** A page of the console, and what there is to know of it from afar. */
 export interface PageLink {
-  readonly to: '/' | '/queue' | '/runs' | '/failures' | '/start' | '/settings';
+  readonly to: '/' | '/queue' | '/runs' | '/failures' | '/artifacts' | '/start' | '/settings';
   readonly name: string;
   /** After `g`. */
   readonly key: string;
@@ -37,6 +37,7 @@ export function usePages(): readonly PageLink[] {
       counted(page('/queue', 'Queue', 'q'), waiting, 'wait for you', 'waiting'),
       counted(page('/runs', 'Runs', 'r'), working, 'at work', 'working'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
+      page('/artifacts', 'Artifacts', 'a'),
       page('/start', 'Start a run', 'n'),
       page('/settings', 'Settings', 's'),
     ];

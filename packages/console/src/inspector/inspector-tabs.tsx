@@ -5,7 +5,7 @@ import { JsonView } from '../frame/json-view.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { Empty } from '../frame/notices.tsx';
 import { useNow } from '../frame/use-now.ts';
-import { spendingOf, sumOf } from '../run/spending.ts';
+import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { type RunStory, spoken } from '../story/run-story.ts';
 import { many, span } from '../story/words.ts';
@@ -31,7 +31,7 @@ interface WithDecisions extends TabProps {
 
 export function SummaryTab({ node, tasks, task, chunks, story, decisions }: WithDecisions) {
   const now = useNow(task !== undefined && task.endedAt === undefined);
-  const spent = chunks === undefined ? undefined : sumOf(spendingOf(chunks).values());
+  const spent = chunks === undefined ? undefined : spendingOf(chunks);
   const waiting = decisions.filter(({ decision }) => decision.node === node.id);
   const handlers = story.handlers.get(node.id) ?? [];
   return (
@@ -116,32 +116,6 @@ export function OutputTab({ task, transcript }: TabProps) {
   return <Words value={result} />;
 }
 
-export function ToolsTab({ transcript }: TabProps) {
-  if (transcript === undefined || transcript.tools.length === 0) return <Empty title="It called no tools" />;
-  return (
-    <ol className="tools">
-      {transcript.tools.map(({ call, tool, input, output, status, ms, approval }) => (
-        <li key={call}>
-          <details>
-            <summary>
-              <span className={`tool-mark tool-${status ?? 'open'}`} aria-hidden="true" />
-              <code>{tool}</code>
-              <span className="truncate text-muted">{lineOf(input)}</span>
-              <span className="mono text-faint">{ms === undefined ? (status ?? 'under way') : `${ms} ms`}</span>
-            </summary>
-            <p className="text-muted">
-              {status ?? 'under way'}
-              {approval !== undefined && `, a person said ${approval}`}
-            </p>
-            <JsonView value={input} />
-            {output !== undefined && <JsonView value={output} />}
-          </details>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
 export function LogsTab({ chunks, task, story }: TabProps) {
   const live = task?.status === 'running' ? story.speech.get(task.id)?.text : undefined;
   const text = live ?? chunks?.map(spoken).join('');
@@ -192,9 +166,4 @@ function Pair({ name, children }: { readonly name: string; readonly children: Re
 
 function endOf({ endedAt }: WireTask, now: number): number {
   return endedAt === undefined ? now : Date.parse(endedAt);
-}
-
-function lineOf(value: Json): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

@@ -6,8 +6,9 @@ import { Empty } from '../frame/notices.tsx';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';
-import { DefinitionTab, InputTab, JsonTab, LogsTab, OutputTab, SummaryTab, ToolsTab } from './inspector-tabs.tsx';
+import { DefinitionTab, InputTab, JsonTab, LogsTab, OutputTab, SummaryTab } from './inspector-tabs.tsx';
 import { NodeLevers } from './node-levers.tsx';
+import { ToolsTab } from './tools-tab.tsx';
 import { transcriptOf } from './transcript.ts';
 import { useStream, useTasks } from './use-node-work.ts';
 
@@ -77,7 +78,7 @@ export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorPro
           {tab === 'summary' && <SummaryTab {...part} decisions={decisions} />}
           {tab === 'input' && <InputTab {...part} decisions={decisions} />}
           {tab === 'output' && <OutputTab {...part} />}
-          {tab === 'tools' && <ToolsTab {...part} />}
+          {tab === 'tools' && <ToolsTab run={run} transcript={transcript} />}
           {tab === 'logs' && <LogsTab {...part} />}
           {tab === 'json' && <JsonTab {...part} />}
           {tab === 'definition' && <DefinitionTab {...part} />}

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, WireChunk } from '@signalbox/model';
+import { isObject } from '../story/json-object.ts';
 
 /** A tool that an agent called, and what came of it. */
 export interface ToolUse {
@@ -85,8 +86,4 @@ function wordsOf(content: Json | undefined): string {
 
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

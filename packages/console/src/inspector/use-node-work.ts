@@ -1,7 +1,7 @@
 import type { RunId, WireChunk, WireEvent, WireTask } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { readStream } from '../run/spending.ts';
+import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 

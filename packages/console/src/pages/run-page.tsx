@@ -1,19 +1,22 @@
 import { type RunId, runId } from '@signalbox/model';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Empty, ErrorBox, LinkBanner } from '../frame/notices.tsx';
 import { Inspector, NoNode } from '../inspector/inspector.tsx';
+import { ArtifactsTab } from '../run/artifacts-tab.tsx';
 import { EventsTab } from '../run/events-tab.tsx';
+import { FilesTab } from '../run/files-tab.tsx';
 import { NowTab } from '../run/now-tab.tsx';
 import { PlanTab } from '../run/plan-tab.tsx';
 import { RunHead } from '../run/run-head.tsx';
 import { type FrameTab, frameTabs, type RunPlace } from '../run/run-place.ts';
-import { readSpending, sumOf } from '../run/spending.ts';
+import { sumOf } from '../run/spending.ts';
 import { StateTab } from '../run/state-tab.tsx';
 import { ThenTab } from '../run/then-tab.tsx';
 import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { useSettings } from '../settings/settings.ts';
 import { useFrame } from '../story/use-frame.ts';
 import { useRun } from '../story/use-run.ts';
 import { useStateNow } from '../story/use-state-now.ts';
@@ -32,6 +35,7 @@ export function RunPage() {
 function OneRun({ run }: { readonly run: RunId }) {
   const client = useClient();
   const place = route.useSearch();
+  const { dangerous } = useSettings();
   const navigate = route.useNavigate();
   const story = useRun(client, run);
   const { link, summary, nodes, events, frames, handlers } = story;
@@ -50,12 +54,8 @@ function OneRun({ run }: { readonly run: RunId }) {
   const now = useStateNow(run, lastChange, tab === 'state' && frame === undefined);
   const live = useMemo(() => [...nodes.values()], [nodes]);
   const tree = useDeferredValue(frame === undefined ? live : (view.tree ?? live));
-  const spending = useQuery({
-    queryKey: ['spending', run, summary?.record.status],
-    queryFn: () => readSpending(client, run),
-    enabled: summary !== undefined,
-    select: spent => sumOf(spent.values()),
-  });
+  const lastCall = useMemo(() => events.findLast(({ type }) => type === 'usage.recorded')?.seq ?? 0, [events]);
+  const spent = useRead(['spending', run, lastCall], () => client.spending({ run }), { keeps: true });
 
   if (summary === undefined) {
     return (
@@ -72,12 +72,13 @@ function OneRun({ run }: { readonly run: RunId }) {
     );
   }
   const shown = current === undefined ? undefined : tree.find(({ id }) => id === current);
+  const canEdit = summary.record.status !== 'completed' && dangerous === 'ask';
   const lookAt = (id: string) => go({ node: id });
   return (
     <div className="runpage">
       <title>{`${summary.record.name} · Signalbox`}</title>
       <LinkBanner link={link} />
-      <RunHead summary={summary} spending={spending.data} />
+      <RunHead summary={summary} spending={spent.data && sumOf(spent.data.spending)} frame={frame} />
       <div className="panes">
         <section aria-label="Plan tree" className="pane pane-tree">
           <div className="pane-head">
@@ -124,6 +125,7 @@ function OneRun({ run }: { readonly run: RunId }) {
                   state={frame === undefined ? now.state : view.state}
                   before={frame === undefined ? undefined : view.before}
                   error={frame === undefined ? now.error : view.error}
+                  {...(frame === undefined && canEdit && { run })}
                 />
               )}
               {tab === 'events' && (
@@ -134,6 +136,8 @@ function OneRun({ run }: { readonly run: RunId }) {
                   frame={frame === undefined ? undefined : (view.frame ?? frame)}
                 />
               )}
+              {tab === 'files' && <FilesTab run={run} frame={view.frame} version={summary.record.updatedAt} />}
+              {tab === 'artifacts' && <ArtifactsTab run={run} version={summary.record.updatedAt} />}
             </Tabs.Content>
           </Tabs.Root>
         </section>
@@ -155,7 +159,14 @@ function OneRun({ run }: { readonly run: RunId }) {
   );
 }
 
-const tabWords: Record<FrameTab, string> = { now: 'Now', plan: 'Plan', state: 'State', events: 'Events' };
+const tabWords: Record<FrameTab, string> = {
+  now: 'Now',
+  plan: 'Plan',
+  state: 'State',
+  events: 'Events',
+  files: 'Files',
+  artifacts: 'Artifacts',
+};
 
 const ADDRESS_MS = 250;
 

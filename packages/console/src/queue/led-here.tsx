@@ -2,7 +2,7 @@ import type { RunSnapshot, TreeNode, WireDecision } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { Lamp } from '../frame/lamp.tsx';
 import { transcriptOf } from '../inspector/transcript.ts';
-import { readStream } from '../run/spending.ts';
+import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { nodeStanding } from '../story/words.ts';

@@ -11,6 +11,7 @@ import { useRead } from '../server/use-read.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork, workKinds } from '../story/tree-rows.ts';
 import { nodeStanding, span } from '../story/words.ts';
+import { LineagePanel } from './lineage-panel.tsx';
 import { Watched } from './watched.tsx';
 
 interface NowTabProps {
@@ -85,6 +86,7 @@ export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
           </p>
         </Panel>
       )}
+      <LineagePanel run={run} />
       <Watched run={run} events={events} />
       <LastMoves story={story} onCurrent={onCurrent} />
     </div>

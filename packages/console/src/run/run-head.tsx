@@ -12,10 +12,12 @@ import { SpendingWords } from './spending-words.tsx';
 interface RunHeadProps {
   readonly summary: RunSummary;
   readonly spending: Spending | undefined;
+  /** The frame that is looked back at. */
+  readonly frame: number | undefined;
 }
 
 /** What the run is, what it is doing, and the levers that move it. */
-export function RunHead({ summary, spending }: RunHeadProps) {
+export function RunHead({ summary, spending, frame }: RunHeadProps) {
   const { record, phase, stopReason } = summary;
   const hasEnded = record.endedAt !== undefined;
   const now = useNow(!hasEnded);
@@ -36,7 +38,7 @@ export function RunHead({ summary, spending }: RunHeadProps) {
           </Link>
         ))}
       </div>
-      <RunLevers summary={summary} />
+      <RunLevers summary={summary} frame={frame} />
       <dl className="facts">
         <Fact name="for">{span(end - begun)}</Fact>
         {spending !== undefined && spending.calls > 0 && (
@@ -59,7 +61,7 @@ export function RunHead({ summary, spending }: RunHeadProps) {
           </ol>
         </Fact>
         {record.origin !== undefined && (
-          <Fact name={record.origin.kind === 'fork' ? 'forked from' : 'part of'}>
+          <Fact name={originWords[record.origin.kind]}>
             <Link
               to="/runs/$run"
               params={{ run: record.origin.run }}
@@ -74,11 +76,14 @@ export function RunHead({ summary, spending }: RunHeadProps) {
         <Fact name="run">
           {record.id.slice(-12)} <CopyButton text={record.id} label="Copy the id of the run" />
         </Fact>
+        {record.kept !== undefined && <Fact name="kept by">{record.kept.by}</Fact>}
         {stopReason !== undefined && <Fact name="stopped because">{stopReason}</Fact>}
       </dl>
     </header>
   );
 }
+
+const originWords = { fork: 'forked from', 'sub-plan': 'part of', import: 'imported from' } as const;
 
 function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
   return (

@@ -7,18 +7,26 @@ import { ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { ForkDialog } from './fork-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
 
+interface RunLeversProps {
+  readonly summary: RunSummary;
+  /** The frame that is looked back at. */
+  readonly frame: number | undefined;
+}
+
 /** What can be done about a run as a whole. Only what the run can do now is there. */
-export function RunLevers({ summary: { record } }: { readonly summary: RunSummary }) {
+export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { dangerous } = useSettings();
   const { isBusy, error, send } = useCommand();
-  const [asks, setAsks] = useState<'terminate' | 'signal'>();
+  const [asks, setAsks] = useState<'terminate' | 'signal' | 'fork'>();
   const { id, status } = record;
   const isUnderWay = status === 'running' || status === 'queued' || status === 'waiting';
   const isOpen = isUnderWay || status === 'paused' || status === 'stalled';
+  const at = frame ?? record.frames - 1;
   const canResume = status === 'paused' || status === 'stalled' || status === 'failed' || status === 'stopped';
   return (
     <div className="levers">
@@ -58,6 +66,17 @@ export function RunLevers({ summary: { record } }: { readonly summary: RunSummar
                 Send a signal…
               </DropdownMenu.Item>
             )}
+            {record.frames > 0 && (
+              <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('fork')}>
+                Fork from frame {at}…
+              </DropdownMenu.Item>
+            )}
+            <DropdownMenu.Item
+              className="menu-item"
+              onSelect={() => void send(() => (record.kept === undefined ? client.keep(id) : client.unkeep(id)))}
+            >
+              {record.kept === undefined ? 'Keep it for ever' : 'Let it be collected again'}
+            </DropdownMenu.Item>
             {record.entry !== undefined && (
               <DropdownMenu.Item
                 className="menu-item"
@@ -78,6 +97,14 @@ export function RunLevers({ summary: { record } }: { readonly summary: RunSummar
         </DropdownMenu.Portal>
       </DropdownMenu.Root>
       {asks === 'signal' && <SignalDialog run={id} onClose={() => setAsks(undefined)} />}
+      {asks === 'fork' && (
+        <ForkDialog
+          run={id}
+          title={`Fork from frame ${at}`}
+          fork={options => client.fork(id, { frame: at, ...options })}
+          onClose={() => setAsks(undefined)}
+        />
+      )}
       {asks === 'terminate' && (
         <Confirm
           title={`Terminate ${record.name}?`}

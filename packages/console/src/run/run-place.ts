@@ -8,7 +8,7 @@ export interface RunPlace {
   readonly look?: InspectorTab;
 }
 
-export const frameTabs = ['now', 'plan', 'state', 'events'] as const;
+export const frameTabs = ['now', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
 export type FrameTab = (typeof frameTabs)[number];
 
 export const inspectorTabs = ['summary', 'input', 'output', 'tools', 'logs', 'json', 'definition'] as const;

@@ -1,7 +1,9 @@
-import type { ErrorEnvelope, Json } from '@signalbox/model';
+import type { ErrorEnvelope, Json, RunId } from '@signalbox/model';
+import { useState } from 'react';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { type KeyDiff, stateDiff } from '../story/state-diff.ts';
 import type { State } from '../story/use-frame.ts';
+import { EditDialog } from './edit-dialog.tsx';
 import { togglePin, usePins } from './pins.ts';
 
 interface StateTabProps {
@@ -9,59 +11,73 @@ interface StateTabProps {
   /** What it is compared with; undefined shows it without a comparison. */
   readonly before: State | undefined;
   readonly error: ErrorEnvelope | undefined;
+  /** Where a person may give keys other values. */
+  readonly run?: RunId;
 }
 
 const marks: Record<KeyDiff['kind'], string> = { same: '', changed: 'changed', came: 'new', went: 'gone' };
 
 /** Durable state, key by key, what changed first. Values are texts: nothing of them is rendered as anything else. */
-export function StateTab({ state, before, error }: StateTabProps) {
+export function StateTab({ state, before, error, run }: StateTabProps) {
   const pins = usePins();
+  const [edited, setEdited] = useState<string>();
   if (error !== undefined) return <ErrorBox error={error} title="The state could not be read" />;
   if (state === undefined) return <Empty title="Reading…" />;
   const keys = stateDiff(before ?? state, state);
   if (keys.length === 0) return <Empty title="No state is kept yet" />;
+  const editedValue = edited === undefined ? undefined : state[edited];
   return (
-    <table className="state">
-      <thead className="sr-only">
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Value</th>
-          <th scope="col">Watch</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(({ key, kind, before: old, after }) => (
-          <tr key={key} data-change={kind}>
-            <th scope="row">
-              {key} {kind !== 'same' && <span className="change-mark">{marks[kind]}</span>}
-            </th>
-            <td>
-              {kind !== 'same' && old !== undefined && (
-                <pre className="value-old">
-                  <del>{textOf(old)}</del>
-                </pre>
-              )}
-              {after !== undefined && (
-                <pre className={kind === 'same' ? '' : 'value-new'}>
-                  {kind === 'same' ? textOf(after) : <ins>{textOf(after)}</ins>}
-                </pre>
-              )}
-            </td>
-            <td>
-              <button
-                type="button"
-                className="pin"
-                aria-pressed={pins.includes(key)}
-                aria-label={`Watch ${key}`}
-                onClick={() => togglePin(key)}
-              >
-                {pins.includes(key) ? '◆' : '◇'}
-              </button>
-            </td>
+    <>
+      <table className="state">
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Value</th>
+            <th scope="col">Watch{run !== undefined && ', edit'}</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {keys.map(({ key, kind, before: old, after }) => (
+            <tr key={key} data-change={kind}>
+              <th scope="row">
+                {key} {kind !== 'same' && <span className="change-mark">{marks[kind]}</span>}
+              </th>
+              <td>
+                {kind !== 'same' && old !== undefined && (
+                  <pre className="value-old">
+                    <del>{textOf(old)}</del>
+                  </pre>
+                )}
+                {after !== undefined && (
+                  <pre className={kind === 'same' ? '' : 'value-new'}>
+                    {kind === 'same' ? textOf(after) : <ins>{textOf(after)}</ins>}
+                  </pre>
+                )}
+              </td>
+              <td>
+                <button
+                  type="button"
+                  className="pin"
+                  aria-pressed={pins.includes(key)}
+                  aria-label={`Watch ${key}`}
+                  onClick={() => togglePin(key)}
+                >
+                  {pins.includes(key) ? '◆' : '◇'}
+                </button>
+                {run !== undefined && (
+                  <button type="button" className="pin" aria-label={`Edit ${key}`} onClick={() => setEdited(key)}>
+                    ✎
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {run !== undefined && edited !== undefined && editedValue !== undefined && (
+        <EditDialog run={run} name={edited} value={editedValue} onClose={() => setEdited(undefined)} />
+      )}
+    </>
   );
 }
 

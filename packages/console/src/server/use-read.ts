@@ -25,7 +25,7 @@ export function useRead<T>(
 }
 
 /** What the server answered; a refusal is thrown, for whoever catches queries. */
-export async function answered<T>(answer: Answer<T>): Promise<T> {
+async function answered<T>(answer: Answer<T>): Promise<T> {
   const read = await answer;
   if (!read.ok) throw read.error;
   return read.value;

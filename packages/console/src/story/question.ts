@@ -1,4 +1,5 @@
 import type { Json, JsonObject, WireDecision } from '@signalbox/model';
+import { isObject } from './json-object.ts';
 
 /** What a decision asks for, and what there is to see before it is answered. */
 export interface Question {
@@ -106,8 +107,4 @@ function optionsOf(given: Json | undefined): readonly Option[] {
 
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

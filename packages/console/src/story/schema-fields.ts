@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@signalbox/model';
+import { isObject } from './json-object.ts';
 
 /** A field of a form, made of a property of a JSON Schema. */
 export interface Field {
@@ -44,8 +45,4 @@ function kindOf(type: Json | undefined): Field['kind'] {
     default:
       return 'json';
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

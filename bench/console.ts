@@ -1,0 +1,260 @@
+/**
+ * The console in Chromium next to an empty React page, one JSON line a figure. Build it first: `npm run build`.
+ *
+ *   node bench/console.ts [part ...] [--rounds N]        parts: size open scrub
+ *
+ * size     what the first load takes, in bytes of JavaScript after gzip
+ * open     the page of a run with 10,000 frames and 5,000 nodes, until it answers to a click, next to a page of React that shows
+ *          one button
+ * scrub    the longest that the page stands still while the slider passes the frames of that run
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { type Machine, openHome, openOwnedStore, thisMachine } from '@signalbox/app/runs';
+import type { EventId, RunId, Timestamp } from '@signalbox/model';
+import { INTERNAL_EVENT_VERSION } from '@signalbox/runs';
+import { startServer } from '@signalbox/server';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { frame, hashOf, interval, key, newRun, set, startRun } from '../packages/runs/test/builders.ts';
+import { launchBrowser } from '../test/browser/chromium.ts';
+
+const FRAMES = 10_000;
+const NODES = 5_000;
+const TOKEN = 'a-token-of-this-bench';
+const dist = fileURLToPath(new URL('../packages/console/dist/', import.meta.url));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '3' } },
+});
+const rounds = Number(values.rounds);
+const wanted = (part: string) => positionals.length === 0 || positionals.includes(part);
+
+if (wanted('size')) benchSize();
+if (wanted('open') || wanted('scrub')) await withPages(benchPages);
+
+/** The page, what it loads at once, and what the first page of all loads. */
+function benchSize(): void {
+  const assets = path.join(dist, 'assets');
+  const page = readFileSync(path.join(dist, 'index.html'), 'utf8');
+  const named = [...page.matchAll(/assets\/([\w.-]+\.js)/g)].map(([, name = '']) => name);
+  const first = readdirSync(assets).filter(name => name.startsWith('briefing-page-'));
+  const loaded = new Set<string>();
+  const take = (name: string): void => {
+    if (loaded.has(name)) return;
+    loaded.add(name);
+    const code = readFileSync(path.join(assets, name), 'utf8');
+    for (const [, next = ''] of code.matchAll(/(?:from|import)\s*["']\.\/([\w.-]+\.js)["']/g)) take(next);
+  };
+  for (const name of [...named, ...first]) take(name);
+  const bytes = [...loaded].reduce((sum, name) => sum + gzipSync(readFileSync(path.join(assets, name))).length, 0);
+  goal('first load, kB of JavaScript after gzip', bytes / 1000, 350, { files: loaded.size });
+}
+
+interface Pages {
+  readonly browser: Browser;
+  /** The address of the run. */
+  readonly run: string;
+  /** The address of the page with one button. */
+  readonly empty: string;
+}
+
+async function benchPages({ browser, run, empty }: Pages): Promise<void> {
+  const opened: number[] = [];
+  const floors: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const floor = await timed(async () => {
+      await page.goto(empty);
+      await page.getByRole('button', { name: 'pressed 0' }).click();
+      await page.getByRole('button', { name: 'pressed 1' }).waitFor();
+    });
+    const own = await timed(async () => {
+      await page.goto(run);
+      await page.locator('[data-node="task-7"]').click();
+      await page.getByRole('heading', { name: 'Task 7' }).waitFor();
+    });
+    // The first round warms the server and the disk.
+    if (round > 0) {
+      floors.push(floor);
+      opened.push(own);
+    }
+    if (round === rounds && wanted('scrub')) await benchScrub(page);
+    await page.close();
+  }
+  if (!wanted('open')) return;
+  goal('a run with 10,000 frames and 5,000 nodes is open, ms', median(opened), 1_500, {
+    emptyReactPage: Math.round(median(floors)),
+  });
+}
+
+async function benchScrub(page: Page): Promise<void> {
+  await page.getByText(`of ${FRAMES} in all`).waitFor();
+  // Everything older is read by now: the slider begins at the first frame.
+  await page.locator('input[type=range][min="0"]').waitFor();
+  await page.evaluate(`
+    window.longest = 0;
+    let last = performance.now();
+    const tick = now => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(tick); };
+    requestAnimationFrame(tick);`);
+  const box = await page.getByRole('slider').boundingBox();
+  if (box === null) throw new Error('there is no slider');
+  const at = (share: number) => [box.x + 6 + (box.width - 12) * share, box.y + box.height / 2] as const;
+  await page.mouse.move(...at(1));
+  await page.mouse.down();
+  for (let step = 0; step <= 200; step += 1) await page.mouse.move(...at(Math.abs(1 - step / 100)));
+  await page.mouse.move(...at(0.5));
+  await page.mouse.up();
+  await page.getByText(/in frame (4|5)\d{3}/).waitFor();
+  goal('the longest frame of the browser while scrubbing, ms', await page.evaluate<number>('window.longest'), 100);
+}
+
+async function withPages(work: (pages: Pages) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'signalbox-bench-'));
+  const machine = thisMachine();
+  const run = await longRun(folder, machine);
+  const home = await openHome({ dataDirectory: folder, machine, env: {} });
+  if (!home.ok) throw new Error(home.error.message);
+  const { timers } = machine;
+  const server = await startServer({ host: home.value.host, token: TOKEN, port: 0, timers, consoleDirectory: dist });
+  if (!server.ok) throw new Error(server.error.message);
+  const floor = await emptyReactPage();
+  const browser = await launchBrowser();
+  try {
+    await work({ browser, run: `${server.value.url}/runs/${run}#token=${TOKEN}`, empty: floor.url });
+  } finally {
+    await browser.close();
+    await server.value.close();
+    await home.value.close();
+    floor.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A run as the store keeps it: a first frame with all its nodes, then frames in each of which a node and a key change. */
+async function longRun(dataDirectory: string, machine: Machine): Promise<RunId> {
+  const owned = openOwnedStore(dataDirectory, machine);
+  if (!owned.ok) throw new Error(owned.error.message);
+  const { store } = owned.value;
+  const now = () => new Date().toISOString() as Timestamp;
+  const writer = await startRun(
+    { commit: (given, guard) => store.commit({ ...given, at: now() }, guard) },
+    newRun({ name: 'a long run' }),
+    machine.ids.mint<RunId>(),
+  );
+  const source = { file: '/plans/long.tsx', line: 7, column: 3 };
+  const phases = 50;
+  const rows = [
+    { id: 'root', kind: 'plan', index: 0, source, data: { name: 'a long run' } },
+    ...Array.from({ length: phases }, (_, index) => ({
+      id: `phase-${index}`,
+      kind: 'phase',
+      parent: 'root',
+      index,
+      source,
+      data: { name: `Phase ${index}` },
+    })),
+    ...Array.from({ length: NODES - phases - 1 }, (_, index) => ({
+      id: `task-${index}`,
+      kind: 'task',
+      parent: `phase-${index % phases}`,
+      index: Math.floor(index / phases),
+      source,
+      data: { label: `Task ${index}`, retries: 3 },
+    })),
+  ];
+  for (let index = 0; index < FRAMES; index += 1) {
+    const trigger = { kind: index === 0 ? 'start' : 'task', keys: ['done'] } as const;
+    await writer.write({
+      at: now(),
+      ...(index === 0 && { run: { kind: 'change', change: { phase: 'EXECUTE' } } }),
+      frame: frame(index, { at: now(), trigger, mounted: index === 0 ? rows.map(({ id }) => key(id)) : [] }),
+      intervals: [
+        ...(index === 0 ? rows.map(({ id, ...row }) => interval('node', id, 0, set(row))) : []),
+        interval('status', `task-${index % (NODES - phases - 1)}`, index, set({ status: 'succeeded', iteration: 0 })),
+        interval('state', 'done', index, set(index)),
+      ],
+      events: [
+        {
+          v: INTERNAL_EVENT_VERSION,
+          id: machine.ids.mint<EventId>(),
+          ts: now(),
+          type: 'frame.committed',
+          frame: index,
+          trigger,
+          mounted: 0,
+          unmounted: 0,
+          digest: hashOf(index),
+        },
+      ],
+    });
+  }
+  owned.value.close();
+  return writer.run;
+}
+
+/** A page of React that shows a button: what any page of it takes. */
+async function emptyReactPage(): Promise<{ readonly url: string; close(): void }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'signalbox-bench-'));
+  const entry = path.join(folder, 'main.js');
+  writeFileSync(
+    entry,
+    `import { createElement, useState } from 'react';
+     import { createRoot } from 'react-dom/client';
+     function Button() {
+       const [count, setCount] = useState(0);
+       return createElement('button', { onClick: () => setCount(count + 1) }, 'pressed ' + count);
+     }
+     createRoot(document.getElementById('root')).render(createElement(Button));`,
+  );
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    nodePaths: [fileURLToPath(new URL('../node_modules', import.meta.url))],
+  });
+  rmSync(folder, { recursive: true, force: true });
+  const script = outputFiles[0]?.contents ?? new Uint8Array();
+  const page = '<!doctype html><title>floor</title><div id="root"></div><script type="module" src="/main.js"></script>';
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/main.js';
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
+    response.end(isScript ? script : page);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+function median(found: readonly number[]): number {
+  return found.toSorted((a, b) => a - b)[Math.floor(found.length / 2)] ?? 0;
+}
+
+function goal(bench: string, value: number, most: number, more: object = {}): void {
+  const rounded = Math.round(value * 10) / 10;
+  process.stdout.write(
+    `${JSON.stringify({ bench, ...more, value: rounded, 'at most': most, reached: rounded <= most })}\n`,
+  );
+}

@@ -1,0 +1,124 @@
+import type { WireArtifact } from '@signalbox/model';
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import { Moment } from '../frame/moment.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { shownOf } from './artifact-content.ts';
+import { ArtifactTable } from './artifact-table.tsx';
+
+const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+
+/** What a run kept for people to see, as what it is. What is not known to be safe is only saved. */
+export function ArtifactView({ artifact }: { readonly artifact: WireArtifact }) {
+  const { id, name, kind, key, version, bytes, createdAt } = artifact;
+  const client = useClient();
+  const { data, error } = useRead(['artifact', id], () => client.artifactContent(id));
+  return (
+    <article className="artifact" aria-label={name}>
+      <header>
+        <h2>{name}</h2>
+        <span className="kind">{kind}</span>
+        {key !== undefined && (
+          <span className="text-muted">
+            {key}, version {version}
+          </span>
+        )}
+        <span className="mono text-faint">{bytes} bytes</span>
+        <Moment at={createdAt} className="text-faint" />
+        {data !== undefined && <SaveButton name={name} content={data} />}
+      </header>
+      {error !== null && <ErrorBox error={error} title="It could not be read" />}
+      {data === undefined ? (
+        error === null && <Empty title="Reading…" />
+      ) : (
+        <Content artifact={artifact} content={data} />
+      )}
+    </article>
+  );
+}
+
+interface ContentProps {
+  readonly artifact: WireArtifact;
+  readonly content: Uint8Array;
+}
+
+function Content({ artifact, content }: ContentProps) {
+  const shown = shownOf(artifact, content);
+  switch (shown.kind) {
+    case 'markdown':
+      return (
+        <Suspense fallback={<pre className="code">{shown.text}</pre>}>
+          <Prose text={shown.text} />
+        </Suspense>
+      );
+    case 'table':
+      return <ArtifactTable columns={shown.columns} rows={shown.rows} />;
+    case 'progress':
+      return (
+        <p className="progress">
+          <progress value={shown.current} max={shown.total} aria-label={artifact.name} />
+          {shown.current} of {shown.total} {shown.label}
+        </p>
+      );
+    case 'link':
+      return (
+        <p className="px-3 py-2">
+          <a href={shown.url} target="_blank" rel="noreferrer noopener">
+            {shown.label}
+          </a>{' '}
+          <span className="mono text-faint">{shown.url}</span>
+        </p>
+      );
+    case 'image':
+      return <Picture content={content} type={artifact.mimeType} alt={artifact.alt ?? artifact.name} />;
+    case 'text':
+      return <pre className="code">{shown.text}</pre>;
+    case 'bytes':
+      return <Empty title="This is not shown here: save it to look at it" />;
+  }
+}
+
+/** Drawn, not linked: the page may load nothing that does not come with the token. */
+function Picture({
+  content,
+  type,
+  alt,
+}: {
+  readonly content: Uint8Array;
+  readonly type: string;
+  readonly alt: string;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    let isOver = false;
+    void createImageBitmap(new Blob([new Uint8Array(content)], { type })).then(
+      picture => {
+        const shown = canvas.current;
+        if (isOver || shown === null) return;
+        shown.width = picture.width;
+        shown.height = picture.height;
+        shown.getContext('2d')?.drawImage(picture, 0, 0);
+      },
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [content, type]);
+  return <canvas ref={canvas} className="picture" role="img" aria-label={alt} />;
+}
+
+function SaveButton({ name, content }: { readonly name: string; readonly content: Uint8Array }) {
+  const save = () => {
+    const address = URL.createObjectURL(new Blob([new Uint8Array(content)], { type: 'application/octet-stream' }));
+    const link = Object.assign(document.createElement('a'), { href: address, download: name });
+    link.click();
+    URL.revokeObjectURL(address);
+  };
+  return (
+    <button type="button" className="button button-small" onClick={save}>
+      Save
+    </button>
+  );
+}

@@ -1,0 +1,113 @@
+import type { Json, RunId, WireCheckpoint } from '@signalbox/model';
+import { useState } from 'react';
+import { JsonView } from '../frame/json-view.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { ForkDialog } from '../run/fork-dialog.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { useSettings } from '../settings/settings.ts';
+import type { ToolUse, Transcript } from './transcript.ts';
+import { UndoDialog } from './undo-dialog.tsx';
+
+interface ToolsTabProps {
+  readonly run: RunId;
+  readonly transcript: Transcript | undefined;
+}
+
+/** The tools that an agent called, with what can still be done about a call. */
+export function ToolsTab({ run, transcript }: ToolsTabProps) {
+  const client = useClient();
+  const tools = transcript?.tools ?? [];
+  const [undone, setUndone] = useState(0);
+  const { data } = useRead(['checkpoints', run, tools.length, undone], () => client.checkpoints(run), {
+    isEnabled: tools.length > 0,
+    keeps: true,
+  });
+  if (tools.length === 0) return <Empty title="It called no tools" />;
+  return (
+    <ol className="tools">
+      {tools.map(use => (
+        <Tool
+          key={use.call}
+          run={run}
+          use={use}
+          checkpoint={data?.checkpoints.find(({ call }) => call === use.call)}
+          onUndone={() => setUndone(times => times + 1)}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface ToolProps {
+  readonly run: RunId;
+  readonly use: ToolUse;
+  readonly checkpoint: WireCheckpoint | undefined;
+  onUndone(): void;
+}
+
+function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
+  const { call, tool, input, output, status, ms, approval } = use;
+  const client = useClient();
+  const { dangerous } = useSettings();
+  const { error, send } = useCommand();
+  const [asks, setAsks] = useState<'undo' | 'fork'>();
+  const canUndo = checkpoint?.changesFiles === true && checkpoint.outcome === 'succeeded' && !checkpoint.undone;
+  return (
+    <li>
+      <details>
+        <summary>
+          <span className={`tool-mark tool-${status ?? 'open'}`} aria-hidden="true" />
+          <code>{tool}</code>
+          <span className="truncate text-muted">{lineOf(input)}</span>
+          <span className="mono text-faint">
+            {checkpoint?.undone === true ? 'undone' : ms === undefined ? (status ?? 'under way') : `${ms} ms`}
+          </span>
+        </summary>
+        <p className="text-muted">
+          {status ?? 'under way'}
+          {approval !== undefined && `, a person said ${approval}`}
+        </p>
+        <JsonView value={input} />
+        {output !== undefined && <JsonView value={output} />}
+        {checkpoint !== undefined && (
+          <div className="levers px-3 pb-2">
+            <button type="button" className="button button-small" onClick={() => setAsks('fork')}>
+              Fork before this call…
+            </button>
+            {canUndo && dangerous === 'ask' && (
+              <button type="button" className="button button-small button-danger" onClick={() => setAsks('undo')}>
+                Undo…
+              </button>
+            )}
+          </div>
+        )}
+        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+      </details>
+      {asks === 'fork' && (
+        <ForkDialog
+          run={run}
+          title={`Fork before ${tool}`}
+          fork={options => client.fork(run, { call, ...options })}
+          onClose={() => setAsks(undefined)}
+        />
+      )}
+      {asks === 'undo' && checkpoint !== undefined && (
+        <UndoDialog
+          run={run}
+          checkpoint={checkpoint}
+          onUndo={async () => {
+            if (await send(() => client.undo(run, { call }))) onUndone();
+          }}
+          onClose={() => setAsks(undefined)}
+        />
+      )}
+    </li>
+  );
+}
+
+function lineOf(value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}

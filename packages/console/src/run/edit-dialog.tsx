@@ -1,0 +1,70 @@
+import type { Json, RunId } from '@signalbox/model';
+import { type FormEvent, lazy, Suspense, useState } from 'react';
+import { Dialog } from '../frame/dialog.tsx';
+import { JsonField, readJson } from '../frame/json-field.tsx';
+import { ErrorBox } from '../frame/notices.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { useClient } from '../server/client-context.ts';
+
+const SideBySide = lazy(() =>
+  import('../decisions/side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })),
+);
+
+interface EditDialogProps {
+  readonly run: RunId;
+  readonly name: string;
+  readonly value: Json;
+  onClose(): void;
+}
+
+/** Gives a key of state another value: with the difference shown, a reason, and a second look. */
+export function EditDialog({ run, name, value, onClose }: EditDialogProps) {
+  const client = useClient();
+  const { isBusy, error, send } = useCommand();
+  const before = JSON.stringify(value, null, 2);
+  const [text, setText] = useState(before);
+  const [reason, setReason] = useState('');
+  const [isArmed, setIsArmed] = useState(false);
+  const read = readJson(text);
+  const given = read.ok ? read.value : undefined;
+  const after = given === undefined ? before : JSON.stringify(given, null, 2);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (given !== undefined && (await send(() => client.edit(run, { key: name, value: given, reason })))) onClose();
+  };
+  return (
+    <Dialog title={`Edit ${name}`} className="dialog-wide" onClose={onClose}>
+      <form onSubmit={submit} className="form">
+        <JsonField label="Its value, as JSON" rows={5} text={text} onText={setText} />
+        {after !== before && (
+          <div className="change">
+            <Suspense>
+              <SideBySide before={before} after={after} />
+            </Suspense>
+          </div>
+        )}
+        <label>
+          Why: it is recorded, with who did it
+          <input required maxLength={1024} value={reason} onChange={event => setReason(event.target.value)} />
+        </label>
+        <label className="check">
+          <input type="checkbox" checked={isArmed} onChange={event => setIsArmed(event.target.checked)} />I know that
+          the plan goes on from this value
+        </label>
+        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Leave it
+          </button>
+          <button
+            type="submit"
+            className="button button-stop"
+            disabled={isBusy || !isArmed || given === undefined || after === before || reason === ''}
+          >
+            Edit
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+import type { RunId } from '@signalbox/model';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { many } from '../story/words.ts';
+import { patchFiles } from './patch-files.ts';
+
+interface FilesTabProps {
+  readonly run: RunId;
+  /** The frame that is looked back at. */
+  readonly frame: number | undefined;
+  /** Changes when there may be more. */
+  readonly version: string;
+}
+
+const words = { added: 'new', removed: 'gone', changed: 'changed' } as const;
+
+/** What the run changed in its workspace, up to the frame that is looked at. */
+export function FilesTab({ run, frame, version }: FilesTabProps) {
+  const client = useClient();
+  const { data, error } = useRead(['diff', run, frame ?? version], () => client.diff(run, frame), { keeps: true });
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="There is no diff of files" />;
+  if (data === undefined) return <Empty title="Reading…" />;
+  if (data.files.length === 0) return <Empty title="It changed no files of its workspace" />;
+  const patches = patchFiles(data.patch);
+  return (
+    <div className="now">
+      <p className="text-muted">
+        {many(data.files.length, 'file')} changed from the first frame to frame {data.frame}
+      </p>
+      {data.files.map(({ path, change }) => (
+        <section key={path} aria-label={path} className="change">
+          <h3 className="change-head">
+            <code>{path}</code> <span className="text-muted">{words[change]}</span>
+          </h3>
+          <pre className="patch">
+            {(patches.get(path) ?? []).map(({ kind, text }, index) => (
+              <span key={`${index} ${text}`} className={`patch-${kind}`}>
+                {text}
+                {'\n'}
+              </span>
+            ))}
+          </pre>
+        </section>
+      ))}
+    </div>
+  );
+}

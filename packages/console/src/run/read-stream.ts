@@ -1,0 +1,16 @@
+import type { Client } from '@signalbox/client';
+import type { RunId, WireChunk } from '@signalbox/model';
+
+const PAGE = 1000;
+
+/** Everything that was said in a task, and what its agent kept. A refusal is thrown, for whoever catches queries. */
+export async function readStream(client: Client, run: RunId, task: string): Promise<readonly WireChunk[]> {
+  const chunks: WireChunk[] = [];
+  for (let from = 0; ; ) {
+    const read = await client.stream(run, task, { from, limit: PAGE });
+    if (!read.ok) throw read.error;
+    chunks.push(...read.value.chunks);
+    if (read.value.chunks.length < PAGE) return chunks;
+    from = read.value.next;
+  }
+}
