@@ -58,7 +58,7 @@ export interface SessionContents {
 
 export interface SessionStores {
   readonly disk: Disk;
-  /** Of all sessions, in ascending order. */
+  /** Of all sessions, in ascending order. A file or a link with the name of one is none. */
   ids(): Result<readonly SessionId[], IoError>;
   directoryOf(sessionId: SessionId): string;
   /** The journal of a session; `collection` is another directory beside the sessions, for one that is being made. */
@@ -147,7 +147,7 @@ export function openSessionStores({
         if (disk.kind(`${home}/${SESSIONS}`) !== 'directory') return [];
         const ids = disk.list(`${home}/${SESSIONS}`).flatMap(name => {
           const id = sessionIdSchema.safeParse(name);
-          return id.success ? [id.data] : [];
+          return id.success && disk.kind(`${home}/${SESSIONS}/${name}`) === 'directory' ? [id.data] : [];
         });
         return ids.sort();
       }),

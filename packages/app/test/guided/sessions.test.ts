@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SessionId } from '@signalbox/model';
 import { seededRng } from '@signalbox/testkit';
@@ -111,6 +112,13 @@ describe('looking at guided sessions', () => {
     expect(value(await showSession(options, start.sessionId))).toMatchObject({ health: 'corrupt_head', runs: [] });
     expect(errorOf(await showSession(options, start.runId as never)).code).toBe('session/unknown');
     expect(value(listSessions({ dataDirectory: dataDirectory() }))).toEqual([]);
+
+    // What only has the name of a session is none.
+    const others = ['a', 'b'].map(end => path.join(directory, 'sessions', `${start.sessionId.slice(0, -4)}000${end}`));
+    writeFileSync(others[0] ?? '', 'x');
+    symlinkSync(tmpdir(), others[1] ?? '');
+    expect(value(listSessions(options)).map(({ sessionId }) => sessionId)).toEqual([start.sessionId]);
+    expect(value(openGuidedDesk({ dataDirectory: directory, rng: seededRng(1) }).waiting())).toEqual([]);
   });
 
   it('[G33] keeps summaries beside the journals: deleted, damaged or older ones change no answer', async () => {

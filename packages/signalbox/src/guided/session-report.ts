@@ -15,7 +15,9 @@ export function describeSession(session: SessionDetail, paint: Paint, calledAs: 
   if (defect !== undefined) {
     lines.push(
       paint.bad(`  ${defect.code}: ${shown(defect.file)}: ${shown(defect.reason)}`),
-      '  What follows is the valid part; the session can be exported, not gone on with.',
+      health === 'corrupt_tail'
+        ? '  What follows is the valid part; it can be exported, not gone on with.'
+        : '  Nothing of it can be relied on. Restore it from a backup or an export.',
     );
   }
   for (const run of runs) lines.push('', ...describeRun(run, sessionId, paint, calledAs));
