@@ -6,6 +6,8 @@ import { placeEvents, type RunReader } from '@signalbox/runs';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { openHome } from '../src/runs/open-home.ts';
 import { openTestHost, planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -25,9 +27,10 @@ const sums = planText(
 );
 
 async function open() {
-  const opened = await openTestHost(temporaryFolder(), { threads: { threads: 1 } });
+  const folder = temporaryFolder();
+  const opened = await openTestHost(folder, { threads: { threads: 1 } });
   onTestFinished(() => opened.close());
-  return opened;
+  return { dataDirectory: path.join(folder, 'data'), ...opened };
 }
 
 /** A home whose agents talk to a model server that answers by a script. */
@@ -80,7 +83,7 @@ async function isChained(reader: RunReader, run: RunId): Promise<boolean> {
 
 describe('a fork of a run', () => {
   it('[A38] goes on from any frame in a run of its own; the parent is as it was, and both chains hold', async () => {
-    const { host, store, start, end, state } = await open();
+    const { dataDirectory, host, store, start, end, state } = await open();
     const run = await start('sums', sums);
     expect(await end(run)).toMatchObject({ status: 'completed', output: { sum: 6 } });
     const before = await bytesOf(store, run);
@@ -101,6 +104,10 @@ describe('a fork of a run', () => {
     expect(await end(paused)).toMatchObject({ status: 'completed' });
     const grandchild = value(await host.fork(paused, { at: { kind: 'frame', frame: 0 } }, BY));
     expect(await end(grandchild)).toMatchObject({ status: 'completed', output: { sum: 6 } });
+    for (const id of [run, paused, grandchild]) {
+      expect(value(await verifyRun(dataDirectory, id))).toMatchObject({ ok: true, run: id });
+    }
+    expect(value(await verifyRunReplay(dataDirectory, paused, { machine: thisMachine() }))).toMatchObject({ ok: true });
     expect(await host.fork(run, { at: { kind: 'frame', frame: 99 } }, BY)).toMatchObject({
       error: { code: 'run/frame-unknown' },
     });

@@ -96,8 +96,13 @@ function acting(
       const flags = rest.at(-2) as ActFlags;
       const action = actionOf(rest.slice(0, -2) as (string | undefined)[], flags);
       if (action === undefined) {
-        const suggestion = `Quote it for your shell: '{"key": "value"}'.`;
-        const what = flags.policy === undefined ? 'The payload is not JSON.' : '--policy is not a policy.';
+        const [what, suggestion] =
+          flags.policy === undefined
+            ? ['The payload is not JSON.', `Quote it for your shell: '{"key": "value"}'.`]
+            : [
+                '--policy is not a policy.',
+                `Such as: --policy '{"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}'`,
+              ];
         reportError(terminal, usageError(what, suggestion), flags.json ?? false);
         return end(exitCodes.usage);
       }

@@ -64,7 +64,7 @@ export function noEffect(run: RunId, what: string, node: string): ErrorEnvelope 
 export function alreadyCompleted(run: RunId): ErrorEnvelope {
   return failure('run/ended', {
     message: `Run ${run} is completed: there is nothing to go on with.`,
-    suggestion: `Look at it with "signalbox show ${run}", or start the plan again.`,
+    suggestion: `Look at it with "signalbox show ${run}", or go on from an earlier frame with "signalbox fork ${run}".`,
     details: { run },
   });
 }
