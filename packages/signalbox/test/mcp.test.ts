@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { entry, signalbox, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
@@ -67,20 +67,33 @@ const onStdio: Connect = async (cwd, version) => {
   return client;
 };
 
-const onHttp: Connect = async (cwd, version) => {
+/** One server for all who connect: it takes longer to start than they need it. */
+let served: Promise<{ readonly url: string; readonly token: string; end(): Promise<void> }> | undefined;
+afterAll(async () => (await served)?.end());
+
+async function serve(cwd: string) {
   const server = spawn(process.execPath, [entry, 'serve', '--port', '0', '--json'], {
     cwd,
     env: environment(cwd),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  onTestFinished(async () => {
-    const closed = new Promise(resolve => server.once('close', resolve));
-    server.kill('SIGTERM');
-    await closed;
-  });
+  const closed = new Promise(resolve => server.once('close', resolve));
   const line = await new Promise<string>(resolve => server.stdout.setEncoding('utf8').once('data', resolve));
   const { url, page } = JSON.parse(line);
-  const headers = { authorization: `Bearer ${new URL(page).hash.slice('#token='.length)}` };
+  return {
+    url,
+    token: new URL(page).hash.slice('#token='.length),
+    async end() {
+      server.kill('SIGTERM');
+      await closed;
+    },
+  };
+}
+
+const onHttp: Connect = async (cwd, version) => {
+  served ??= serve(cwd);
+  const { url, token } = await served;
+  const headers = { authorization: `Bearer ${token}` };
   const client = newClient(version);
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp/agent', url), { requestInit: { headers } }));
   onTestFinished(() => client.close());
@@ -142,31 +155,6 @@ describe.each([
     const last = await step(client, 'continue_workflow', { stateToken, ackToken, output });
     expect(last).toMatchObject({ kind: 'ok', isComplete: true, pending: null, nextIntent: 'complete', nextCall: null });
   });
-
-  it('refuses tokens that are not of here, of another run, or broken', async () => {
-    const client = await connect(newPlace(), '2026-07-28');
-    const start = (workflowId: string) => step(client, 'start_workflow', { workflowId, context: { thing: 'x' } });
-    const [one, other] = [await start('project.find'), await start('project.other')];
-    const refusal = async (args: Record<string, unknown>) => {
-      const answer = await client.callTool({ name: 'continue_workflow', arguments: args });
-      expect(answer.isError).toBe(true);
-      return [(answer.structuredContent as { code: string }).code, textOf(answer)];
-    };
-    expect(await refusal({ stateToken: one.stateToken, ackToken: other.ackToken })).toEqual([
-      'TOKEN_SCOPE_MISMATCH',
-      expect.stringContaining('Next call:\ncontinue_workflow'),
-    ]);
-    expect(await refusal({ stateToken: one.ackToken ?? '' })).toEqual(['TOKEN_INVALID_FORMAT', expect.anything()]);
-    expect(await refusal({ stateToken: `${one.stateToken.slice(0, -2)}AA` })).toEqual([
-      'TOKEN_BAD_SIGNATURE',
-      expect.stringContaining('Next call:\nresume_session'),
-    ]);
-    expect(await refusal({ stateToken: 'rubbish' })).toEqual(['TOKEN_INVALID_FORMAT', expect.anything()]);
-    expect(await refusal({ stateToken: 7 })).toEqual(['VALIDATION_ERROR', expect.stringContaining('stateToken')]);
-    expect(await step(client, 'continue_workflow', { stateToken: one.stateToken })).toMatchObject({
-      pending: { stepId: 'find' },
-    });
-  });
 });
 
 describe('signalbox mcp', () => {
@@ -214,19 +202,41 @@ describe('signalbox mcp', () => {
     ]);
   });
 
-  it.each([
-    ['300 KB', { big: 'x'.repeat(300_000) }, 'context takes 300010 bytes, the most is 262144'],
-    ['a prototype', JSON.parse('{"__proto__":{"admin":true}}'), 'the key __proto__ is reserved'],
-  ])('refuses a context of %s, and says so', async (_name, context, told) => {
+  it('refuses contexts that are too large or not plain, and tokens that are of another run or broken', async () => {
     const client = await onStdio(newPlace(), '2026-07-28');
-    const answer = await client.callTool({
-      name: 'start_workflow',
-      arguments: { workflowId: 'project.find', context },
-    });
-    expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'VALIDATION_ERROR' } });
-    expect(textOf(answer)).toContain(told);
+    for (const [context, told] of [
+      [{ big: 'x'.repeat(300_000) }, 'context takes 300010 bytes, the most is 262144'],
+      [JSON.parse('{"__proto__":{"admin":true}}'), 'the key __proto__ is reserved'],
+    ]) {
+      const args = { workflowId: 'project.find', context };
+      const answer = await client.callTool({ name: 'start_workflow', arguments: args });
+      expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'VALIDATION_ERROR' } });
+      expect(textOf(answer)).toContain(told);
+    }
     const found = await client.callTool({ name: 'resume_session', arguments: {} });
     expect(found.structuredContent).toMatchObject({ candidates: [] });
+
+    const start = (workflowId: string) => step(client, 'start_workflow', { workflowId, context: { thing: 'x' } });
+    const [one, other] = [await start('project.find'), await start('project.other')];
+    const refusal = async (args: Record<string, unknown>) => {
+      const answer = await client.callTool({ name: 'continue_workflow', arguments: args });
+      expect(answer.isError).toBe(true);
+      return [(answer.structuredContent as { code: string }).code, textOf(answer)];
+    };
+    expect(await refusal({ stateToken: one.stateToken, ackToken: other.ackToken })).toEqual([
+      'TOKEN_SCOPE_MISMATCH',
+      expect.stringContaining('Next call:\ncontinue_workflow'),
+    ]);
+    expect(await refusal({ stateToken: one.ackToken ?? '' })).toEqual(['TOKEN_INVALID_FORMAT', expect.anything()]);
+    expect(await refusal({ stateToken: `${one.stateToken.slice(0, -2)}AA` })).toEqual([
+      'TOKEN_BAD_SIGNATURE',
+      expect.stringContaining('Next call:\nresume_session'),
+    ]);
+    expect(await refusal({ stateToken: 'rubbish' })).toEqual(['TOKEN_INVALID_FORMAT', expect.anything()]);
+    expect(await refusal({ stateToken: 7 })).toEqual(['VALIDATION_ERROR', expect.stringContaining('stateToken')]);
+    expect(await step(client, 'continue_workflow', { stateToken: one.stateToken })).toMatchObject({
+      pending: { stepId: 'find' },
+    });
   });
 
   it('refuses a directory that is not there', () => {
