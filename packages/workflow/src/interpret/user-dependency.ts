@@ -1,4 +1,6 @@
+import { truncateUtf8 } from '@signalbox/model';
 import type { CompiledStep } from '../compile/compiled-workflow.ts';
+import { budgets } from '../session/bounded-text.ts';
 import type { NonAssumableChoiceKind, UserOnlyDependencyReason } from '../session/reasons.ts';
 import type { ApprovalNeed } from './confirmation.ts';
 import type { Reason } from './reason.ts';
@@ -11,9 +13,10 @@ export interface ReportedNeed {
   readonly choice?: NonAssumableChoiceKind | undefined;
 }
 
-/** What the person said at this place. */
+/** What the person said at this place, and to what, as it was recorded. */
 export interface UserAnswer {
   readonly reason: UserOnlyDependencyReason;
+  readonly asked: string;
   readonly answer: 'approved' | 'denied' | 'answered';
 }
 
@@ -33,8 +36,9 @@ export function judgeUserDependencies(
       reason === 'needs_user_choice' && (choice === undefined || !nonAssumableChoices.includes(choice)),
   );
   const waiting = needs
-    .filter(reported => !assumable.includes(reported) && !answers.some(({ reason }) => reason === reported.reason))
-    .map(({ reason, summary }) => userReason(stepId, reason, `Step ${stepId} waits for the person: ${summary}`));
+    .filter(reported => !assumable.includes(reported))
+    .map(({ reason, summary }) => userReason(stepId, reason, `Step ${stepId} waits for the person: ${summary}`))
+    .filter(waits => !answers.some(answer => isAnswerTo(answer, waits)));
   const approval = answers.findLast(({ reason }) => reason === 'needs_user_approval')?.answer;
   if (need !== 'human_approval' || approval === 'approved') return { reasons: waiting, assumable };
   const message =
@@ -42,6 +46,11 @@ export function judgeUserDependencies(
       ? `Step ${stepId} needs the approval of a person before it can be passed.`
       : `The person did not approve step ${stepId}.`;
   return { reasons: [userReason(stepId, 'needs_user_approval', message), ...waiting], assumable };
+}
+
+/** One answer settles one question: what is asked in other words waits for an answer of its own. */
+function isAnswerTo({ reason, asked }: UserAnswer, waits: Reason): boolean {
+  return reason === waits.reason.detail && asked === truncateUtf8(waits.message, budgets.summary);
 }
 
 const fixes: Readonly<Record<UserOnlyDependencyReason, string>> = {

@@ -1,6 +1,6 @@
 import type { NodeId } from '@signalbox/model';
+import type { UserAnswer } from '../interpret/user-dependency.ts';
 import { derivePendingStep } from '../session/execution-snapshot.ts';
-import type { UserOnlyDependencyReason } from '../session/reasons.ts';
 import { formatStepInstanceKey, type StepInstance, type StepInstanceKey } from '../session/step-instance-key.ts';
 import type { Gap } from './gaps.ts';
 import { type NodeOutput, type NodeOutputs, recapNotes } from './node-outputs.ts';
@@ -88,13 +88,10 @@ export function notesInto(outputs: OutputsByNode, node: DagNode, from: DagNode):
 }
 
 /** What the person answered at a node, oldest first. */
-export function answersAt(
-  gaps: readonly Gap[],
-  nodeId: NodeId,
-): readonly { readonly reason: UserOnlyDependencyReason; readonly answer: 'approved' | 'denied' | 'answered' }[] {
-  return gaps.flatMap(({ nodeId: at, reason, answer }) =>
+export function answersAt(gaps: readonly Gap[], nodeId: NodeId): readonly UserAnswer[] {
+  return gaps.flatMap(({ nodeId: at, reason, summary, answer }) =>
     at === nodeId && answer !== undefined && reason.category === 'user_only_dependency'
-      ? [{ reason: reason.detail, answer: answer.kind }]
+      ? [{ reason: reason.detail, asked: summary, answer: answer.kind }]
       : [],
   );
 }

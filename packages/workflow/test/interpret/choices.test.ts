@@ -32,7 +32,15 @@ const judged = (stepId: string, choice: string | undefined, mode: keyof typeof m
     output: { notes: 'Looked at it.', artifacts: [], needs: [need(choice)] },
     context: {},
     preferences: modePresets[mode],
-    answers: answered ? [{ reason: 'needs_user_choice', answer: 'answered' }] : [],
+    answers: answered
+      ? [
+          {
+            reason: 'needs_user_choice',
+            asked: `Step ${stepId} waits for the person: Drop the old table?`,
+            answer: 'answered',
+          },
+        ]
+      : [],
   });
   if (!judgement.ok) throw new Error(judgement.error.reason);
   return judgement.value;

@@ -368,8 +368,11 @@ describe('what only the person can give', () => {
         report: { blockers: [{ code: 'USER_ONLY_DEPENDENCY' }] },
         gaps: [{ reason: { category: 'user_only_dependency', detail: reason } }],
       });
-      const answers = [{ reason, answer: 'answered' }] as const;
+      const { gaps } = judge(marked, asked) as { readonly gaps: readonly { readonly summary: string }[] };
+      const answers = [{ reason, asked: gaps[0]?.summary ?? '', answer: 'answered' }] as const;
       expect(judge(marked, { ...asked, answers }).kind).toBe('accepted');
+      const other = { needs: [{ ...need, summary: 'the key of the other store' }] } as const;
+      expect(judge(marked, { ...other, answers }).kind).toBe('blocked');
     }
   });
 
@@ -391,7 +394,7 @@ describe('what only the person can give', () => {
       'USER_ONLY_DEPENDENCY: Step a needs the approval of a person before it can be passed.',
     ]);
     const answered = (answer: 'approved' | 'denied') =>
-      judge(compiled, { answers: [{ reason: 'needs_user_approval', answer }] });
+      judge(compiled, { answers: [{ reason: 'needs_user_approval', asked: '', answer }] });
     expect(answered('approved').kind).toBe('accepted');
     expect(told(answered('denied'))).toEqual(['USER_ONLY_DEPENDENCY: The person did not approve step a.']);
   });

@@ -134,8 +134,8 @@ interface Asking {
   readonly preferences: Preferences;
 }
 
-const APPROVED = { reason: 'needs_user_approval', answer: 'approved' } as const;
-const CHOSEN = { reason: 'needs_user_choice', answer: 'answered' } as const;
+const APPROVED = { reason: 'needs_user_approval', asked: 'May it?', answer: 'approved' } as const;
+const QUESTION = 'Which of the two?';
 
 /** Everything that the step asks for; before it, each time with one thing less or wrong. */
 function givenAll(
@@ -145,12 +145,14 @@ function givenAll(
   blocked: BlockerCode[],
 ): Judgement {
   const [choice] = step.nonAssumableChoices ?? [];
-  const needs = choice === undefined ? [] : [{ reason: CHOSEN.reason, choice, summary: 'Which of the two?' }];
+  const asked = `Step ${step.stepId} waits for the person: ${QUESTION}`;
+  const chosen = { reason: 'needs_user_choice', asked, answer: 'answered' } as const;
+  const needs = choice === undefined ? [] : [{ reason: chosen.reason, choice, summary: QUESTION }];
   const whole: Given = {
     output: { notes: notesFor(step.validation), artifacts, needs },
     context,
     preferences,
-    answers: [APPROVED, CHOSEN],
+    answers: [APPROVED, chosen],
     capabilities: { delegation: 'available', web_browsing: 'available' },
   };
   const judge = (given: Given) => taken(judgeOutput(compiled, state, given));
@@ -181,7 +183,7 @@ function givenAll(
   isAsked({ ...whole, answers: [APPROVED] }, mayStop && needs.length > 0, 'USER_ONLY_DEPENDENCY');
   const approves = step.confirmation.kind === 'required' && step.confirmation.approval === 'human_approval';
   const isConditional = step.confirmation.kind === 'required' && step.confirmation.conditionId !== undefined;
-  isAsked({ ...whole, answers: [CHOSEN] }, mayStop && approves && !isConditional, 'USER_ONLY_DEPENDENCY');
+  isAsked({ ...whole, answers: [chosen] }, mayStop && approves && !isConditional, 'USER_ONLY_DEPENDENCY');
   if (step.probe !== undefined) {
     const failed = [{ ...(first as JsonObject), result: 'failure', failureCode: 'tool_missing' }];
     isAsked({ ...whole, output: { ...output, artifacts: failed } }, mayStop, 'REQUIRED_CAPABILITY_UNAVAILABLE');
