@@ -70,9 +70,14 @@ describe('a plan that asks for a workspace', () => {
     ).toEqual([
       ['table', 'Cost', 'cost', 1, 'agent', 'application/json'],
       ['image', 'Chart', undefined, undefined, 'agent', 'image/svg+xml'],
+      ['diff', 'diff.patch', undefined, undefined, 'agent', 'text/x-diff'],
     ]);
-    for (const { id } of artifacts) expect(said).toContain(`artifact://${id}`);
+    for (const { id } of artifacts.slice(0, 2)) expect(said).toContain(`artifact://${id}`);
     expect(said).toContain('A progress needs current and total.');
+    expect(artifacts[2]).toMatchObject({
+      diff: { filesChanged: ['a.txt'], summary: '1 file changed' },
+      content: expect.stringContaining('-one\n+two\n'),
+    });
     expect(server.requests).toHaveLength(2);
     const chart = await readArtifact(store, `artifact://${artifacts[1]?.id}`);
     expect(chart.ok && Buffer.from(chart.value.content).toString()).toBe('<svg/>');

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { Bug, type Digest, type ErrorEnvelope, type Result, type RunId, timestampOf } from '@signalbox/model';
-import type { NewRun, WriteSet } from '@signalbox/runs';
+import type { NewRun, NodeKey, Task, TaskId, WriteSet } from '@signalbox/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openAgentTools } from '../src/agents/agent-tools.ts';
 import { thisMachine } from '../src/machine.ts';
@@ -37,7 +37,7 @@ async function openDesk(folder = temporaryFolder()) {
   const { store } = owned;
   const tools = openAgentTools(dataDirectory, machine);
   const open = () => openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
-  const desk = open();
+  let desk = open();
   const at = () => timestampOf(machine.clock);
   const create = (made: MadeWorkspace): NewRun => ({
     driver: 'plan',
@@ -54,7 +54,8 @@ async function openDesk(folder = temporaryFolder()) {
   });
   let frames = 0;
   /** Commits a frame as the host does. */
-  const frame = async (run: RunId, more: Partial<WriteSet> = {}) => {
+  const frame = async (run: RunId, more: Partial<WriteSet> = {}, by = desk) => {
+    desk = by;
     const record = await store.run(run);
     const index = record?.frames ?? 0;
     const written: WriteSet = {
@@ -252,6 +253,45 @@ describe('the files of a workspace', () => {
     mkdirSync(elsewhere);
     must(await desk.materialize((await workspaceAt(store, run, 0)) ?? '', elsewhere));
     expect(readdirSync(elsewhere).sort()).toEqual(['.gitignore', 'a.txt', 'sub']);
+  });
+});
+
+describe('the work of agents in a workspace', () => {
+  const task = (status: Task['status'], fields: Partial<Task> = {}): Task => ({
+    ...{ id: '018f0000-0000-7000-8000-000000000001' as TaskId, node: 'agent' as NodeKey, iteration: 0, signature: 's' },
+    ...{
+      status,
+      effects: 'undoable',
+      retryCount: 0,
+      maxRetries: 3,
+      backoffMs: 1,
+      createdAt: timestampOf({ now: () => 0 }),
+    },
+    ...fields,
+  });
+
+  it('[A85] leaves a difference with the commit of its end, from its first beginning on, also where there is none', async () => {
+    const { folder, store, open, start, frame } = await openDesk();
+    const repository = gitRepository(path.join(folder, 'repo'), { 'a.txt': 'one\n' });
+    const { run, workspace } = await start(repository);
+    await frame(run, { tasks: [task('running')] });
+    writeFileSync(path.join(workspace.path, 'a.txt'), 'two\n');
+    // Its process died, and another one goes on.
+    await frame(run, { tasks: [task('pending', { retryCount: 1 })] }, open());
+    await frame(run, { tasks: [task('running', { retryCount: 1 })] });
+    writeFileSync(path.join(workspace.path, 'b.txt'), 'b\n');
+    await frame(run, { tasks: [task('done', { retryCount: 1, result: null })] });
+    const other = { id: '018f0000-0000-7000-8000-000000000002' as TaskId };
+    await frame(run, { tasks: [task('running', other)] });
+    await frame(run, { tasks: [task('done', { ...other, result: null })] });
+    const found = await store.artifacts(run);
+    expect(found.map(({ kind, node, task: of, diff }) => [kind, node, of, diff])).toEqual([
+      ['diff', 'agent', task('done').id, { filesChanged: ['a.txt', 'b.txt'], summary: '2 files changed' }],
+      ['diff', 'agent', other.id, { filesChanged: [], summary: 'no changes' }],
+    ]);
+    expect(found[0]?.content).toContain('-one\n+two\n');
+    const told = (await store.events(run, 0, 100)).filter(({ event }) => event.type === 'artifact.created');
+    expect(told).toHaveLength(2);
   });
 });
 

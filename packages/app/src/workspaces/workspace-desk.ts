@@ -4,6 +4,7 @@ import { type HostFilesystem, restoreAll } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
 import { type SnapshotDiff, snapshotDiff } from './snapshot-diff.ts';
+import { withTurnDiffs } from './turn-diff.ts';
 import { type MadeWorkspace, type WorkspacePlaces, workspacePlaces } from './workspace-place.ts';
 import { WORKSPACE_KEY, workspaceAt } from './workspace-ref.ts';
 
@@ -35,7 +36,7 @@ export interface WorkspaceDeskOptions {
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly reader: RunReader;
-  readonly blobs: Pick<Blobs, 'get'>;
+  readonly blobs: Pick<Blobs, 'get' | 'put'>;
   readonly tools: Pick<AgentTools, 'files' | 'locks'>;
 }
 
@@ -129,15 +130,19 @@ export function openWorkspaceDesk({
       const { frame } = writes;
       if (frame === undefined) return writes;
       const known = await knownOf(run, writes);
-      if (known.workspace === undefined || (known.ref !== undefined && !mayHaveChanged(writes))) return writes;
-      const ref = await snapshot(run);
-      // A frame whose files could not be kept says so: nobody may take older ones for them.
-      const value = ref.ok ? ref.value : null;
-      if (value === known.ref) return writes;
-      known.ref = value;
-      const change = { kind: 'set', value } as const;
+      if (known.workspace === undefined) return writes;
+      const before = known.ref;
+      if (before === undefined || mayHaveChanged(writes)) {
+        // A frame whose files could not be kept says so: nobody may take older ones for them.
+        const ref = await snapshot(run);
+        known.ref = ref.ok ? ref.value : null;
+      }
+      const { ref = null } = known;
+      const told = ref === null ? writes : await withTurnDiffs({ reader, blobs }, writes, run, ref);
+      if (ref === before) return told;
+      const change = { kind: 'set', value: ref } as const;
       const interval = { space: 'workspace', key: WORKSPACE_KEY, fromFrame: frame.index, change } as const;
-      return { ...writes, intervals: [...(writes.intervals ?? []), interval] };
+      return { ...told, intervals: [...(told.intervals ?? []), interval] };
     },
     async rollback(run, ref) {
       const files = await filesOf(run);

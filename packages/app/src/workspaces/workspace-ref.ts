@@ -1,7 +1,7 @@
 import { type Digest, digest, type RunId } from '@signalbox/model';
 import type { RunReader } from '@signalbox/runs';
 
-/** The one key of the space `workspace`. */
+/** In the space `workspace`: the snapshot of a run's files. */
 export const WORKSPACE_KEY = 'files';
 
 /** The snapshot of a run's files as they were in a frame; undefined where it has none, or it was not kept. */

@@ -1,6 +1,8 @@
 import {
   type ArtifactId,
+  type ArtifactKind,
   artifactRefOf,
+  type DiffMetadata,
   deriveId,
   type EventId,
   type Hasher,
@@ -21,6 +23,13 @@ export interface KeptArtifact {
   readonly blob?: Uint8Array;
 }
 
+/** What plans and agents make, and what the host itself keeps of their work. */
+export type KeptDraft = Omit<ArtifactDraft, 'kind'> & {
+  readonly kind: ArtifactKind;
+  /** Of a `diff`. */
+  readonly diff?: DiffMetadata;
+};
+
 export interface ArtifactPlace {
   readonly run: RunId;
   readonly node: NodeKey;
@@ -30,7 +39,7 @@ export interface ArtifactPlace {
 /** The event's id derives from the artifact's: told again, it is the same event. */
 export function keepArtifact(
   id: ArtifactId,
-  { content, ...draft }: ArtifactDraft,
+  { content, ...draft }: KeptDraft,
   { run, node, task }: ArtifactPlace,
   createdAt: Timestamp,
   hasher: Hasher,
@@ -48,12 +57,13 @@ export function keepArtifact(
     createdAt,
   };
   const nodeId = contractNodeId(run, node);
+  const { kind, name, diff } = draft;
   const event: EventDraft = {
     v: RUN_EVENT_VERSION,
     id: deriveId<EventId>('artifact-created', id),
     ts: createdAt,
     type: 'artifact.created',
-    artifact: { id, runId: run, nodeId, kind: draft.kind, name: draft.name, path: artifactRefOf(id), createdAt },
+    artifact: { id, runId: run, nodeId, kind, name, path: artifactRefOf(id), createdAt, ...(diff && { diff }) },
   };
   return { record, event, ...(isInline ? {} : { blob: bytes }) };
 }
