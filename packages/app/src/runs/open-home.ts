@@ -7,6 +7,7 @@ import { builtinAgents } from '../agents/builtin-agents.ts';
 import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
+import { readLogSettings } from '../logs/log-config.ts';
 import { openRunLogs } from '../logs/run-log-files.ts';
 import type { Machine } from '../machine.ts';
 import { homeRetention } from '../retention/home-ports.ts';
@@ -46,7 +47,10 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     const { openHostLog } = await import('../logs/host-log.ts');
     return openHostLog({ dataDirectory, level: 'info', clean: text => String(clean(text)) });
   });
+  const settings = readLogSettings(dataDirectory);
+  if (!settings.ok) log.say('warn', 'the settings of logs are not used', { why: settings.error });
   const logs = openRunLogs({
+    ...(settings.ok && settings.value),
     feed: store,
     reader: store,
     dataDirectory,

@@ -1,10 +1,11 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Json } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { changed, key, newRun, runCreated, signal, startRun, task } from '../../../runs/test/builders.ts';
 import { openHostLog } from '../../src/logs/host-log.ts';
 import { lazyHostLog } from '../../src/logs/lazy-host-log.ts';
+import { readLogSettings } from '../../src/logs/log-config.ts';
 import { openRunLogs, type RunLogOptions } from '../../src/logs/run-log-files.ts';
 import { storeIn } from '../retention/support.ts';
 import { manualMachine } from '../support/run-builders.ts';
@@ -138,6 +139,26 @@ describe('the log of a run', () => {
     await logs.close();
     expect(faults).toHaveLength(1);
     store.close();
+  });
+});
+
+describe('the settings of logs', () => {
+  it('[A97] are those of the configuration; what does not fit is told and not used', () => {
+    const home = temporaryFolder();
+    const configured = (text: string) => {
+      writeFileSync(path.join(home, 'config.json'), text);
+      return readLogSettings(home);
+    };
+    expect(readLogSettings(home)).toEqual({ ok: true, value: {} });
+    expect(configured('{"retention": {}, "logs": {"level": "warn", "maxBytes": 5000}}')).toEqual({
+      ok: true,
+      value: { level: 'warn', maxBytes: 5000 },
+    });
+    expect(configured('{"logs": {"level": "loud"}}')).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('logs.level'),
+    });
+    expect(configured('{')).toEqual({ ok: false, error: 'config.json is not JSON' });
   });
 });
 
