@@ -123,6 +123,7 @@ export const errorCodes = {
     'plan/storm',
     'plan/load-failed',
     'plan/not-a-plan',
+    'plan/lint-refused',
     'plan/file-refused',
     'plan/artifact-refused',
   ],

@@ -89,6 +89,8 @@ const suggestions: Record<PlanErrorCode, string> = {
   'plan/load-failed': 'Correct the file at that position.',
   'plan/file-refused': 'Give a path of a text file under the working directory of the run.',
   'plan/artifact-refused': 'Change what is given to ctx.artifact.',
+  'plan/lint-refused':
+    'Mend what the linter says, put "// signalbox-ignore RULE" before the line, or run it with --no-lint.',
   'plan/not-a-plan': 'Export the plan as default: export default definePlan({ … }).',
 };
 

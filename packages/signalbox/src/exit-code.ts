@@ -14,6 +14,7 @@ export function exitCodeOf(error: ErrorEnvelope): ExitCode {
 const refusals: readonly ErrorEnvelope['code'][] = [
   'store/owned',
   'run/plan-changed',
+  'plan/lint-refused',
   'run/effects-outside',
   'run/unconfirmed',
   'state/conflict',

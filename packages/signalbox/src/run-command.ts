@@ -87,7 +87,7 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
         const refused = lintBeforeRun(terminal, plan);
         if (refused !== undefined) {
           reportError(terminal, refused, flags.json ?? false);
-          return end(exitCodes.refused);
+          return end(exitCodeOf(refused));
         }
       }
       if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));

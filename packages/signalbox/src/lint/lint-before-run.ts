@@ -1,5 +1,5 @@
-import { usageError } from '@signalbox/app';
 import type { ErrorEnvelope } from '@signalbox/app/runs';
+import { PlanError, planFailure } from '@signalbox/plan';
 import { lintPlan } from '@signalbox/plan/lint';
 import { paintOf, type Terminal } from '../terminal.ts';
 import { describeFindings } from './lint-report.ts';
@@ -15,8 +15,6 @@ export function lintBeforeRun(terminal: Terminal, plan: string): ErrorEnvelope |
   for (const line of describeFindings(told, process.cwd(), paintOf(terminal))) terminal.complain(line);
   const errors = told.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return undefined;
-  return usageError(
-    `The plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`}, and was not run.`,
-    'Mend what is said above, put "// signalbox-ignore RULE" before the line, or run it anyway with --no-lint.',
-  );
+  const what = `the plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`}, and was not run`;
+  return planFailure(new PlanError('plan/lint-refused', what));
 }
