@@ -1,11 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { sqliteLocks } from '@signalbox/journal';
 import type { Digest, SessionId } from '@signalbox/model';
 import { fakeClock, startChild } from '@signalbox/testkit';
 import { artifactRefsOf } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
-import { type CollectOptions, collectSessions, keepSession } from '../../src/guided/index.ts';
+import { type CollectOptions, collectSessions, type GuidedTools, keepSession } from '../../src/guided/index.ts';
+import { acquireSweepLock } from '../../src/guided/sweep-lock.ts';
 import { filledIn } from './support/agent-calls.ts';
 import { dataDirectory, errorOf, eventsOf, filesUnder, value, walk } from './support/guided-walk.ts';
 import { openTools } from './support/open-tools.ts';
@@ -86,6 +88,39 @@ describe('collecting guided sessions', () => {
     // The same process stored these very snapshots before.
     const again = value(await tools.start({ workflowId: 'wr.research' }));
     expect((await walk(openTools(directory), again)).last.isComplete).toBe(true);
+  });
+
+  it('[G27] what is written waits for a sweep, and a sweep for what is written', async () => {
+    const directory = dataDirectory();
+    const tools = openTools(directory);
+    const turns = async () => {
+      for (let turn = 0; turn < 50; turn++) await setImmediate();
+    };
+    const manifests = () => [...filesUnder(directory).keys()].filter(file => file.endsWith('manifest.jsonl')).length;
+    let writing: ReturnType<GuidedTools['start']> | undefined;
+    const sweepBlobs = async () => {
+      writing = tools.start({ workflowId: 'wr.research' });
+      await turns();
+      expect(manifests()).toBe(0);
+    };
+    value(await collect(directory, { sweepBlobs }));
+    if (writing === undefined) throw new Error('nothing was swept');
+    const start = value(await writing);
+
+    const writer = value(await acquireSweepLock(directory, 'shared'));
+    let isSwept = false;
+    const sweeping = collect(directory, {
+      ttlMs: Number.MAX_SAFE_INTEGER,
+      sweepBlobs: () => {
+        isSwept = true;
+      },
+    });
+    await turns();
+    expect(isSwept).toBe(false);
+    value(await tools.continue(filledIn(start)));
+    writer.release();
+    value(await sweeping);
+    expect(isSwept).toBe(true);
   });
 
   it('[G28] a kept session stays until it is let go; one that is being written, or was just written, stays', async () => {
