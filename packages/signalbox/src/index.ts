@@ -48,3 +48,4 @@ export {
   While,
   type WhileProps,
 } from '@signalbox/plan';
+export { type VerifiedRun, type VerifyReplayOptions, verifyReplay } from './bundles/verify-replay.ts';

@@ -38,7 +38,9 @@ Examples:
 Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
     )
     .action(async (given: string, { expectHead, snapshots, dataDir, json = false }: VerifyFlags) => {
-      const isRun = snapshots === undefined && (await verifyNamed(terminal, given, { expectHead, json, ...(dataDir !== undefined && { dataDir }) }));
+      const isRun =
+        snapshots === undefined &&
+        (await verifyNamed(terminal, given, { expectHead, json, ...(dataDir !== undefined && { dataDir }) }));
       if (isRun !== false) return end(isRun);
       const directory = journalNamed(given, dataDir);
       if (typeof directory !== 'string') {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +36,22 @@ function play(name: string) {
 }
 
 describe('the examples', () => {
+  it('07: a recorded run is replayed in a test', () => {
+    const folder = path.join(examples, '07-replay-in-a-test');
+    const cwd = temporaryFolder();
+    const replayed = signalbox(['replay', path.join(folder, 'run.bundle'), '--verify'], { cwd });
+    expect(replayed).toMatchObject({ status: 0, stderr: '' });
+    expect(readme('07-replay-in-a-test')).toContain(replayed.stdout.split('\n')[0]);
+    const config = path.join(cwd, 'vitest.config.mjs');
+    const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
+    writeFileSync(config, `export default { resolve: { alias: { signalbox: ${JSON.stringify(index)} } } };`);
+    const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
+    const tested = spawnSync(process.execPath, [vitest, 'run', '--root', folder, '--config', config], {
+      encoding: 'utf8',
+    });
+    expect([tested.status, tested.stdout]).toEqual([0, expect.stringMatching(/2 passed/)]);
+  });
+
   it('03: a person decides, and the run goes on', () => {
     const { call, run, lines } = play('03-review');
     expect(run).toMatchObject({ status: 3, stderr: '' });
