@@ -31,7 +31,7 @@ import {
 } from '@signalbox/state';
 import type { Machine } from '../machine.ts';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
-import { rootFile } from '../undo/checkpoint-files.ts';
+import { placeFile, type TaskPlace } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
@@ -71,12 +71,13 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       const resources = createResources([resource(filesystem, files.value)]);
       const folder = checkpointsOf(run);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeFileSync(path.join(folder, rootFile(task)), directory, { mode: 0o600 });
       const log = openHostCheckpointLog(path.join(folder, `${task}.jsonl`));
       const checkpoints = await openCheckpointStore({ log, resources });
       if (!checkpoints.ok) return checkpoints;
       command ??= commandTool();
       const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command, ...more];
+      const own: TaskPlace = { root: directory, beyond: tools.filter(reachesBeyond).map(({ name }) => name) };
+      writeFileSync(path.join(folder, placeFile(task)), JSON.stringify(own), { mode: 0o600 });
       const { clock, ids, rng } = machine;
       const session = createSession({ id: ids.mint<SessionId>(), clock });
       const state = createExecutionState({ session, resources, clock, ids, rng, checkpoints: checkpoints.value });
@@ -101,4 +102,9 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
 async function commandTool(): Promise<AnyTool> {
   const sandbox = await detectSandbox();
   return createRunCommand(sandbox.ok ? { sandbox: async () => sandbox } : { unconfined: true });
+}
+
+/** Whether a tool changes files and may do more, which no restore of its directory brings back. */
+function reachesBeyond({ effects }: AnyTool): boolean {
+  return effects.kind === 'files' && effects.beyond === true;
 }

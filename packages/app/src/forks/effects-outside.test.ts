@@ -76,6 +76,21 @@ describe('what the world keeps', () => {
     ]);
   });
 
+  it('[A39] is calls of tools that were not confined, which their checkpoints tell of', async () => {
+    const { store, begin, task } = world();
+    const run = await begin();
+    const agent = await task(run, 'agent', 'undoable', 5);
+    const call = (tool: string, second: number, beyond: boolean) => ({ task: agent.id, tool, at: at(second), beyond });
+    const calls = [call('run_command', 1, true), call('write_file', 2, false), call('run_command', 3, true)];
+    const outside = (place: object) => effectsOutside(store, run, place as never, () => calls);
+    expect(await outside({ frame: 6 })).toEqual([]);
+    expect(await outside({ frame: 5 })).toEqual([
+      'the call of run_command by agent',
+      'the call of run_command by agent',
+    ]);
+    expect(await outside({ frame: 5, from: { task: agent, at: at(2) } })).toEqual(['the call of run_command by agent']);
+  });
+
   it('[A39] is all of a sub-plan that the fork begins anew', async () => {
     const { store, begin, task, write } = world();
     const run = await begin();

@@ -1,8 +1,12 @@
 import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
 import { nodeRecord } from '@signalbox/plan';
 import type { RunReader, RunRecord, Task } from '@signalbox/runs';
+import type { CheckpointFacts } from '../undo/checkpoint-files.ts';
 import type { ForkPlace } from './fork-moment.ts';
 import { keptMessages } from './kept-messages.ts';
+
+/** A tool call whose effects were files, and perhaps more. */
+export type RecordedCall = Pick<CheckpointFacts, 'task' | 'tool' | 'at' | 'beyond'>;
 
 /**
  * What the run has done to the world that its fork would not know of and may do again: work with effects outside, and calls
@@ -13,6 +17,7 @@ export async function effectsOutside(
   reader: RunReader,
   run: RunId,
   place: Pick<ForkPlace, 'frame' | 'from'> | undefined,
+  callsOf: (run: RunId) => readonly RecordedCall[] = () => [],
 ): Promise<readonly string[]> {
   const isUnknown = ({ handledFrame }: Task) => place === undefined || (handledFrame ?? place.frame) >= place.frame;
   const found: string[] = [];
@@ -21,17 +26,22 @@ export async function effectsOutside(
   }
   for (const task of await reader.tasks(run, { effects: ['undoable'] })) {
     if (!isUnknown(task)) continue;
+    const isKnownCall = (at: string) => task.id === place?.from?.task.id && at < place.from.at;
+    for (const call of callsOf(run)) {
+      if (call.task !== task.id || !call.beyond || isKnownCall(call.at)) continue;
+      found.push(`the call of ${call.tool} by ${task.node}`);
+    }
     for (const { payload, at } of await keptMessages(reader, run, task.id)) {
       const { kind, external, tool } = payload as Record<string, unknown>;
       if (kind !== 'tool_begun' || external !== true) continue;
-      if (task.id === place?.from?.task.id && at < place.from.at) continue;
+      if (isKnownCall(at)) continue;
       found.push(`the call of ${String(tool)} by ${task.node}`);
     }
   }
   for (const { id, origin } of await reader.children(run)) {
     if (origin?.kind !== 'sub-plan') continue;
     if (place !== undefined && (await isDone(reader, run, origin, place.frame))) continue;
-    found.push(...(await effectsOutside(reader, id, undefined)));
+    found.push(...(await effectsOutside(reader, id, undefined, callsOf)));
   }
   return found;
 }

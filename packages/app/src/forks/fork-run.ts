@@ -4,6 +4,7 @@ import type { RunRecord } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
+import { readCheckpoints } from '../undo/checkpoint-files.ts';
 import { effectsNotAccepted, effectsOutside } from './effects-outside.ts';
 import { type FilePorts, makeForkFiles } from './fork-files.ts';
 import { placeOf } from './fork-moment.ts';
@@ -31,7 +32,8 @@ export async function forkRun(
   const found = await placeOf(store, parent, request.at, run);
   if (!found.ok) return found;
   const { frame, node, resumed } = found.value;
-  const effects = await effectsOutside(store, parent.id, found.value);
+  const callsOf = (of: RunId) => (tools === undefined ? [] : readCheckpoints(tools.checkpoints(of)));
+  const effects = await effectsOutside(store, parent.id, found.value, callsOf);
   if (effects.length > 0 && request.acceptEffects !== true) return err(effectsNotAccepted(parent, frame, effects));
   const files = await makeForkFiles({ reader: store, tools, workspaces }, run, parent, found.value, request);
   if (!files.ok) return files;

@@ -36,6 +36,8 @@ export interface CheckpointFacts {
   /** The digests of the files before and after it. */
   readonly before: Digest | undefined;
   readonly after: Digest | undefined;
+  /** Whether its tool may also have done what no restore of files brings back. */
+  readonly beyond: boolean;
   /** The directory that the call worked in, where it is known. */
   readonly root: string | undefined;
   readonly file: string;
@@ -62,7 +64,7 @@ export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
     .flatMap(name => {
       const task = name.slice(0, -'.jsonl'.length);
       const file = path.join(folder, name);
-      const root = textOf(path.join(folder, rootFile(task)));
+      const place = taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
       return (textOf(file) ?? '').split('\n').flatMap(text => {
         const read = line.safeParse(jsonOf(text));
         if (!read.success) return [];
@@ -70,8 +72,9 @@ export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
         const before = pre.resources[filesystem.name]?.root;
         const after = post?.resources[filesystem.name]?.root;
         const changesFiles = after !== undefined && before !== after;
-        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, root, file };
-        return [{ call: toolCallId, tool: toolName, task, changesFiles, ...facts }];
+        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, file };
+        const beyond = place?.beyond.includes(toolName) === true;
+        return [{ call: toolCallId, tool: toolName, task, changesFiles, beyond, root: place?.root, ...facts }];
       });
     })
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
@@ -89,9 +92,13 @@ export async function readCheckpoint(
   return checkpoint === undefined ? err(checkpointUnknown(call, 'pre')) : ok(checkpoint);
 }
 
-/** The file that says which directory the calls of a task work in. */
-export function rootFile(task: string): string {
-  return `${task}.root`;
+/** Where the calls of a task work, and which of its tools may do what no restore of files brings back. */
+const taskPlace = z.strictObject({ root: z.string().min(1), beyond: z.array(z.string()).readonly() });
+export type TaskPlace = z.infer<typeof taskPlace>;
+
+/** The file that says so. */
+export function placeFile(task: string): string {
+  return `${task}.place.json`;
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -54,7 +54,8 @@ export async function undoRecorded(
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;
-  const undone = await undoCall({ files: files.value, checkpoint: checkpoint.value, locks: tools.locks, dryRun });
+  const restored = await undoCall({ files: files.value, checkpoint: checkpoint.value, locks: tools.locks, dryRun });
+  const undone = restored.ok && facts.beyond ? ok(withElsewhere(restored.value)) : restored;
   if (!undone.ok || dryRun) return undone;
   const { paths } = undone.value;
   if (paths.length === 0 && (await undoneCalls(store, run)).has(call)) return undone;
@@ -65,6 +66,11 @@ export async function undoRecorded(
     { run: run.id, version: 'any' },
   );
   return written.ok ? ok(undone.value) : err(written.error);
+}
+
+/** A command that was not confined may have done more than to change files. */
+function withElsewhere({ paths, lost }: CallUndo): CallUndo {
+  return { paths, lost: [...lost, 'what it did elsewhere'] };
 }
 
 /** Somebody who should have said yes did not. */

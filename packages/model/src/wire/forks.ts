@@ -64,6 +64,8 @@ export const wireCheckpoint = z.object({
   summary: text.nullable(),
   directory: text.optional(),
   changesFiles: z.boolean(),
+  /** It may also have done what no restore of files brings back. */
+  beyond: z.boolean(),
   undone: z.boolean(),
 });
 export type WireCheckpoint = z.infer<typeof wireCheckpoint>;

@@ -77,7 +77,8 @@ function changes({ paths, lost }: CallUndo): readonly string[] {
   ];
 }
 
-function describe({ call, tool, node, outcome, at, changesFiles, undone }: CallCheckpoint): string {
-  const what = undone ? 'undone' : changesFiles ? 'changed files' : '';
+function describe({ call, tool, node, outcome, at, changesFiles, beyond, undone }: CallCheckpoint): string {
+  const more = beyond ? ', and was not confined' : '';
+  const what = undone ? `undone${more}` : changesFiles ? `changed files${more}` : '';
   return `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
 }
