@@ -100,5 +100,4 @@ export {
   MAX_FILE_BYTES,
   type PlanFiles,
 } from './workspaces/plan-files.ts';
-export { type RecordedFiles, recordedFiles } from './workspaces/recorded-files.ts';
 export type { WorkspaceAccess, WorkspacePlace } from './workspaces/workspace-access.ts';

@@ -309,7 +309,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
         unmounted,
         written,
         digest,
-        verifiable: reads.isRecorded,
+        verifiable: !files.takeUnrecorded() && reads.isRecorded,
       },
       end,
     );

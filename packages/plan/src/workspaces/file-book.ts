@@ -42,6 +42,8 @@ export interface FileBook {
   /** Puts what tasks wrote since into the ledger. */
   settle(): void;
   readonly hasNews: boolean;
+  /** Whether a handler read a file since this was last asked: what it wrote then cannot be verified. */
+  takeUnrecorded(): boolean;
   /** Contents that must be durable before the next commit. */
   takeBlobs(): readonly Uint8Array[];
   bytes(path: string): Uint8Array;
@@ -77,6 +79,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
   const versions = createReadable(FILE, new Map());
   const answers = new Map<string, Answer>();
   let count = 0;
+  let isUnrecorded = false;
   let blobs: Uint8Array[] = [];
   let written: Written[] = [];
   let watched = '';
@@ -112,6 +115,8 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
   /** In a render, what is recorded; elsewhere, what is there. */
   function look(kind: Look, path: string): unknown {
     if (!isRendering()) {
+      // Effects are not called again to verify a run; handlers are.
+      if (queue.origin !== undefined && queue.origin.handler !== 'effect') isUnrecorded = true;
       const kept = blobs.length;
       const { value } = ask(kind, path);
       blobs.length = kept;
@@ -224,6 +229,11 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
     },
     get hasNews() {
       return written.length > 0;
+    },
+    takeUnrecorded() {
+      const taken = isUnrecorded;
+      isUnrecorded = false;
+      return taken;
     },
     takeBlobs() {
       const taken = blobs;

@@ -11,7 +11,6 @@ import { Effect, If, Task } from '../nodes/components.ts';
 import type { TaskContext } from '../nodes/handlers.ts';
 import { definePlan, type PlanDefinition } from '../plan-definition.ts';
 import type { FileAccess } from './plan-files.ts';
-import { recordedFiles } from './recorded-files.ts';
 
 const state = z.object({ seen: z.array(z.string()).default([]) });
 
@@ -87,6 +86,20 @@ describe('files that renders read', () => {
     const plan = definePlan({ name: 'reads', render: only(fs => fs.read('a.txt')) });
     await world.end(world.start(plan, { files: memoryFiles({ 'a.txt': 'x' }) }));
     expect(await world.runs.frame(world.run, 0)).toMatchObject({ verifiable: false });
+  });
+
+  it('[P136] and what handlers read is not recorded: the frame that shows what they wrote cannot be verified', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'handler',
+      state,
+      render: ctx =>
+        el(Task, { id: 't', run: () => 1, onFinished: () => ctx.state.set('seen', [ctx.fs.read('a.txt') ?? '']) }),
+    });
+    const ended = await world.end(start(world, plan, memoryFiles({ 'a.txt': 'x' })));
+    expect(ended).toMatchObject({ output: { seen: ['x'] } });
+    const frames = await world.runs.frames(world.run, 0, 10);
+    expect(frames.map(({ verifiable }) => verifiable)).toEqual([true, false]);
   });
 
   it('[P137] are watched, and rendered again when they change; nothing else is', async () => {
@@ -220,27 +233,6 @@ describe('files that renders read', () => {
       status: 'failed',
       error: { message: expect.stringContaining('there are no files here') },
     });
-  });
-
-  it('[P140] can be shown again from what was recorded', () => {
-    const records = new Map<string, Json>([
-      ['file:read:a.txt', { digest: sha256('hello'), bytes: 5 }],
-      ['file:read:none', { absent: true }],
-      ['file:read:lost', { digest: sha256('lost'), bytes: 4 }],
-      ['file:list:dir', { value: [{ name: 'b.txt', kind: 'file' }] }],
-    ]);
-    const content = (digest: string) => (digest === sha256('hello') ? Buffer.from('hello') : undefined);
-    const files = recordedFiles({ reads: () => records, content });
-    const before = files.mark('a.txt');
-    expect([files.read('a.txt')?.toString(), files.read('none'), files.list('dir'), files.stat('dir')]).toEqual([
-      'hello',
-      undefined,
-      [{ name: 'b.txt', kind: 'file' }],
-      undefined,
-    ]);
-    expect(() => files.read('lost')).toThrow('was not kept');
-    records.set('file:read:a.txt', { absent: true });
-    expect(files.mark('a.txt')).not.toEqual(before);
   });
 });
 
