@@ -98,9 +98,20 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
   let files = new Map<string, WorkflowFile>();
   let compiled = new Map<string, Result<CompiledWorkflow, WorkflowRejected>>();
 
+  let last: { readonly files: readonly Found[]; readonly problems: string; readonly discovery: Discovery } | undefined;
+
   async function discover(): Promise<Discovery> {
-    const problems: LibraryProblem[] = [];
-    const found = await findFiles(problems);
+    const walked: LibraryProblem[] = [];
+    const found = await findFiles(walked);
+    const told = JSON.stringify(walked);
+    if (last?.problems === told && isSame(last.files, found)) return last.discovery;
+    const discovery = await listed(found, walked);
+    last = { files: found, problems: told, discovery };
+    return discovery;
+  }
+
+  async function listed(found: readonly Found[], walked: readonly LibraryProblem[]): Promise<Discovery> {
+    const problems = [...walked];
     const routines = readRoutines(found.filter(each => isRoutine(each.ref)).map(each => each.file.source));
     const context = digestOf(
       hasher,
@@ -182,6 +193,17 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
       return ok({ listing, compiled: listing.compiled.value, ...canonical });
     },
   };
+}
+
+/** A file that did not change is the same object. */
+function isSame(left: readonly Found[], right: readonly Found[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every(({ place, ref, file }, index) => {
+      const other = right[index];
+      return other?.file === file && other.ref === ref && other.place === place;
+    })
+  );
 }
 
 /** A bundled workflow by the id that it had before it got its namespace. */
