@@ -24,6 +24,7 @@ import {
   frameList,
   frameState,
   frameTree,
+  type GapAnswerBody,
   type Health,
   health,
   type ImportBody,
@@ -43,8 +44,15 @@ import {
   runList,
   runSnapshot,
   runSummary,
+  type SessionDetail,
+  type SessionGap,
+  type SessionId,
+  type SessionList,
   type SpendingList,
   type StartBody,
+  sessionDetail,
+  sessionGap,
+  sessionList,
   spendingList,
   type TaskList,
   type TransitionList,
@@ -55,9 +63,13 @@ import {
   undoReport,
   type WireArtifact,
   type WireDecision,
+  type WorkflowDetail,
+  type WorkflowList,
   type WorkspaceDiff,
   wireArtifact,
   wireDecision,
+  workflowDetail,
+  workflowList,
   workspaceDiff,
 } from '@signalbox/model';
 import { type Connect, connectWebSocket } from './connect.ts';
@@ -152,6 +164,12 @@ export interface Client {
   importBundle(body: ImportBody): Answer<ImportReport>;
   decisions(filter?: DecisionsFilter): Answer<DecisionList>;
   resolve(decision: ApprovalId, answer: AnswerBody): Answer<WireDecision>;
+  /** Guided sessions; a server without guided workflows has no such route. */
+  sessions(): Answer<SessionList>;
+  session(session: SessionId): Answer<SessionDetail>;
+  answerGap(session: SessionId, gap: string, answer: GapAnswerBody): Answer<Pick<SessionGap, 'gapId'>>;
+  workflows(): Answer<WorkflowList>;
+  workflow(workflow: string): Answer<WorkflowDetail>;
   /** What was spent by day, model and directory. */
   spending(filter?: SpendingFilter): Answer<SpendingList>;
   artifacts(filter?: ArtifactsFilter): Answer<ArtifactList>;
@@ -223,6 +241,18 @@ export function createClient({
       request({ method: 'GET', path: '/api/approvals', query: { ...filter }, answer: decisionList }),
     resolve: (decision, answer) =>
       request({ method: 'POST', path: `/api/approvals/${decision}/resolve`, body: answer, answer: wireDecision }),
+    sessions: () => request({ method: 'GET', path: '/api/sessions', answer: sessionList }),
+    session: session => request({ method: 'GET', path: `/api/sessions/${session}`, answer: sessionDetail }),
+    answerGap: (session, gap, body) =>
+      request({
+        method: 'POST',
+        path: `/api/sessions/${session}/gaps/${encodeURIComponent(gap)}/answer`,
+        body,
+        answer: sessionGap.pick({ gapId: true }),
+      }),
+    workflows: () => request({ method: 'GET', path: '/api/workflows', answer: workflowList }),
+    workflow: workflow =>
+      request({ method: 'GET', path: `/api/workflows/${encodeURIComponent(workflow)}`, answer: workflowDetail }),
     spending: (filter = {}) =>
       request({ method: 'GET', path: '/api/usage', query: { ...filter }, answer: spendingList }),
     artifacts: (filter = {}) =>
