@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
 import { launchBrowser } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
 
@@ -219,6 +220,7 @@ describe('a run from its start to its end', () => {
       if (times === 0) await page.getByText('More', { exact: true }).click();
     }
     expect(new Set(starts).size).toBe(1);
+    await until(starts[0] as RunId, 'waiting');
   });
 });
 
@@ -392,11 +394,28 @@ describe('what a person does', () => {
     await page.getByText('edit_file').click();
     await page.getByRole('button', { name: 'Undo…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('CHANGES.md').waitFor();
+    await expect.poll(() => dialog.innerText(), { timeout: 20_000 }).toContain('CHANGES.md');
     await dialog.getByLabel('I know').check();
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('undone').waitFor();
     expect(readFileSync(changes, 'utf8')).toBe(before);
+  });
+
+  it('[K38] guided sessions are told step by step, and what only the person can give is given there', async () => {
+    const started = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
+    const needs = [{ reason: 'needs_user_account_access', summary: 'May I see the build server?' }] as const;
+    const output = { notesMarkdown: NOTES, needsFromUser: [...needs] };
+    given(await live.guided.continue({ stateToken: started.stateToken, ackToken: started.ackToken ?? '', output }));
+    await open('/workflows');
+    await page.getByRole('button', { name: /waits for you/ }).click();
+    const gap = page.getByRole('region', { name: 'May I see the build server?' });
+    await gap.getByLabel('Your answer').fill('yes, it is on main');
+    await gap.getByRole('button', { name: 'Answer' }).click();
+    await gap.getByLabel('Your answer').waitFor({ state: 'detached' });
+    await page.getByRole('listitem').filter({ hasText: 'here' }).first().waitFor();
+    await page.getByRole('button', { name: /wr\.bug-investigation/ }).click();
+    await page.getByRole('article', { name: 'wr.bug-investigation' }).getByRole('listitem').first().waitFor();
+    expect(complaints).toEqual([]);
   });
 
   it('[K17] what is looked for among the runs is in the address, and can be kept', async () => {
@@ -461,6 +480,7 @@ describe('for everybody', () => {
       '/runs',
       '/failures',
       '/artifacts',
+      '/workflows?workflow=wr.bug-investigation',
       '/start',
       '/settings',
       `/runs/${deliver}?node=deliver&look=output`,

@@ -2,6 +2,7 @@ import { thisMachine } from '@signalbox/app/runs';
 import { type RunningServer, startServer } from '@signalbox/server';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { noSessions } from '../../packages/server/test/no-sessions.ts';
 import { releasePlan } from '../../packages/server/test/release-plan.ts';
 import { type ScriptedHost, scriptedHost } from '../../packages/server/test/scripted-host.ts';
 import { type BuiltConsole, builtConsole } from './built-console.ts';
@@ -29,7 +30,14 @@ let complaints: string[];
 
 async function serve(port = 0): Promise<RunningServer> {
   const { timers } = thisMachine();
-  const started = await startServer({ host, token: TOKEN, port, timers, consoleDirectory: built.directory });
+  const started = await startServer({
+    host,
+    token: TOKEN,
+    port,
+    timers,
+    sessions: noSessions,
+    consoleDirectory: built.directory,
+  });
   if (!started.ok) throw new Error(started.error.message);
   return started.value;
 }

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
 import { type Client, createClient } from '@signalbox/client';
 import { type RunningServer, startServer } from '@signalbox/server';
@@ -19,6 +20,8 @@ export interface LiveConsole {
   plan(name: string): string;
   /** Where agents work. */
   readonly project: string;
+  /** What agents are given of guided workflows. */
+  readonly guided: GuidedTools;
   /** While this file is there, what can fail fails. */
   readonly broken: string;
   break(): void;
@@ -41,6 +44,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
   cpSync(plans, path.join(folder, 'plans'), { recursive: true });
   mkdirSync(project);
   writeFileSync(path.join(project, 'CHANGES.md'), '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n');
+  const guided = openGuidedTools({ dataDirectory, directories: [], machine: thisMachine() });
   let home: Home | undefined;
   let server: RunningServer | undefined;
 
@@ -55,6 +59,8 @@ export async function openLiveConsole(): Promise<LiveConsole> {
       token: TOKEN,
       port: server?.port ?? 0,
       timers,
+      guided,
+      sessions: openGuidedSessions({ dataDirectory, directories: [], machine }),
       consoleDirectory: built.directory,
     });
     if (!started.ok) throw new Error(started.error.message);
@@ -73,6 +79,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
     token: TOKEN,
     plan: name => path.join(folder, 'plans', `${name}.tsx`),
     project,
+    guided,
     broken,
     break: () => writeFileSync(broken, ''),
     mend: () => rmSync(broken, { force: true }),

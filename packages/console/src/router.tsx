@@ -53,6 +53,17 @@ const routes = [
   }),
   createRoute({
     getParentRoute: at,
+    path: '/workflows',
+    validateSearch: (
+      given: Readonly<Record<string, unknown>>,
+    ): { readonly session?: string; readonly workflow?: string } => ({
+      ...(typeof given.session === 'string' && { session: given.session }),
+      ...(typeof given.workflow === 'string' && { workflow: given.workflow }),
+    }),
+    component: lazyRouteComponent(() => import('./pages/workflows-page.tsx'), 'WorkflowsPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
     path: '/settings',
     component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
   }),

@@ -1,12 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useLive } from '../server/live.tsx';
+import { useSessions } from '../sessions/use-sessions.ts';
 import { isIn } from '../story/runs-list.ts';
 import type { Signal } from '../story/words.ts';
 
 /** A page of the console, and what there is to know of it from afar. */
 export interface PageLink {
-  readonly to: '/' | '/queue' | '/runs' | '/failures' | '/artifacts' | '/start' | '/settings';
+  readonly to: '/' | '/queue' | '/runs' | '/failures' | '/artifacts' | '/workflows' | '/start' | '/settings';
   readonly name: string;
   /** After `g`. */
   readonly key: string;
@@ -23,6 +24,9 @@ export function usePages(): readonly PageLink[] {
   const working = runs?.filter(run => isIn('active', run)).length;
   const failed = runs?.filter(({ record }) => record.status === 'failed').length;
   const waiting = decisions?.length;
+  // A server without guided workflows has no sessions: then there is no page of them.
+  const { data: sessions } = useSessions();
+  const asking = sessions?.sessions.reduce((sum, session) => sum + session.waiting, 0);
   return useMemo(() => {
     const page = (to: PageLink['to'], name: string, key: string): PageLink => ({
       to,
@@ -38,8 +42,11 @@ export function usePages(): readonly PageLink[] {
       counted(page('/runs', 'Runs', 'r'), working, 'at work', 'working'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
       page('/artifacts', 'Artifacts', 'a'),
+      ...(asking === undefined
+        ? []
+        : [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')]),
       page('/start', 'Start a run', 'n'),
       page('/settings', 'Settings', 's'),
     ];
-  }, [failed, navigate, waiting, working]);
+  }, [asking, failed, navigate, waiting, working]);
 }

@@ -1,0 +1,110 @@
+import type { SessionId } from '@signalbox/model';
+import { getRouteApi } from '@tanstack/react-router';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { sessionStanding } from '../sessions/session-standing.ts';
+import { SessionView } from '../sessions/session-view.tsx';
+import { useSessions } from '../sessions/use-sessions.ts';
+import { WorkflowView } from '../sessions/workflow-view.tsx';
+import { many } from '../story/words.ts';
+
+const route = getRouteApi('/workflows');
+
+/** Guided workflows: the sessions in which agents walk them, and the catalogue. */
+export function WorkflowsPage() {
+  const client = useClient();
+  const { session, workflow } = route.useSearch();
+  const navigate = route.useNavigate();
+  const sessions = useSessions();
+  const catalogue = useRead(['workflows'], () => client.workflows());
+  const error = sessions.error ?? catalogue.error;
+  if (error !== null && sessions.data === undefined)
+    return <ErrorBox error={error} title="Workflows cannot be shown" />;
+  const listed = sessions.data?.sessions;
+  const known = catalogue.data;
+  return (
+    <div className="room queue">
+      <title>Workflows · Signalbox</title>
+      <div className="roomhead">
+        <h1>Workflows</h1>
+        <p className="text-muted">
+          {listed === undefined || known === undefined
+            ? 'Looking…'
+            : `${many(listed.length, 'session')}, ${many(known.workflows.length, 'workflow')} in the catalogue`}
+        </p>
+      </div>
+      <div className="queue-panes">
+        <div className="queue-list">
+          <Panel title="Sessions" className="panel-flat">
+            {listed?.length === 0 && <Empty title="No agent has walked a workflow yet" />}
+            <ul className="artifact-list border-0">
+              {listed?.map(one => {
+                const { signal, word } = sessionStanding(one);
+                const [first] = one.runs;
+                return (
+                  <li key={one.sessionId} data-current={one.sessionId === session || undefined}>
+                    <button
+                      type="button"
+                      className="queue-item"
+                      onClick={() => navigate({ search: { session: one.sessionId }, replace: true })}
+                    >
+                      <span className="queue-item-head">
+                        <Lamp signal={signal} />
+                        <span className="truncate font-medium">{first?.name ?? first?.workflowId ?? 'no run yet'}</span>
+                        <Moment at={one.lastActiveAt} className="text-faint" />
+                      </span>
+                      <span className="queue-item-words">
+                        {word}
+                        {first?.pendingStep !== undefined &&
+                          first.pendingStep !== null &&
+                          `: ${first.pendingStep.title}`}
+                      </span>
+                    </button>
+                  </li>
+                );
+              })}
+            </ul>
+          </Panel>
+          <Panel title="Catalogue" className="panel-flat">
+            <ul className="artifact-list border-0">
+              {known?.workflows.map(({ workflowId, name, sourceKind, workflowHash }) => (
+                <li key={`${sourceKind} ${workflowId}`} data-current={workflowId === workflow || undefined}>
+                  <button
+                    type="button"
+                    className="queue-item"
+                    onClick={() => navigate({ search: { workflow: workflowId }, replace: true })}
+                  >
+                    <span className="queue-item-head">
+                      <span className="truncate font-medium">{name}</span>
+                      <span className="kind">{sourceKind}</span>
+                    </span>
+                    <span className="queue-item-words">
+                      {workflowHash === undefined ? 'cannot be started' : workflowId}
+                    </span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+            {known?.problems.map(problem => (
+              <div key={`${problem.sourceRef} ${problem.code}`} className="errorbox m-3">
+                <pre className="errorbox-words">{problem.message}</pre>
+                <code>{problem.code}</code>
+              </div>
+            ))}
+          </Panel>
+        </div>
+        {session !== undefined ? (
+          <SessionView key={session} session={session as SessionId} />
+        ) : workflow !== undefined ? (
+          <WorkflowView key={workflow} workflow={workflow} />
+        ) : (
+          <Empty title="Choose a session or a workflow to look at it" />
+        )}
+      </div>
+    </div>
+  );
+}

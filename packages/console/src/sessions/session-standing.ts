@@ -1,0 +1,25 @@
+import type { SessionSummary } from '@signalbox/model';
+import type { Standing } from '../story/words.ts';
+
+/** What a guided session is doing, in a person's words. */
+export function sessionStanding({
+  health,
+  waiting,
+  runs,
+}: Pick<SessionSummary, 'health' | 'waiting' | 'runs'>): Standing {
+  if (health !== 'healthy') return { signal: 'failed', word: health.replace('_', ' ') };
+  if (waiting > 0) return { signal: 'waiting', word: 'waits for you' };
+  const [first] = runs;
+  switch (first?.status) {
+    case undefined:
+      return { signal: 'idle', word: 'not begun' };
+    case 'in_progress':
+      return { signal: 'working', word: 'in progress' };
+    case 'blocked':
+      return { signal: 'held', word: 'blocked' };
+    case 'complete':
+      return { signal: 'done', word: 'complete' };
+    case 'complete_with_gaps':
+      return { signal: 'done', word: 'complete, with gaps' };
+  }
+}

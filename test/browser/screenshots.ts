@@ -1,0 +1,105 @@
+/**
+ * Pictures of every page, light and dark, into docs/screenshots. Build the console first: `npm run build`.
+ *
+ *   node test/browser/screenshots.ts
+ */
+import path from 'node:path';
+import type { ApprovalId, RunId } from '@signalbox/model';
+import type { Page } from 'playwright-core';
+import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
+import { repositoryRoot } from '../../scripts/local-program.ts';
+import { launchBrowser } from './chromium.ts';
+import { type LiveConsole, openLiveConsole } from './live-console.ts';
+
+const folder = path.join(repositoryRoot, 'docs/screenshots');
+const live = await openLiveConsole();
+const browser = await launchBrowser();
+try {
+  const places = await scene(live);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme });
+    const page = await context.newPage();
+    for (const [name, place, isReady] of places) {
+      await page.goto(`${live.url}${place}#token=${live.token}`);
+      await isReady(page);
+      await page.screenshot({ path: path.join(folder, `${name}-${colorScheme}.png`), animations: 'disabled' });
+    }
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await live.close();
+}
+
+type Place = readonly [name: string, place: string, isReady: (page: Page) => Promise<unknown>];
+
+/** Runs that wait, failed, completed and keep something, and an agent that is guided. */
+async function scene({ client, plan, project, broken, guided, ...console }: LiveConsole): Promise<readonly Place[]> {
+  console.break();
+  for (let parcel = 1; parcel <= 5; parcel += 1) await start('deliver', 'failed', { broken, parcel });
+  const failed = await start('release', 'waiting', { project, broken, version: '2.3.9', checks: 9 }, ['nightly']);
+  await answer(failed);
+  await until(failed, 'failed');
+  console.mend();
+  await start('notes', 'completed', undefined, [], project);
+  const waiting = await start('release', 'waiting', { project, checks: 24 }, ['nightly', 'eu']);
+  await start('release', 'waiting', { project, version: '2.5.0', checks: 3 });
+  const started = given(await guided.start({ workflowId: 'wr.bug-investigation' }));
+  const needsFromUser = [{ reason: 'needs_user_account_access' as const, summary: 'May I see the build server?' }];
+  const output = { notesMarkdown: NOTES, needsFromUser };
+  const { stateToken, ackToken = '' } = started;
+  given(await guided.continue({ stateToken, ackToken, output }));
+  const text = (words: string | RegExp) => (page: Page) => page.getByText(words).first().waitFor();
+  const diff = (page: Page) => page.getByLabel('As it would be').waitFor();
+  const asked = given(await client.decisions({ run: waiting })).approvals[0]?.approvalId;
+  return [
+    ['briefing', '/', text('seven days')],
+    ['queue', `/queue?decision=${asked}`, diff],
+    ['runs', '/runs', text('nightly')],
+    ['run', `/runs/${waiting}?node=changelog`, diff],
+    [
+      'run-graph',
+      `/runs/${waiting}?tab=plan&node=changelog&look=tools`,
+      page => page.locator('.react-flow__node').first().waitFor(),
+    ],
+    ['run-frame', `/runs/${waiting}?frame=7&node=check`, text('was rendered because of')],
+    ['run-failed', `/runs/${failed}?node=smoke-test`, text('the database is not there')],
+    ['failures', '/failures', text('times in a row')],
+    ['artifacts', '/artifacts', text('bytes')],
+    ['workflows', `/workflows?session=${started.sessionId}`, text('May I see the build server?')],
+    ['start', `/start?like=${waiting}`, page => page.locator('textarea').waitFor()],
+    ['settings', '/settings', text('Safety')],
+  ];
+
+  async function start(
+    name: string,
+    end: string,
+    input?: object,
+    tags: string[] = [],
+    directory?: string,
+  ): Promise<RunId> {
+    const body = { file: plan(name), tags, ...(input && { input: { ...input } }), ...(directory && { directory }) };
+    const { id } = given(await client.start(body as Parameters<typeof client.start>[0]));
+    await until(id, end);
+    return id;
+  }
+
+  async function answer(run: RunId): Promise<void> {
+    const { approvals } = given(await client.decisions({ run }));
+    given(await client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' }));
+  }
+
+  function until(run: RunId, wanted: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const watch = client.watch(run, news => {
+      const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
+      if (summary?.record.status === wanted) resolve();
+    });
+    return promise.finally(() => watch.close());
+  }
+}
+
+function given<T>(read: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object }): T {
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  return read.value;
+}
