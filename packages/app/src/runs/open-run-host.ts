@@ -1,23 +1,21 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import { editUndriven, type RunEnd, resetUndriven, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
-import { checkpointUnknown } from '@signalbox/state';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
-import { forkRun } from '../forks/fork-run.ts';
+import { createInterventions } from '../forks/interventions.ts';
 import type { Machine } from '../machine.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
-import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { createHostExecutor } from './host-executor.ts';
@@ -259,6 +257,16 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return ok(run);
   };
 
+  const interventions = createInterventions({
+    store,
+    machine,
+    tools: options.tools,
+    workspaces: options.workspaces,
+    threads,
+    resume,
+    resumeWaiting: options.resumeOnAnswer === true,
+  });
+
   async function act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>> {
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
@@ -296,12 +304,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason);
         return ok(undefined);
       case 'edit':
-        return edit(record, action, by);
-      case 'reset': {
-        const reset = await resetUndriven({ commit: store, reader: store, ...machine }, run, action.node, by);
-        if (!reset.ok) return reset;
-        return reset.value ? ok(undefined) : err(noEffect(run, action.kind, action.node));
-      }
+        return interventions.edit(record, action, by);
+      case 'reset':
+        return interventions.reset(run, action.node, by);
       case 'retry':
       case 'cancel': {
         const resumed = await resume(run);
@@ -312,53 +317,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       }
     }
   }
-
-  /** Changes the state of a run that nothing drives. */
-  async function edit(
-    record: RunRecord,
-    { key, value, reason }: Extract<RunAction, { readonly kind: 'edit' }>,
-    by: string,
-  ): Promise<Result<void, ErrorEnvelope>> {
-    const source = await keptPlan(store, record);
-    if (!source.ok) return source;
-    const fault = await threads.stateFault(source.value, key, value);
-    if ('status' in fault) return err(planLost(record.source?.entry ?? '', fault.reason));
-    if (!fault.ok) return fault;
-    if (fault.value !== undefined) return err(editRefused(record.id, key, fault.value));
-    const ports = { commit: store, reader: store, ...machine };
-    const edited = await editUndriven(ports, record.id, { key, value, reason, by });
-    if (!edited.ok) return edited;
-    // What it waited for may not be asked any more.
-    if (options.resumeOnAnswer === true && record.status === 'waiting') await resume(record.id);
-    return ok(undefined);
-  }
-
-  const fork: RunHost['fork'] = async (run, request, by) => {
-    const parent = await store.run(run);
-    if (parent === undefined) return err(unknownRun(run));
-    const forked = await forkRun(
-      { store, machine, tools: options.tools, workspaces: options.workspaces },
-      parent,
-      request,
-      by,
-    );
-    if (!forked.ok) return forked;
-    const { id } = forked.value;
-    return request.paused === true ? ok(id) : resume(id);
-  };
-
-  const checkpoints: RunHost['checkpoints'] = async run => {
-    const record = await store.run(run);
-    if (record === undefined) return err(unknownRun(run));
-    return ok(options.tools === undefined ? [] : await callCheckpoints({ store, tools: options.tools }, record));
-  };
-
-  const undo: RunHost['undo'] = async (run, call, request, by) => {
-    const record = await store.run(run);
-    if (record === undefined) return err(unknownRun(run));
-    if (options.tools === undefined) return err(checkpointUnknown(call, 'pre'));
-    return undoRecorded({ store, machine, tools: options.tools }, record, call, request, by);
-  };
 
   async function hasNode({ id, frames }: RunRecord, node: string): Promise<boolean> {
     return frames > 0 && (await store.valueAt(id, 'node', node, frames)) !== undefined;
@@ -389,9 +347,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     start,
     resume,
     act,
-    fork,
-    checkpoints,
-    undo,
+    fork: interventions.fork,
+    checkpoints: interventions.checkpoints,
+    undo: interventions.undo,
     answer,
     finished: run => driven.get(run)?.finished,
     driven: () => [...driven.keys()],

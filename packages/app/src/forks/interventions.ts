@@ -1,0 +1,72 @@
+import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { editUndriven, resetUndriven } from '@signalbox/plan';
+import type { RunRecord } from '@signalbox/runs';
+import { checkpointUnknown } from '@signalbox/state';
+import { keptPlan } from '../runs/plan-files.ts';
+import { planLost } from '../runs/plan-lost.ts';
+import { editRefused, noEffect, unknownRun } from '../runs/run-failures.ts';
+import type { RunAction, RunHost } from '../runs/run-host.ts';
+import type { PlanThreads } from '../threads/plan-threads.ts';
+import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
+import { type ForkPorts, forkRun } from './fork-run.ts';
+
+/** What a host does to runs besides driving them. */
+export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'undo'> {
+  /** Changes the state of a run that nothing drives. */
+  edit(
+    record: RunRecord,
+    edit: Extract<RunAction, { readonly kind: 'edit' }>,
+    by: string,
+  ): Promise<Result<void, ErrorEnvelope>>;
+  /** Resets a loop of a run that nothing drives. */
+  reset(run: RunId, node: string, by: string): Promise<Result<void, ErrorEnvelope>>;
+}
+
+export interface InterventionPorts extends ForkPorts {
+  readonly threads: Pick<PlanThreads, 'stateFault'>;
+  readonly resume: (run: RunId) => Promise<Result<RunId, ErrorEnvelope>>;
+  /** A run that waits goes on when what it waits for may not be asked any more. */
+  readonly resumeWaiting: boolean;
+}
+
+export function createInterventions(ports: InterventionPorts): Interventions {
+  const { store, machine, tools, threads, resume, resumeWaiting } = ports;
+  const runPorts = { commit: store, reader: store, ...machine };
+  return {
+    async edit(record, { key, value, reason }, by) {
+      const source = await keptPlan(store, record);
+      if (!source.ok) return source;
+      const fault = await threads.stateFault(source.value, key, value);
+      if ('status' in fault) return err(planLost(record.source?.entry ?? '', fault.reason));
+      if (!fault.ok) return fault;
+      if (fault.value !== undefined) return err(editRefused(record.id, key, fault.value));
+      const edited = await editUndriven(runPorts, record.id, { key, value, reason, by });
+      if (!edited.ok) return edited;
+      if (resumeWaiting && record.status === 'waiting') await resume(record.id);
+      return ok(undefined);
+    },
+    async reset(run, node, by) {
+      const reset = await resetUndriven(runPorts, run, node, by);
+      if (!reset.ok) return reset;
+      return reset.value ? ok(undefined) : err(noEffect(run, 'reset', node));
+    },
+    async fork(run, request, by) {
+      const parent = await store.run(run);
+      if (parent === undefined) return err(unknownRun(run));
+      const forked = await forkRun(ports, parent, request, by);
+      if (!forked.ok) return forked;
+      return request.paused === true ? ok(forked.value.id) : resume(forked.value.id);
+    },
+    async checkpoints(run) {
+      const record = await store.run(run);
+      if (record === undefined) return err(unknownRun(run));
+      return ok(tools === undefined ? [] : await callCheckpoints({ store, tools }, record));
+    },
+    async undo(run, call, request, by) {
+      const record = await store.run(run);
+      if (record === undefined) return err(unknownRun(run));
+      if (tools === undefined) return err(checkpointUnknown(call, 'pre'));
+      return undoRecorded({ store, machine, tools }, record, call, request, by);
+    },
+  };
+}
