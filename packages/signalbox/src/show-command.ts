@@ -45,6 +45,12 @@ async function show(
   if (frame !== undefined && !(/^\d+$/.test(frame) && Number(frame) <= last)) {
     return usageError(`Run ${run.id} has no frame ${frame}.`, `Its frames are 0 to ${last}.`);
   }
+  if (frame !== undefined && run.collected?.some(({ from, to }) => Number(frame) >= from && Number(frame) <= to)) {
+    return usageError(
+      `Frame ${frame} of run ${run.id} was collected.`,
+      `See "signalbox frames ${run.id}" for those that are left.`,
+    );
+  }
   // What came after the last frame is shown too, unless a frame was asked for.
   const tree =
     run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));

@@ -88,6 +88,10 @@ describe('commands of an operator', () => {
 
     expect((await call('frames', run)).printed).toMatch(/frames \d+ to \d+ were collected/);
     expect((await call('show', run, '--json')).printed).toContain('"collected":[');
+    expect(await call('show', run, '--frame', '1')).toMatchObject({
+      code: 2,
+      complained: expect.stringContaining('was collected'),
+    });
     writeFileSync(path.join(data, 'config.json'), '{"retention": {"removeAfterDays": 0}}');
     expect((await json('gc', '--compact')).runs).toMatchObject([{ run }]);
     expect(await call('why', run)).toMatchObject({ code: 1, complained: expect.stringContaining('There is no run') });
