@@ -2,3 +2,7 @@
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
 }
+
+interface AbortSignal {
+  readonly aborted: boolean;
+}
