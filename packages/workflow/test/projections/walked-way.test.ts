@@ -114,7 +114,9 @@ describe('the way to a place', () => {
     const plan = value(planGapAnswer(nodeHasher, SESSION, session.events(), gap.gapId, { kind: 'denied' }));
     if (plan.kind === 'answer') await session.append(plan);
     const gaps = projectGaps(session.events());
-    expect(answersAt(gaps, root.nodeId)).toEqual([{ reason: 'needs_user_approval', asked: gap.summary, answer: 'denied' }]);
+    expect(answersAt(gaps, root.nodeId)).toEqual([
+      { reason: 'needs_user_approval', asked: gap.summary, answer: 'denied' },
+    ]);
     expect(answersAt(gaps, gap.gapId as never)).toEqual([]);
   });
 });
