@@ -1,8 +1,10 @@
 import type { ReplayVerdict, RunReplay } from '@signalbox/app/runs';
 import { type Paint, shown } from '../terminal.ts';
 
+type Marks = Pick<Paint, 'good' | 'bad' | 'doubtful'>;
+
 /** What a verifying replay found, for people. */
-export function describeVerdict({ ok, runs }: ReplayVerdict, paint: Paint): string {
+export function describeVerdict({ ok, runs }: ReplayVerdict, paint: Marks): string {
   const frames = runs.reduce((sum, run) => sum + run.frames, 0);
   if (ok) return [paint.good(`✓ ${frames} frames came out again`), ...runs.map(lineOf)].join('\n');
   const difference = runs.find(run => run.difference !== undefined);
@@ -16,7 +18,7 @@ function lineOf({ run, name, frames, verified, unverified }: RunReplay): string 
   return `  ${run}  ${shown(name)}  ${verified} of ${frames} frames verified${rest}`;
 }
 
-function describeDifference({ run, difference }: RunReplay, paint: Paint): readonly string[] {
+function describeDifference({ run, difference }: RunReplay, paint: Marks): readonly string[] {
   if (difference === undefined) return [];
   const { frame, what, recorded, replayed, rows, source } = difference;
   return [

@@ -22,17 +22,15 @@ export async function verifyReplay(
   bundle: string | URL,
   { plan }: VerifyReplayOptions = {},
 ): Promise<readonly VerifiedRun[]> {
-  const { thisMachine, verifyBundleReplay } = await import('@signalbox/app/runs');
-  const verdict = await verifyBundleReplay(pathOf(bundle), {
-    machine: thisMachine(),
-    ...(plan === undefined ? {} : { plan: pathOf(plan) }),
-  });
-  if (!verdict.ok) throw new Error(`${verdict.error.message} ${verdict.error.suggestion}`);
-  if (verdict.value.ok) return verdict.value.runs.map(({ run, name, frames }) => ({ run, name, frames }));
-  const { describeVerdict } = await import('./replay-report.ts');
-  const plainly = (text: string) => text;
-  throw new Error(describeVerdict(verdict.value, { good: plainly, bad: plainly, doubtful: plainly } as never));
+  const loaded = (await import(new URL(ENTRY, import.meta.url).href)) as { readonly replayBundle: ReplayBundle };
+  return loaded.replayBundle(pathOf(bundle), plan && pathOf(plan));
 }
+
+/** Types are stripped where the sources run; the built package has its own entry beside it. */
+const ENTRY = import.meta.url.endsWith('.ts') ? './replay-bundle.ts' : './replay-bundle.js';
+
+/** Throws where a frame came out otherwise. */
+export type ReplayBundle = (file: string, plan: string | undefined) => Promise<readonly VerifiedRun[]>;
 
 function pathOf(file: string | URL): string {
   return file instanceof URL || file.startsWith('file:') ? fileURLToPath(file) : file;

@@ -1,0 +1,13 @@
+/** What `verifyReplay` loads when it is called: whoever writes plans should not load it with the plan API. */
+import { thisMachine, verifyBundleReplay } from '@signalbox/app/runs';
+import { describeVerdict } from './replay-report.ts';
+import type { ReplayBundle } from './verify-replay.ts';
+
+export const replayBundle: ReplayBundle = async (file, plan) => {
+  const verdict = await verifyBundleReplay(file, { machine: thisMachine(), plan });
+  if (!verdict.ok) throw new Error(`${verdict.error.message} ${verdict.error.suggestion}`);
+  const { ok, runs } = verdict.value;
+  if (ok) return runs.map(({ run, name, frames }) => ({ run, name, frames }));
+  const plainly = (text: string) => text;
+  throw new Error(describeVerdict(verdict.value, { good: plainly, bad: plainly, doubtful: plainly }));
+};
