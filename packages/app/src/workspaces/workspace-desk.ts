@@ -80,6 +80,25 @@ export function openWorkspaceDesk({
     return files.ok ? kept(files.value) : files;
   }
 
+  async function attached(writes: WriteSet, run: RunId): Promise<WriteSet> {
+    const { frame } = writes;
+    if (frame === undefined) return writes;
+    const known = await knownOf(run, writes);
+    if (known.workspace === undefined) return writes;
+    const before = known.ref;
+    if (before === undefined || mayHaveChanged(writes)) {
+      // A frame whose files could not be kept says so: nobody may take older ones for them.
+      const kept = await snapshot(run);
+      known.ref = kept.ok ? kept.value : null;
+    }
+    const { ref = null } = known;
+    const told = ref === null ? writes : await withTurnDiffs({ reader, blobs }, writes, run, ref);
+    if (ref === before) return told;
+    const change = { kind: 'set', value: ref } as const;
+    const interval = { space: 'workspace', key: WORKSPACE_KEY, fromFrame: frame.index, change } as const;
+    return { ...told, intervals: [...(told.intervals ?? []), interval] };
+  }
+
   async function restore(files: HostFilesystem, ref: string): Promise<Result<void, ErrorEnvelope>> {
     const named = digest.safeParse(ref);
     if (!named.success) return err(notARef(ref));
@@ -127,22 +146,11 @@ export function openWorkspaceDesk({
       return restored;
     },
     async attach(writes, run) {
-      const { frame } = writes;
-      if (frame === undefined) return writes;
-      const known = await knownOf(run, writes);
-      if (known.workspace === undefined) return writes;
-      const before = known.ref;
-      if (before === undefined || mayHaveChanged(writes)) {
-        // A frame whose files could not be kept says so: nobody may take older ones for them.
-        const ref = await snapshot(run);
-        known.ref = ref.ok ? ref.value : null;
-      }
-      const { ref = null } = known;
-      const told = ref === null ? writes : await withTurnDiffs({ reader, blobs }, writes, run, ref);
-      if (ref === before) return told;
-      const change = { kind: 'set', value: ref } as const;
-      const interval = { space: 'workspace', key: WORKSPACE_KEY, fromFrame: frame.index, change } as const;
-      return { ...told, intervals: [...(told.intervals ?? []), interval] };
+      const told = await attached(writes, run);
+      // What is known of a run that rests is looked up again when it goes on.
+      const status = writes.run?.kind === 'change' ? writes.run.change.status : undefined;
+      if (status !== undefined && status !== 'running') runs.delete(run);
+      return told;
     },
     async rollback(run, ref) {
       const files = await filesOf(run);

@@ -1,8 +1,10 @@
 import { type ArtifactId, deriveId, portableHasher, type RunId, utf8Bytes } from '@signalbox/model';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at } from '../../test/builders.ts';
 import type { NodeKey } from '../ids.ts';
 import { type ArtifactInput, artifactLimits, draftArtifact } from './artifact-draft.ts';
+import { bytesOfBase64 } from './base64.ts';
 import { imageType } from './image-type.ts';
 import { keepArtifact } from './keep-artifact.ts';
 
@@ -86,6 +88,17 @@ describe('an artifact that is given', () => {
     const picture = new Uint8Array(artifactLimits.imageBytes + 1);
     picture.set(PNG);
     expect(refusal({ kind: 'image', name: 'x', data: picture })).toMatchObject({ code: 'artifact/too-large' });
+  });
+
+  it('[L48] is taken from a data URL byte for byte', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
+        const text = Buffer.from(bytes).toString('base64');
+        expect(bytesOfBase64(text)).toEqual(bytes);
+        expect(bytesOfBase64(`${text}A`)).toBeUndefined();
+      }),
+    );
+    expect(['====', 'A===', 'ab c', 'abc-'].map(bytesOfBase64)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it('[L49] is what its bytes say, whatever it is called', () => {

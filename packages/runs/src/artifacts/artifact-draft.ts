@@ -1,4 +1,5 @@
 import { type ErrorEnvelope, err, failure, type Json, json, ok, type Result, utf8Length } from '@signalbox/model';
+import { bytesOfBase64 } from './base64.ts';
 import { imageType } from './image-type.ts';
 
 /** What an author or an agent gives to be kept and shown. */
@@ -127,13 +128,8 @@ function pictureOf(data: unknown, alt: unknown): Content | string {
 
 /** What the URL says of its type is not believed: the bytes tell. */
 function bytesOfUrl(url: string): Uint8Array | undefined {
-  const parts = /^data:[a-z0-9!#$&^_.+/-]*(?:;[^,;]*)*;base64,([A-Za-z0-9+/]*={0,2})$/i.exec(url);
-  if (parts?.[1] === undefined) return undefined;
-  try {
-    return Uint8Array.from(atob(parts[1]), character => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
+  const [head, data = ''] = url.split(',', 2);
+  return /^data:[^,]*;base64$/i.test(head ?? '') ? bytesOfBase64(data) : undefined;
 }
 
 function isText(value: unknown): value is string {
