@@ -23,7 +23,7 @@ import {
 } from '@signalbox/runs';
 import type { RunTables } from '../runs/member.ts';
 import { SQLITE_CONSTRAINT, sqliteCode } from '../sqlite/connection.ts';
-import { StoreFault } from '../sqlite/json-column.ts';
+import { StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 
 export interface RestorePorts {
   readonly database: DatabaseSync;
@@ -199,7 +199,7 @@ function taken(run: RunId): ErrorEnvelope<'run/exists'> {
 function failureOf(cause: unknown): RestoreError {
   const code = sqliteCode(cause);
   const why = cause instanceof Error ? cause.message : String(cause);
-  if (code === SQLITE_CONSTRAINT) return refusal('BUNDLE_INVALID_FORMAT', why).envelope;
+  if (code === SQLITE_CONSTRAINT || cause instanceof StoreDamage) return refusal('BUNDLE_INVALID_FORMAT', why).envelope;
   if (code === undefined && !(cause instanceof StoreFault)) throw cause;
   return failure('STORE_IO_FAILED', {
     message: `Nothing was kept: ${why}.`,
