@@ -9,7 +9,7 @@ import { Panel } from '../frame/panel.tsx';
 import { useNow } from '../frame/use-now.ts';
 import { RunLine } from '../runs/run-line.tsx';
 import { useLive } from '../server/live.tsx';
-import { failureStreaks } from '../story/failure-groups.ts';
+import { failureGroups, failureStreaks } from '../story/failure-groups.ts';
 import { headlineOf } from '../story/question.ts';
 import { isIn } from '../story/runs-list.ts';
 import { many, type Signal, span } from '../story/words.ts';
@@ -30,7 +30,7 @@ export function BriefingPage() {
   const waiting = decisions ?? [];
   const since = last === undefined ? now - 86_400_000 : Date.parse(last);
   const news = newsSince(known, since);
-  const failed = news.failed;
+  const failed = failureGroups(news.failed);
   const streaks = failureStreaks(known, STREAK);
   const needs = waiting.length + failed.length + streaks.length;
   return (
@@ -93,13 +93,16 @@ export function BriefingPage() {
                       </Link>
                     </li>
                   ))}
-                  {failed.slice(0, SHOWN).map(({ id, record }) => (
-                    <li key={id}>
-                      <Link to="/runs/$run" params={{ run: id }} search={{}}>
+                  {failed.slice(0, SHOWN).map(({ key, message, runs: members }) => (
+                    <li key={key}>
+                      <Link {...(members.length === 1 ? toRun(members[0]) : { to: '/failures' })}>
                         <Lamp signal="failed" />
-                        <span className="truncate">{record.error?.message ?? 'failed'}</span>
-                        <span className="text-muted">{record.name}</span>
-                        <Moment at={record.endedAt ?? record.updatedAt} className="text-faint" />
+                        <span className="truncate">{message}</span>
+                        <span className="text-muted">
+                          {members[0]?.record.name}
+                          {members.length > 1 && ` ×${members.length}`}
+                        </span>
+                        <Moment at={members[0]?.record.updatedAt ?? ''} className="text-faint" />
                       </Link>
                     </li>
                   ))}
@@ -141,6 +144,10 @@ function Lines({ runs, now }: { readonly runs: readonly RunSummary[]; readonly n
       ))}
     </ul>
   );
+}
+
+function toRun(run: RunSummary | undefined): LinkProps {
+  return run === undefined ? { to: '/failures' } : { to: '/runs/$run', params: { run: run.id }, search: {} };
 }
 
 interface FigureProps {

@@ -7,7 +7,10 @@ export function SpendingWords({ spending }: { readonly spending: Spending }) {
   return (
     <span className="mono whitespace-nowrap" title={`${inputTokens} tokens in, ${outputTokens} out`}>
       {money(costMicroUsd)}
-      <span className="text-faint"> · {tokens(inputTokens + outputTokens)} tokens</span>
+      <span className="text-faint">
+        <span className="spending-dot"> · </span>
+        {tokens(inputTokens + outputTokens)} tokens
+      </span>
     </span>
   );
 }
