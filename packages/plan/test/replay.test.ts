@@ -1,9 +1,10 @@
-import type { Json } from '@signalbox/model';
+import type { Json, RunId } from '@signalbox/model';
 import type { Frame, RunReader } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { PlanRunOptions } from '../src/frames/engine-options.ts';
-import { Effect, Fragment, Human, Phase, Task } from '../src/index.ts';
+import type { TaskExecutor } from '../src/frames/task-executor.ts';
+import { Effect, End, Fragment, forkPlan, Human, Phase, runPlan, Task } from '../src/index.ts';
 import { jsxDEV } from '../src/jsx/jsx-dev-runtime.ts';
 import { type AnyPlan, definePlan } from '../src/plan-definition.ts';
 import { replayRun } from '../src/replay/replay-run.ts';
@@ -200,5 +201,45 @@ describe('a replay', () => {
     const report = await run.replay();
     expect(report).toMatchObject({ verified: 0, unverified: [0] });
     expect(report.difference).toBeUndefined();
+  });
+
+  it('[P116] follows a run that was edited, and a fork of it, from the frame that the fork began with', async () => {
+    const counting = definePlan({
+      name: 'counting',
+      state: z.object({ n: z.number().default(0) }),
+      render: ctx =>
+        el(
+          Fragment,
+          {},
+          el(Task, { id: `t${ctx.state.get('n')}`, run: () => 1, onFinished: () => ctx.state.update('n', n => n + 1) }),
+          el(Human, { id: 'ask', prompt: `${ctx.state.get('n')}` }),
+          ctx.state.get('n') < 3 ? null : el(End, {}),
+        ),
+    });
+    let answers = 0;
+    const executor: TaskExecutor = {
+      execute: async () => (answers > 0 ? { kind: 'done', output: 1 } : { kind: 'blocked', reason: 'human' }),
+    };
+    const world = harness();
+    const first = world.start(counting, { executor, keepVolatile: true });
+    await world.calm();
+    await first.edit({ key: 'n', value: 5, reason: 'a person knows better', by: 'ada' });
+    await world.end(first);
+    const { frames = 0 } = (await world.runs.run(world.run)) ?? {};
+    expect(await replayRun({ plan: counting, run: world.run, reader: world.runs })).toMatchObject({ verified: frames });
+
+    const fork = world.ports.ids.mint<RunId>();
+    const forked = await forkPlan(world.ports, { run: fork, parent: world.run, frame: 1, by: 'ada' });
+    expect(forked).toMatchObject({ ok: true });
+    answers = 1;
+    await world.end(
+      runPlan({ ...(world.ports as never as PlanRunOptions), plan: counting, run: fork, executor, keepVolatile: true }),
+    );
+    const { frames: made = 0 } = (await world.runs.run(fork)) ?? {};
+    expect(made).toBeGreaterThan(1);
+    expect(await replayRun({ plan: counting, run: fork, reader: world.runs })).toMatchObject({
+      frames: made,
+      verified: made,
+    });
   });
 });

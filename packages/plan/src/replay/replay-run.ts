@@ -233,7 +233,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     if (digest.value !== frame.digest) return notAsTold(frame, digest.value);
     const { status: _, ...begun } = record;
     const waiting = (await reader.tasks(run)).filter(
-      task => task.createdAt <= record.createdAt && task.handledFrame !== 0,
+      task => task.createdAt < record.createdAt && task.handledFrame !== 0,
     );
     store.inherit({ ...begun, status: 'paused', nextSeq: 0, inputSeq: 0 }, values, waiting.map(asBegun));
     await engine.close();
