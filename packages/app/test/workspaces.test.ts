@@ -207,6 +207,27 @@ describe('the files of a workspace', () => {
     });
   });
 
+  it.each(['..', '.', '', 'a/../../b', '../../../tmp/x', 'a\0b'])(
+    '[A80] of a snapshot from elsewhere do not lead out: %j',
+    async name => {
+      const { folder, desk, store, start } = await openDesk();
+      const { run, workspace } = await start(gitRepository(path.join(folder, 'repo'), { 'a.txt': 'one' }));
+      const owned = { mode: 0o755, uid: 0, gid: 0 };
+      const [content] = must(await store.put([Buffer.from('evil')]));
+      const entry = { name, kind: 'file', ...owned, size: 4, digest: content };
+      const [tree] = must(await store.put([Buffer.from(JSON.stringify({ version: 1, ...owned, entries: [entry] }))]));
+      const first = must(await desk.snapshot(run));
+      for (const refused of [
+        desk.diff(run, first, tree),
+        desk.rollback(run, tree ?? ''),
+        desk.materialize(tree ?? '', workspace.path),
+      ]) {
+        expect(await refused).toMatchObject({ ok: false, error: { code: 'state/snapshot-failed' } });
+      }
+      expect(must(await desk.snapshot(run))).toBe(first);
+    },
+  );
+
   it('[A81] are named by frames: each says which snapshot held, and only where they may have changed is one taken', async () => {
     const { folder, store, start, frame } = await openDesk();
     const repository = gitRepository(path.join(folder, 'repo'), { 'a.txt': 'one\n' });

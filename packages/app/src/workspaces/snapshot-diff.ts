@@ -38,31 +38,38 @@ export async function snapshotDiff(
     return { path: name, change: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed' };
   });
   if (changed.length === 0) return ok({ files, patch: '' });
+  try {
+    const patch = await patchOf(contents, changed);
+    return patch.ok ? ok({ files, patch: patch.value }) : patch;
+  } catch (cause) {
+    return err(notCompared(cause instanceof Error ? cause.message : String(cause)));
+  }
+}
+
+/** Puts both sides of what differs into a directory of its own, for git to show. Empty where there is no git. */
+async function patchOf(contents: Contents, changed: readonly Leaf[]): Promise<Result<string, ErrorEnvelope>> {
   const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-diff-'));
   try {
     for (const side of ['a', 'b']) fs.mkdirSync(path.join(place, side));
-    for (const { path: name, before: old, after: now } of changed) {
+    for (const { path: name, before, after } of changed) {
       const lost =
-        (await putLeaf(contents, path.join(place, 'a', name), old)) ??
-        (await putLeaf(contents, path.join(place, 'b', name), now));
+        (await putLeaf(contents, path.join(place, 'a', name), before)) ??
+        (await putLeaf(contents, path.join(place, 'b', name), after));
       if (lost !== undefined) return err(lost);
     }
-    const how = [
-      '--no-index',
-      '--no-color',
-      '--no-ext-diff',
-      '--no-textconv',
-      '--no-renames',
-      '--src-prefix=',
-      '--dst-prefix=',
-    ];
-    const { code, out, said } = await git(place, ['diff', ...how, '--', 'a', 'b']);
-    if (code === 127) return ok({ files, patch: '' });
-    return code > 1 ? err(notCompared(said)) : ok({ files, patch: out.replace(HEADER, 'diff --git a/$2 b/$2') });
+    const { code, out, said } = await git(place, ['diff', ...PLAIN, '--', 'a', 'b']);
+    if (code === 127) return ok('');
+    return code > 1 ? err(notCompared(said)) : ok(out.replace(HEADER, 'diff --git a/$2 b/$2'));
   } finally {
     fs.rmSync(place, { recursive: true, force: true });
   }
 }
+
+/** Nothing of the user's configuration: the same two trees give the same text. */
+const PLAIN = [
+  ...['--no-index', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'],
+  ...['--src-prefix=', '--dst-prefix='],
+];
 
 /** Of a file that is on one side only, git names that side twice. */
 const HEADER = /^diff --git ([ab])\/(.+) \1\/\2$/gm;

@@ -69,16 +69,23 @@ export async function loadTree(
   if (!parsed.success) return err(notATree(at));
   const { mode, uid, gid } = parsed.data;
   const entries = new Map<string, TreeNode>();
-  for (const { name, ...entry } of parsed.data.entries) {
+  for (const { name: written, ...entry } of parsed.data.entries) {
+    const name = nameFromJson(written);
+    if (!isName(name)) return err(notATree(at));
     if (entry.kind === 'directory') {
       const child = await loadTree(store, entry.digest);
       if (!child.ok) return child;
-      entries.set(nameFromJson(name), child.value);
+      entries.set(name, child.value);
     } else if (entry.kind === 'link') {
-      entries.set(nameFromJson(name), { kind: 'link', target: nameFromJson(entry.target) });
-    } else entries.set(nameFromJson(name), entry);
+      entries.set(name, { kind: 'link', target: nameFromJson(entry.target) });
+    } else entries.set(name, entry);
   }
   return ok({ kind: 'directory', mode, uid, gid, entries });
+}
+
+/** A kept tree may come from elsewhere: what leads out of its directory is no name in it. */
+function isName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0');
 }
 
 function jsonOf(bytes: Uint8Array): unknown {
