@@ -340,7 +340,10 @@ describe('what a person does', () => {
     const cells = page.locator('.artifact-table td:last-child');
     expect(await cells.allTextContents()).toEqual(['9', '41', '128']);
     await page.getByRole('button', { name: /Coverage/ }).click();
-    await page.getByRole('img', { name: 'A small square' }).waitFor();
+    await page
+      .getByRole('img', { name: 'Coverage grew over eight weeks' })
+      .and(page.locator('canvas[width="96"]'))
+      .waitFor();
     await page.getByRole('button', { name: /Rollout.*version 3/ }).click();
     await page.getByText('3 of 3 regions').waitFor();
     expect(await page.locator('.artifact-list > li').count()).toBe(5);

@@ -17,7 +17,7 @@ const browser = await launchBrowser();
 try {
   const places = await scene(live);
   for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ viewport: { width: 1092, height: 560 }, colorScheme });
+    const context = await browser.newContext({ viewport: { width: 1120, height: 590 }, colorScheme });
     const page = await context.newPage();
     for (const [name, place, isReady] of places) {
       await page.goto(`${live.url}${place}#token=${live.token}`);

@@ -1,5 +1,5 @@
 import type { WireArtifact } from '@signalbox/model';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Moment } from '../frame/moment.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
@@ -90,6 +90,7 @@ function Picture({
   readonly alt: string;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [isBroken, setIsBroken] = useState(false);
   useEffect(() => {
     let isOver = false;
     void createImageBitmap(new Blob([new Uint8Array(content)], { type })).then(
@@ -100,12 +101,13 @@ function Picture({
         shown.height = picture.height;
         shown.getContext('2d')?.drawImage(picture, 0, 0);
       },
-      () => undefined,
+      () => setIsBroken(true),
     );
     return () => {
       isOver = true;
     };
   }, [content, type]);
+  if (isBroken) return <Empty title="This picture cannot be read: save it to look at it" />;
   return <canvas ref={canvas} className="picture" role="img" aria-label={alt} />;
 }
 

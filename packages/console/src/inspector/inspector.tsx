@@ -28,7 +28,10 @@ export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorPro
   const tasks = useTasks(run, events, true);
   const own = tasks?.filter(task => task.node === node.id);
   const [chosen, setChosen] = useState<string>();
-  const task = own?.find(({ id }) => id === chosen) ?? own?.at(-1);
+  const task =
+    own?.find(({ id }) => id === chosen) ??
+    own?.findLast(({ iteration }) => iteration === node.iteration) ??
+    own?.at(-1);
   const chunks = useStream(run, task, lastMoveOf(events, node.id) + (speech.get(task?.id ?? '')?.next ?? 0));
   const transcript = chunks && transcriptOf(chunks);
   const { signal, word } = nodeStanding(node.status);

@@ -52,7 +52,7 @@ export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
         nodesConnectable={false}
         onNodeClick={(_, { id }) => onCurrent(id)}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.1 }}
+        fitViewOptions={{ minZoom: 0.6, maxZoom: 1, padding: 0.1 }}
         minZoom={0.1}
         proOptions={{ hideAttribution: true }}
       >

@@ -2,8 +2,9 @@
 import { definePlan, Task } from 'signalbox';
 import * as z from 'zod';
 
-const dot =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFElEQVR4nGMMOPKfARtgwio6aCUAxqEBvtYd2Y8AAAAASUVORK5CYII=';
+/** Eight bars. */
+const bars =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAGAAAAAwAQMAAADU2O2MAAAABlBMVEXm7OgujGKdzL6AAAAALklEQVR42mNgoAjw/yGZ8/881Tj/D5DK4f+Dh3P+D3U4/H/I4UBYJHDgrKHEAQCR9Tp6PylhiQAAAABJRU5ErkJggg==';
 
 export default definePlan({
   name: 'notes',
@@ -31,7 +32,7 @@ export default definePlan({
         for (const current of [1, 2, 3])
           await artifact.progress('Rollout', current, 3, { key: 'rollout', label: 'regions' });
         await artifact.link('Build', 'https://ci.example/builds/812', { label: 'build 812' });
-        await artifact.image('Coverage', dot, { alt: 'A small square' });
+        await artifact.image('Coverage', bars, { alt: 'Coverage grew over eight weeks' });
       }}
       onFinished={() => ctx.state.set('written', true)}
     />
