@@ -139,7 +139,7 @@ function isTraced({ debug = false, trace }: RunFlags): boolean {
 }
 
 /** Where the phases of frames are told. */
-function tracing(terminal: Terminal, flags: RunFlags): { readonly trace: Trace | undefined; readonly dev?: boolean } {
+function tracing(terminal: Terminal, flags: RunFlags): { readonly trace: Trace | undefined } {
   if (!isTraced(flags)) return { trace: undefined };
   const { debug = false, trace } = flags;
   const traces = [
@@ -147,7 +147,6 @@ function tracing(terminal: Terminal, flags: RunFlags): { readonly trace: Trace |
     ...(trace === undefined ? [] : [fileTrace(trace)]),
   ];
   return {
-    dev: debug,
     trace: (run, entry) => {
       for (const tell of traces) tell(run, entry);
     },

@@ -28,7 +28,7 @@ export interface Home {
   close(): Promise<void>;
 }
 
-export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnAnswer' | 'trace' | 'dev'> {
+export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnAnswer' | 'trace'> {
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;

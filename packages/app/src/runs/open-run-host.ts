@@ -48,7 +48,6 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   /** A run that waits goes on as soon as it is answered. */
   readonly resumeOnAnswer?: boolean;
   readonly trace?: (run: RunId, entry: TraceEntry) => void;
-  readonly dev?: boolean;
 }
 
 /** What a run was started or taken up with, and what becomes of it. */
@@ -104,7 +103,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     refused: [options.dataDirectory],
     ...(workspace === undefined ? {} : { workspace }),
     trace: options.trace !== undefined,
-    dev: options.dev ?? false,
     database: path.join(options.dataDirectory, 'db.sqlite'),
   });
 

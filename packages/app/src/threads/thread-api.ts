@@ -107,7 +107,6 @@ export interface DriveJob {
   readonly changed: readonly string[];
   readonly limit: StopVerdict;
   readonly trace: boolean;
-  readonly dev: boolean;
   /** What `ctx.fs` reaches, and what of it nobody may enter. */
   readonly directory: string;
   readonly refused: readonly string[];

@@ -20,7 +20,6 @@ export interface SurfaceOptions {
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly trace?: NonNullable<HomeOptions['trace']>;
-  readonly dev?: boolean;
   /** Whether a run will be driven. */
   readonly warm?: boolean;
 }

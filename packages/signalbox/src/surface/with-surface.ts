@@ -14,11 +14,9 @@ export async function withSurface(
     dataDir,
     json = false,
     trace,
-    dev,
     warm,
   }: DataFlags & {
     readonly trace?: SurfaceOptions['trace'] | undefined;
-    readonly dev?: boolean;
     readonly warm?: boolean;
   },
   work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
@@ -30,7 +28,6 @@ export async function withSurface(
     machine: thisMachine(),
     env,
     ...(trace && { trace }),
-    ...(dev !== undefined && { dev }),
     ...(warm !== undefined && { warm }),
   });
   const refuse = (error: ErrorEnvelope): ExitCode => {
