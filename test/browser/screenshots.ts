@@ -13,7 +13,8 @@ import { type LiveConsole, openLiveConsole } from './live-console.ts';
 
 const folder = path.join(repositoryRoot, 'docs/screenshots');
 const live = await openLiveConsole();
-const browser = await launchBrowser();
+// Letters without coloured edges make smaller pictures.
+const browser = await launchBrowser(['--disable-lcd-text']);
 try {
   const places = await scene(live);
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -58,6 +58,7 @@ import {
   type TransitionList,
   taskList,
   transitionList,
+  treeNode,
   type UndoBody,
   type UndoReport,
   undoReport,
@@ -225,7 +226,13 @@ export function createClient({
       request({ method: 'GET', path: ofRun(run, '/events'), query: { ...page }, answer: eventList }),
     frames: (run, page = {}) =>
       request({ method: 'GET', path: ofRun(run, '/frames'), query: { ...page }, answer: frameList }),
-    tree: (run, frame) => request({ method: 'GET', path: ofRun(run, `/frames/${frame}/tree`), answer: frameTree }),
+    tree: (run, frame) =>
+      request({
+        method: 'GET',
+        path: ofRun(run, `/frames/${frame}/tree`),
+        answer: frameTree,
+        list: { name: 'tree', item: treeNode },
+      }),
     state: (run, frame) => request({ method: 'GET', path: ofRun(run, '/state'), query: { frame }, answer: frameState }),
     transitions: (run, options = {}) =>
       request({ method: 'GET', path: ofRun(run, '/transitions'), query: { ...options }, answer: transitionList }),

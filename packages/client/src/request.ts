@@ -26,6 +26,8 @@ export interface Call<Schema extends z.ZodType> {
   readonly body?: object;
   readonly idempotencyKey?: string | undefined;
   readonly answer: Schema;
+  /** A long list in the answer: it is checked in parts, so that whoever draws can draw in between. */
+  readonly list?: { readonly name: string; readonly item: z.ZodType };
 }
 
 export type Request = <Schema extends z.ZodType>(call: Call<Schema>) => Answer<z.infer<Schema>>;
@@ -54,11 +56,34 @@ export function createRequest(url: string, token: string, fetch: Fetch): Request
       const error = errorEnvelope.safeParse(value);
       return err(error.success ? (error.data as ErrorEnvelope) : badAnswer(url, `status ${status}, and no envelope`));
     }
-    const answer = call.answer.safeParse(value);
-    if (answer.success) return ok(answer.data);
+    const answer =
+      call.list === undefined ? call.answer.safeParse(value) : await checkedInParts(call, call.list, value);
+    if (answer.success) return ok(answer.data as z.infer<typeof call.answer>);
     const [issue] = answer.error.issues;
     return err(badAnswer(url, `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message}`));
   };
+}
+
+const PART = 500;
+
+/** The same as checking it at once, item by item and the rest around them. */
+async function checkedInParts(
+  { answer }: Call<z.ZodType>,
+  { name, item }: NonNullable<Call<z.ZodType>['list']>,
+  value: unknown,
+): Promise<z.ZodSafeParseResult<unknown>> {
+  const items = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  if (!Array.isArray(items) || items.length <= PART) return answer.safeParse(value);
+  const around = answer.safeParse({ ...(value as object), [name]: [] });
+  if (!around.success) return around;
+  const checked: unknown[] = [];
+  for (let from = 0; from < items.length; from += PART) {
+    const part = item.array().safeParse(items.slice(from, from + PART));
+    if (!part.success) return part;
+    checked.push(...part.data);
+    await new Promise<void>(resolve => setTimeout(resolve));
+  }
+  return { success: true, data: { ...(around.data as object), [name]: checked } };
 }
 
 /** Bytes instead of JSON. */

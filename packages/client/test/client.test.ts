@@ -109,6 +109,27 @@ describe('a client', () => {
     const misled = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, fetch });
     expect(await misled.runs()).toMatchObject({ ok: false, error: { code: 'request/bad-answer' } });
   });
+
+  it('[C11] checks a long list in parts: all of it is believed, or nothing', async () => {
+    const run = '01890000-0000-7000-8000-00000000dead' as RunId;
+    const node = (index: number) => ({
+      id: `n${index}`,
+      nodeId: run,
+      index,
+      kind: 'task',
+      label: `Task ${index}`,
+      status: 'idle',
+      iteration: 0,
+    });
+    const tree: object[] = Array.from({ length: 1_234 }, (_, index) => node(index));
+    const ask = () => {
+      const fetch = async () => new Response(JSON.stringify({ frame: 3, tree }));
+      return createClient({ url: 'http://127.0.0.1:1', token: TOKEN, fetch }).tree(run, 3);
+    };
+    expect(await ask()).toEqual({ ok: true, value: { frame: 3, tree } });
+    tree[1_111] = { ...node(1_111), status: 'odd' };
+    expect(await ask()).toMatchObject({ ok: false, error: { code: 'request/bad-answer' } });
+  });
 });
 
 /** Keeps what a watch tells. */

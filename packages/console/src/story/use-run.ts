@@ -59,6 +59,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
         changes: trigger.keys?.length ?? 0,
       }));
       store.change(story => ({ ...story, frames: withFrames(story.frames, marks) }));
+      await idle();
     }
   }
 
@@ -79,4 +80,12 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     isOver = true;
     watch.close();
   };
+}
+
+/** Until the page has nothing better to do. */
+function idle(): Promise<void> {
+  return new Promise(resolve => {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 1000 });
+    else setTimeout(resolve, 100);
+  });
 }
