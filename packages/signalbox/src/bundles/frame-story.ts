@@ -15,14 +15,13 @@ export async function printFrames(
     const frames = await reader.frames(id, from, PAGE);
     if (frames.length === 0) return;
     for (const frame of frames) {
-      const changes = await written(frame.index - 1);
+      const changes = await written(frame.index);
       terminal.print(json ? JSON.stringify({ ...frame, changes }) : describeFrame(frame, changes));
     }
     from = (frames.at(-1)?.index ?? from) + 1;
   }
 }
 
-/** What is written in a frame is seen in the next one. */
 function describeFrame(frame: Frame, changes: readonly TransitionView[]): string {
   const { index, at, trigger, mounted, unmounted, digest, verifiable } = frame;
   const why = trigger.detail === undefined ? trigger.kind : `${trigger.kind} (${trigger.detail})`;
@@ -44,13 +43,18 @@ function transitionsByFrame(reader: Pick<Reader, 'transitions'>, run: RunRecord[
   return async (frame: number): Promise<readonly TransitionView[]> => {
     const found: TransitionView[] = [];
     for (;;) {
-      const at = pending.findIndex(transition => transition.frame > frame);
+      const at = pending.findIndex(transition => seenIn(transition) > frame);
       found.push(...(at < 0 ? pending : pending.slice(0, at)));
       pending = at < 0 ? [] : pending.slice(at);
-      if (at >= 0 || next === undefined) return found.filter(transition => transition.frame === frame);
+      if (at >= 0 || next === undefined) return found.filter(transition => seenIn(transition) === frame);
       const page: Awaited<ReturnType<Reader['transitions']>> = await reader.transitions(run, { from: next });
       pending = page.items;
       next = page.next;
     }
   };
+}
+
+/** What is written in a frame is seen in the next one; what a run begins with, in its first. */
+function seenIn({ frame, trigger }: TransitionView): number {
+  return trigger === 'plan.initial' || trigger === 'run.forked' ? 0 : frame + 1;
 }
