@@ -181,6 +181,6 @@ it('[P110] whatever was asked of a run, whichever processes died: its frames and
       }
       expect(effectRuns).toBe(effects);
     }),
-    { numRuns: soak ? 1000 : 15 },
+    soak ? { numRuns: 1000 } : { numRuns: 15, seed: -638710521 },
   );
 });

@@ -92,6 +92,16 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
     // Its wait was over, also where a pause kept it from being started.
     const isDue = event.type === 'task.started' || event.to === 'idle';
     if (isWaiting && isDue) commands.push({ kind: 'due', node });
+    // It was woken before it was canceled: what it waited for was forgotten.
+    if (
+      isWaiting &&
+      event.type === 'node.status' &&
+      event.to === 'canceled' &&
+      records.get(node)?.reason !== undefined
+    ) {
+      const row = (await reader.valueAt(run, 'status', node, frame)) as { readonly reason?: string } | undefined;
+      if (row !== undefined && row.reason === undefined) commands.unshift({ kind: 'due', node });
+    }
     if (event.type !== 'task.started') continue;
     started += 1;
     const { task } = event;
