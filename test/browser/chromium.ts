@@ -15,7 +15,7 @@ const installed = [
  * The system's Chromium where there is one, else the one that comes as a package (Linux on x64) and unpacks itself into the
  * temporary folder. The package's own arguments are left out: they turn off the web's security, which is tested here.
  */
-export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   const system = installed.find(file => existsSync(file));
   if (system === undefined && (process.platform !== 'linux' || process.arch !== 'x64')) {
     throw new Error('tests of the console need Chromium or Chrome: install one of them');
@@ -30,7 +30,6 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
       '--disable-dev-shm-usage',
       '--disable-background-networking',
       '--no-first-run',
-      ...more,
     ],
     headless: true,
   });

@@ -3,6 +3,7 @@
  *
  *   node test/browser/screenshots.ts
  */
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Page } from 'playwright-core';
@@ -10,20 +11,21 @@ import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
 import { repositoryRoot } from '../../scripts/local-program.ts';
 import { launchBrowser } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
+import { smallPng } from './small-png.ts';
 
 const folder = path.join(repositoryRoot, 'docs/screenshots');
 const live = await openLiveConsole();
-// Letters without coloured edges make smaller pictures.
-const browser = await launchBrowser(['--disable-lcd-text']);
+const browser = await launchBrowser();
 try {
   const places = await scene(live);
   for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ viewport: { width: 1120, height: 590 }, colorScheme });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 700 }, colorScheme });
     const page = await context.newPage();
     for (const [name, place, isReady] of places) {
       await page.goto(`${live.url}${place}#token=${live.token}`);
       await isReady(page);
-      await page.screenshot({ path: path.join(folder, `${name}-${colorScheme}.png`), animations: 'disabled' });
+      const png = smallPng(await page.screenshot({ animations: 'disabled' }));
+      writeFileSync(path.join(folder, `${name}-${colorScheme}.png`), png);
     }
     await context.close();
   }
