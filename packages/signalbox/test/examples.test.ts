@@ -44,7 +44,10 @@ describe('the examples', () => {
     expect(readme('07-replay-in-a-test')).toContain(replayed.stdout.split('\n')[0]);
     const config = path.join(cwd, 'vitest.config.mjs');
     const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
-    writeFileSync(config, `export default { test: { testTimeout: 300_000 }, resolve: { alias: { signalbox: ${JSON.stringify(index)} } } };`);
+    writeFileSync(
+      config,
+      `export default { test: { testTimeout: 300_000 }, resolve: { alias: { signalbox: ${JSON.stringify(index)} } } };`,
+    );
     const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
     const tested = spawnSync(process.execPath, [vitest, 'run', '--root', folder, '--config', config], {
       encoding: 'utf8',
