@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { skipGate } from './test/skip-gate.ts';
@@ -10,6 +11,8 @@ const rules = ['test/layers.test.ts', 'test/spec-coverage.test.ts'];
 
 export default defineConfig({
   test: {
+    // Tests of whole programs wait for them more than they compute.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
       // Modules keep no state between tests, so files share them: loading them anew for each takes four times as long.
