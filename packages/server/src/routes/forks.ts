@@ -1,22 +1,11 @@
-import { type ForkRequest, lineageOf, type RunAction, type RunHost } from '@signalbox/app/runs';
-import {
-  type CheckpointList,
-  editBody,
-  emptyBody,
-  err,
-  forkBody,
-  ok,
-  type RunId,
-  rerunBody,
-  retryBody,
-  undoBody,
-} from '@signalbox/model';
-import { type Context, Hono } from 'hono';
+import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/runs';
+import { type CheckpointList, editBody, emptyBody, forkBody, rerunBody, retryBody, undoBody } from '@signalbox/model';
+import { Hono } from 'hono';
 import type * as z from 'zod';
 import { answer, readBody, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
-import { summariesOf } from '../views/run-view.ts';
-import { knownRun, unknownRun } from './known-run.ts';
+import { knownRun } from './known-run.ts';
+import { actRoute, runRoute } from './run-route.ts';
 
 /** Going back, branching off and intervening. */
 export function forkRoutes(host: RunHost): Hono<Asked> {
@@ -28,15 +17,15 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
     schema: Schema,
     requestOf: (body: z.infer<Schema>, node: string) => ForkRequest,
   ) =>
-    routes.post(path, async context => {
-      const run = await knownRun(reader, context.req.param('run') ?? '');
-      if (!run.ok) return refuse(context, run.error);
-      const body = await readBody(context, schema);
-      if (!body.ok) return refuse(context, body.error);
-      const request = requestOf(body.value, context.req.param('node') ?? '');
-      const forked = await host.fork(run.value.id, request, context.get('user'));
-      return forked.ok ? answerRun(context, forked.value, 201) : refuse(context, forked.error);
-    });
+    routes.post(
+      path,
+      runRoute(
+        host,
+        schema,
+        (run, body, context) => host.fork(run, requestOf(body, context.req.param('node') ?? ''), context.get('user')),
+        201,
+      ),
+    );
   fork('/:run/fork', forkBody, body => {
     if ('frame' in body) {
       const { frame, ...rest } = body;
@@ -47,23 +36,18 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
   });
   fork('/:run/nodes/:node/rerun', rerunBody, (body, node) => ({ at: { kind: 'node', node }, ...body }));
 
-  const act = <Schema extends z.ZodType>(
-    path: string,
-    schema: Schema,
-    actionOf: (body: z.infer<Schema>, node: string) => RunAction,
-  ) =>
-    routes.post(path, async context => {
-      const run = await knownRun(reader, context.req.param('run') ?? '');
-      if (!run.ok) return refuse(context, run.error);
-      const body = await readBody(context, schema);
-      if (!body.ok) return refuse(context, body.error);
-      const action = actionOf(body.value, context.req.param('node') ?? '');
-      const done = await host.act(run.value.id, action, context.get('user'));
-      return done.ok ? answerRun(context, run.value.id) : refuse(context, done.error);
-    });
-  act('/:run/nodes/:node/retry', retryBody, ({ policy }, node) => ({ kind: 'retry', node, policy }));
-  act('/:run/nodes/:node/reset', emptyBody, (_, node) => ({ kind: 'reset', node }));
-  act('/:run/edits', editBody, body => ({ kind: 'edit', ...body }));
+  routes.post(
+    '/:run/nodes/:node/retry',
+    actRoute(host, retryBody, ({ policy }, node) => ({ kind: 'retry', node, policy })),
+  );
+  routes.post(
+    '/:run/nodes/:node/reset',
+    actRoute(host, emptyBody, (_, node) => ({ kind: 'reset', node })),
+  );
+  routes.post(
+    '/:run/edits',
+    actRoute(host, editBody, body => ({ kind: 'edit', ...body })),
+  );
 
   routes.get('/:run/lineage', async context => {
     const run = await knownRun(reader, context.req.param('run'));
@@ -93,11 +77,5 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
     const { call, dryRun } = body.value;
     return answer(context, await host.undo(run.value.id, call, { dryRun }, context.get('user')));
   });
-
-  async function answerRun(context: Context, run: RunId, status: 200 | 201 = 200) {
-    const record = await reader.run(run);
-    const [summary] = record === undefined ? [] : await summariesOf(host, [record]);
-    return answer(context, summary === undefined ? err(unknownRun(run)) : ok(summary), status);
-  }
   return routes;
 }

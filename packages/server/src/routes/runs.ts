@@ -1,9 +1,8 @@
-import type { RunAction, RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/runs';
 import {
   emptyBody,
   err,
   ok,
-  type RunId,
   type RunList,
   resumeBody,
   runId,
@@ -13,12 +12,13 @@ import {
   stopBody,
   text,
 } from '@signalbox/model';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type * as z from 'zod';
 import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
 import { snapshotOf, summariesOf } from '../views/run-view.ts';
-import { knownRun, unknownRun } from './known-run.ts';
+import { unknownRun } from './known-run.ts';
+import { actRoute, answerRun, runRoute } from './run-route.ts';
 
 const idempotencyKey = text.min(1).max(256);
 
@@ -37,7 +37,7 @@ export function runRoutes(host: RunHost): Hono<Asked> {
       input: body.value.input ?? {},
       ...(key.data !== undefined && { idempotencyKey: key.data }),
     });
-    return started.ok ? answerRun(context, started.value, 201) : refuse(context, started.error);
+    return started.ok ? answerRun(host, context, started.value, 201) : refuse(context, started.error);
   });
 
   routes.get('/', async context => {
@@ -60,44 +60,32 @@ export function runRoutes(host: RunHost): Hono<Asked> {
     return answer(context, snapshot === undefined ? err(unknownRun(context.req.param('run'))) : ok(snapshot));
   });
 
-  routes.post('/:run/resume', async context => {
-    const run = await knownRun(reader, context.req.param('run'));
-    if (!run.ok) return refuse(context, run.error);
-    const body = await readBody(context, resumeBody);
-    if (!body.ok) return refuse(context, body.error);
-    const resumed = await host.resume(run.value.id, body.value);
-    return resumed.ok ? answerRun(context, resumed.value) : refuse(context, resumed.error);
-  });
+  routes.post(
+    '/:run/resume',
+    runRoute(host, resumeBody, (run, body) => host.resume(run, body)),
+  );
 
-  const act = <Schema extends z.ZodType>(
-    path: string,
-    schema: Schema,
-    actionOf: (body: z.infer<Schema>, node: string) => RunAction,
-  ) =>
-    routes.post(path, async context => {
-      const run = await knownRun(reader, context.req.param('run') ?? '');
-      if (!run.ok) return refuse(context, run.error);
-      const body = await readBody(context, schema);
-      if (!body.ok) return refuse(context, body.error);
-      const done = await host.act(
-        run.value.id,
-        actionOf(body.value, context.req.param('node') ?? ''),
-        context.get('user'),
-      );
-      return done.ok ? answerRun(context, run.value.id) : refuse(context, done.error);
-    });
   const reasonOf = ({ reason }: z.infer<typeof stopBody>) => reason ?? 'an operator asked for it';
-  act('/:run/pause', emptyBody, () => ({ kind: 'pause' }));
-  act('/:run/stop', stopBody, body => ({ kind: 'stop', reason: reasonOf(body) }));
-  act('/:run/terminate', stopBody, body => ({ kind: 'terminate', reason: reasonOf(body) }));
-  act('/:run/nodes/:node/cancel', emptyBody, (_, node) => ({ kind: 'cancel', node }));
-  act('/:run/signals', signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null }));
-
-  async function answerRun(context: Context, run: RunId, status: 200 | 201 = 200) {
-    const record = await reader.run(run);
-    const [summary] = record === undefined ? [] : await summariesOf(host, [record]);
-    return answer(context, summary === undefined ? err(unknownRun(run)) : ok(summary), status);
-  }
+  routes.post(
+    '/:run/pause',
+    actRoute(host, emptyBody, () => ({ kind: 'pause' })),
+  );
+  routes.post(
+    '/:run/stop',
+    actRoute(host, stopBody, body => ({ kind: 'stop', reason: reasonOf(body) })),
+  );
+  routes.post(
+    '/:run/terminate',
+    actRoute(host, stopBody, body => ({ kind: 'terminate', reason: reasonOf(body) })),
+  );
+  routes.post(
+    '/:run/nodes/:node/cancel',
+    actRoute(host, emptyBody, (_, node) => ({ kind: 'cancel', node })),
+  );
+  routes.post(
+    '/:run/signals',
+    actRoute(host, signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null })),
+  );
   return routes;
 }
 
