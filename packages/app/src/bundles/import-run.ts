@@ -70,7 +70,7 @@ async function takeIn(
   { store, machine, by, workingDirectory }: RunImportOptions,
   file: string,
   bundle: Digest,
-  keep: Parameters<ImportAsNew['take']>[0] extends infer Row ? (row: Row) => void : never,
+  keep: ReturnType<typeof stageRows>['add'],
 ): Promise<Omit<RunImport, 'runs' | 'bundle'>> {
   let news: ImportAsNew | undefined;
   let from: RunImport['from'] | undefined;
