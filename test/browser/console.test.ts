@@ -294,7 +294,7 @@ describe('a run', () => {
     await run.state('while', 'away');
     server = await serve(server.port);
     await page.locator('[data-node=build][data-status=succeeded]').waitFor();
-    await page.getByText('Reconnecting').waitFor({ state: 'detached' });
+    await page.getByText('Reconnecting').first().waitFor({ state: 'detached' });
     await run.state('after', 1);
     await page.getByRole('row', { name: 'after' }).waitFor();
     await page.getByRole('tab', { name: 'Events' }).click();

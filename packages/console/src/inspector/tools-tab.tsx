@@ -19,8 +19,9 @@ interface ToolsTabProps {
 export function ToolsTab({ run, transcript }: ToolsTabProps) {
   const client = useClient();
   const tools = transcript?.tools ?? [];
+  const ended = tools.filter(({ status }) => status !== undefined).length;
   const [undone, setUndone] = useState(0);
-  const { data } = useRead(['checkpoints', run, tools.length, undone], () => client.checkpoints(run), {
+  const { data } = useRead(['checkpoints', run, tools.length, ended, undone], () => client.checkpoints(run), {
     isEnabled: tools.length > 0,
     keeps: true,
   });
