@@ -1,14 +1,16 @@
+import type { RunSummary } from '@signalbox/model';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { Empty } from '../frame/notices.tsx';
 import { useCursor } from '../frame/use-cursor.ts';
 import { useNow } from '../frame/use-now.ts';
+import { RunFilters } from '../runs/run-filters.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { SavedViews } from '../runs/saved-views.tsx';
 import { useLive } from '../server/live.tsx';
 import { type RunsView, views } from '../story/runs-list.ts';
-import { isFound, type RunsSearch, type Since, sinces } from '../story/runs-search.ts';
+import { isFound, type RunsSearch } from '../story/runs-search.ts';
 
 const viewWords: Record<RunsView, string> = {
   all: 'All',
@@ -18,8 +20,7 @@ const viewWords: Record<RunsView, string> = {
   failed: 'Failed',
 };
 
-const sinceWords: Record<Since, string> = { hour: 'last hour', day: 'last day', week: 'last week' };
-
+const none: readonly RunSummary[] = [];
 const LINE_HEIGHT = 37;
 const route = getRouteApi('/runs');
 
@@ -41,10 +42,10 @@ export function RunsPage() {
     count: shown.length,
     getScrollElement: () => box.current,
     estimateSize: () => LINE_HEIGHT,
-    overscan: 20,
+    overscan: 8,
     getItemKey: index => shown[index]?.id ?? index,
   });
-  const { view = 'all', q = '', tag, since } = search;
+  const { view = 'all', q = '' } = search;
   return (
     <div className="room room-list">
       <title>Runs · Signalbox</title>
@@ -75,33 +76,24 @@ export function RunsPage() {
           value={q}
           onChange={event => look({ q: event.target.value || undefined })}
         />
-        <select
-          className="field"
-          aria-label="Begun in the"
-          value={since ?? ''}
-          onChange={event => look({ since: event.target.value || undefined })}
-        >
-          <option value="">any time</option>
-          {sinces.map(name => (
-            <option key={name} value={name}>
-              {sinceWords[name]}
-            </option>
-          ))}
-        </select>
-        {tag !== undefined && (
-          <button type="button" className="tag tag-on" onClick={() => look({ tag: undefined })}>
-            {tag} ×
-          </button>
-        )}
         <SavedViews search={search} />
         <Link to="/start" className="button button-main">
           Start a run
         </Link>
+        <RunFilters search={search} runs={runs ?? none} onLook={look} />
       </div>
       {runs === undefined ? (
         <Empty title="Looking for runs…" />
       ) : shown.length === 0 ? (
         <Empty title={runs.length === 0 ? 'No runs yet' : 'No run is like that now'}>
+          {runs.length > 0 && (
+            <p>
+              <Link to="/runs" search={{}}>
+                Show all {runs.length}
+              </Link>
+              {next !== undefined && ', or look among older runs below.'}
+            </p>
+          )}
           {runs.length === 0 && (
             <p>
               <Link to="/start">Start one here</Link>, or in a terminal: <code>signalbox run PLAN.tsx</code>
@@ -114,7 +106,8 @@ export function RunsPage() {
             <span />
             <span>run</span>
             <span>is</span>
-            <span>phase</span>
+            <span>tags</span>
+            <span>models</span>
             <span>frames</span>
             <span>took</span>
             <span>began</span>
@@ -124,7 +117,7 @@ export function RunsPage() {
             {lines.getVirtualItems().map(({ index, start }) => {
               const run = shown[index];
               return run === undefined ? null : (
-                <RunLine key={run.id} run={run} now={now} start={start} isCurrent={run.id === cursor.id} />
+                <RunLine key={run.id} run={run} now={now} start={start} isCurrent={run.id === cursor.id} isWide />
               );
             })}
           </ul>

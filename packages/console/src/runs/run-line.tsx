@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { many, runStanding, span } from '../story/words.ts';
+import { RunSpent } from './run-spent.tsx';
 
 interface RunLineProps {
   readonly run: RunSummary;
@@ -10,11 +11,13 @@ interface RunLineProps {
   /** Where the line is, in a list of which only a part is drawn. */
   readonly start?: number;
   readonly isCurrent?: boolean;
+  /** With its tags and what it spent in columns of their own. */
+  readonly isWide?: boolean;
 }
 
 /** A run on one line: what it is doing in one word, and why if that is not good. */
-export function RunLine({ run, now, start, isCurrent = false }: RunLineProps) {
-  const { record, openDecisions, phase } = run;
+export function RunLine({ run, now, start, isCurrent = false, isWide = false }: RunLineProps) {
+  const { record, openDecisions } = run;
   const { signal, word } = runStanding(run);
   const begun = Date.parse(record.startedAt ?? record.createdAt);
   const end = record.endedAt === undefined ? now : Date.parse(record.endedAt);
@@ -37,18 +40,23 @@ export function RunLine({ run, now, start, isCurrent = false }: RunLineProps) {
         <span className="runline-name">
           <strong>{record.name}</strong>
           <span className="mono text-muted">{record.id.slice(-8)}</span>
-          {record.tags.map(tag => (
-            <span key={tag} className="tag">
-              {tag}
-            </span>
-          ))}
+          {!isWide && <Tags tags={record.tags} />}
         </span>
         <span className="runline-word">
           <span className={`word word-${signal}`}>{word}</span>
           {openDecisions > 0 && <span className="asks">{many(openDecisions, 'decision')}</span>}
           {why !== undefined && <span className="runline-error">{why}</span>}
         </span>
-        <span className="runline-phase mono">{phase}</span>
+        {isWide && (
+          <>
+            <span className="runline-tags">
+              <Tags tags={record.tags} />
+            </span>
+            <span className="runline-used mono text-muted">
+              <RunSpent run={run} now={now} />
+            </span>
+          </>
+        )}
         <span className="runline-frames mono text-muted">{record.frames}</span>
         <span className="runline-time mono">{span(end - begun)}</span>
         <Moment at={record.startedAt ?? record.createdAt} className="runline-ago text-muted" />
@@ -56,4 +64,12 @@ export function RunLine({ run, now, start, isCurrent = false }: RunLineProps) {
       </Link>
     </li>
   );
+}
+
+function Tags({ tags }: { readonly tags: readonly string[] }) {
+  return tags.map(tag => (
+    <span key={tag} className="tag" title={tag}>
+      {tag}
+    </span>
+  ));
 }

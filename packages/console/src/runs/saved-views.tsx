@@ -39,8 +39,10 @@ export function SavedViews({ search }: { readonly search: RunsSearch }) {
   );
 }
 
-function nameOf({ view, q, tag, since }: RunsSearch): string {
-  return [view, q, tag, since && `last ${since}`].filter(Boolean).join(' · ');
+function nameOf({ view, q, tag, plan, project, since, from, to }: RunsSearch): string {
+  const last = (path: string | undefined) => path?.split(/[\\/]/).at(-1);
+  const days = from === undefined && to === undefined ? undefined : `${from ?? '…'} to ${to ?? '…'}`;
+  return [view, q, tag, last(plan), last(project), since && `last ${since}`, days].filter(Boolean).join(' · ');
 }
 
 function readSaved(): readonly RunsSearch[] {

@@ -7,7 +7,14 @@ export interface RunsSearch {
   /** Words that the name, the id, a tag or the plan's file hold. */
   readonly q?: string;
   readonly tag?: string;
+  /** The plan's file. */
+  readonly plan?: string;
+  /** The folder that the plan belongs to. */
+  readonly project?: string;
   readonly since?: Since;
+  /** Days, in UTC: begun on the first or later, on the last or before. */
+  readonly from?: string;
+  readonly to?: string;
 }
 
 export const sinces = ['hour', 'day', 'week'] as const;
@@ -19,27 +26,57 @@ const spans: Record<Since, number> = { hour: HOUR, day: 24 * HOUR, week: 168 * H
 export function runsSearchOf(given: Readonly<Record<string, unknown>>): RunsSearch {
   const view = views.find(name => name === given.view);
   const since = sinces.find(name => name === given.since);
-  const q = textOf(given.q);
-  const tag = textOf(given.tag);
-  return {
-    ...(view !== undefined && view !== 'all' && { view }),
-    ...(q !== undefined && { q }),
-    ...(tag !== undefined && { tag }),
-    ...(since !== undefined && { since }),
+  const found = {
+    view: view === 'all' ? undefined : view,
+    q: textOf(given.q),
+    tag: textOf(given.tag),
+    plan: textOf(given.plan),
+    project: textOf(given.project),
+    since,
+    from: dayOf(given.from),
+    to: dayOf(given.to),
   };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }
 
-export function isFound({ view = 'all', q = '', tag, since }: RunsSearch, run: RunSummary, now: number): boolean {
+export function isFound(search: RunsSearch, run: RunSummary, now: number): boolean {
+  const { view = 'all', q = '', tag, plan, project, since, from, to } = search;
   const { record } = run;
   if (!isIn(view, run)) return false;
   if (tag !== undefined && !record.tags.includes(tag)) return false;
+  if (plan !== undefined && record.entry !== plan) return false;
+  if (project !== undefined && projectOf(run) !== project) return false;
   if (since !== undefined && now - Date.parse(record.createdAt) > spans[since]) return false;
+  const day = record.createdAt.slice(0, 10);
+  if ((from !== undefined && day < from) || (to !== undefined && day > to)) return false;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const text = [record.name, record.id, record.entry ?? '', ...record.tags].join('\n').toLowerCase();
   return words.every(word => text.includes(word));
 }
 
+/** The folder that a run's plan belongs to: where it lies, or what holds the `.signalbox` that it lies in. */
+export function projectOf({ record: { entry } }: RunSummary): string | undefined {
+  if (entry === undefined) return undefined;
+  const folder = entry.replace(/[\\/][^\\/]*$/, '');
+  return folder.replace(/[\\/]\.signalbox([\\/].*)?$/, '');
+}
+
+/** What there is to choose among, each once, in order. */
+export function facetsOf(runs: readonly RunSummary[]): Record<'tags' | 'plans' | 'projects', readonly string[]> {
+  const once = (values: readonly (string | undefined)[]) =>
+    [...new Set(values.filter(value => value !== undefined))].toSorted();
+  return {
+    tags: once(runs.flatMap(({ record }) => record.tags)),
+    plans: once(runs.map(({ record }) => record.entry)),
+    projects: once(runs.map(projectOf)),
+  };
+}
+
 function textOf(given: unknown): string | undefined {
   const text = typeof given === 'string' || typeof given === 'number' ? String(given) : '';
   return text === '' ? undefined : text;
+}
+
+function dayOf(given: unknown): string | undefined {
+  return typeof given === 'string' && /^\d{4}-\d\d-\d\d$/.test(given) ? given : undefined;
 }

@@ -1,0 +1,121 @@
+import type { RunSummary } from '@signalbox/model';
+import { useState } from 'react';
+import { facetsOf, type RunsSearch, type Since, sinces } from '../story/runs-search.ts';
+
+const sinceWords: Record<Since, string> = { hour: 'last hour', day: 'last day', week: 'last week' };
+const BETWEEN = 'between';
+
+interface RunFiltersProps {
+  readonly search: RunsSearch;
+  readonly runs: readonly RunSummary[];
+  onLook(change: Partial<Record<keyof RunsSearch, string | undefined>>): void;
+}
+
+/** What the list is narrowed to besides its words: when it began, its tag, its plan, its project. */
+export function RunFilters({ search, runs, onLook }: RunFiltersProps) {
+  const { since, from, to, tag, plan, project } = search;
+  const [wantsDays, setWantsDays] = useState(false);
+  const hasDays = wantsDays || from !== undefined || to !== undefined;
+  const { tags, plans, projects } = facetsOf(runs);
+  const when = (value: string) => {
+    setWantsDays(value === BETWEEN);
+    onLook({ since: value === BETWEEN ? undefined : value, from: undefined, to: undefined });
+  };
+  return (
+    <fieldset className="filters">
+      <legend className="sr-only">Narrow the list</legend>
+      <select
+        className="field"
+        aria-label="Begun in the"
+        value={hasDays ? BETWEEN : (since ?? '')}
+        onChange={event => when(event.target.value)}
+      >
+        <option value="">any time</option>
+        {sinces.map(name => (
+          <option key={name} value={name}>
+            {sinceWords[name]}
+          </option>
+        ))}
+        <option value={BETWEEN}>between two days…</option>
+      </select>
+      {hasDays && (
+        <>
+          <Day label="From the day" value={from} onDay={day => onLook({ from: day })} />
+          <Day label="To the day" value={to} onDay={day => onLook({ to: day })} />
+        </>
+      )}
+      <Facet label="Tag" any="any tag" options={tags} value={tag} onValue={value => onLook({ tag: value })} />
+      <Facet
+        label="Plan"
+        any="any plan"
+        options={plans}
+        value={plan}
+        wordsOf={lastPart}
+        onValue={value => onLook({ plan: value })}
+      />
+      <Facet
+        label="Project"
+        any="any project"
+        options={projects}
+        value={project}
+        wordsOf={lastPart}
+        onValue={value => onLook({ project: value })}
+      />
+    </fieldset>
+  );
+}
+
+interface FacetProps {
+  readonly label: string;
+  readonly any: string;
+  readonly options: readonly string[];
+  readonly value: string | undefined;
+  wordsOf?(option: string): string;
+  onValue(value: string | undefined): void;
+}
+
+function Facet({ label, any, options, value, wordsOf = same, onValue }: FacetProps) {
+  // What an address asks for stays visible where no run has it.
+  const shown = value === undefined || options.includes(value) ? options : [...options, value];
+  if (shown.length === 0) return null;
+  const words = shown.map(wordsOf);
+  return (
+    <select
+      className="field facet"
+      aria-label={label}
+      title={value}
+      value={value ?? ''}
+      onChange={event => onValue(event.target.value || undefined)}
+    >
+      <option value="">{any}</option>
+      {shown.map((option, index) => (
+        <option key={option} value={option}>
+          {words.indexOf(words[index] ?? '') === words.lastIndexOf(words[index] ?? '') ? words[index] : option}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Day({
+  label,
+  value,
+  onDay,
+}: {
+  readonly label: string;
+  readonly value: string | undefined;
+  onDay(day: string | undefined): void;
+}) {
+  return (
+    <input
+      type="date"
+      className="field"
+      aria-label={label}
+      value={value ?? ''}
+      onChange={event => onDay(event.target.value || undefined)}
+    />
+  );
+}
+
+const same = (option: string): string => option;
+const lastPart = (path: string): string => path.split(/[\\/]/).at(-1) ?? path;

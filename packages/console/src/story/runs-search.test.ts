@@ -1,0 +1,46 @@
+import type { RunSummary } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import { facetsOf, isFound, projectOf, type RunsSearch, runsSearchOf } from './runs-search.ts';
+
+const NOW = Date.parse('2026-03-10T12:00:00.000Z');
+const run = (name: string, entry: string | undefined, createdAt: string, tags: readonly string[] = []) =>
+  ({
+    id: name,
+    openDecisions: 0,
+    record: { id: name, name, entry, createdAt, tags, status: 'completed' },
+  }) as never as RunSummary;
+
+const runs = [
+  run('release', '/home/a/shop/.signalbox/plans/release.tsx', '2026-03-10T11:30:00.000Z', ['nightly', 'eu']),
+  run('import', '/home/a/shop/import.tsx', '2026-03-09T23:59:59.000Z', ['eu']),
+  run('report', 'C:\\work\\office\\report.tsx', '2026-03-01T00:00:00.000Z'),
+  run('guided', undefined, '2026-02-01T00:00:00.000Z'),
+];
+const found = (search: RunsSearch) => runs.filter(one => isFound(search, one, NOW)).map(({ id }) => id);
+
+describe('what is looked for among the runs', () => {
+  it('[K56] is a tag, a plan, a project or a time', () => {
+    expect(found({})).toEqual(['release', 'import', 'report', 'guided']);
+    expect(found({ tag: 'eu' })).toEqual(['release', 'import']);
+    expect(found({ plan: '/home/a/shop/import.tsx' })).toEqual(['import']);
+    expect(found({ project: '/home/a/shop' })).toEqual(['release', 'import']);
+    expect(found({ since: 'hour' })).toEqual(['release']);
+    expect(found({ from: '2026-03-01', to: '2026-03-09' })).toEqual(['import', 'report']);
+    expect(found({ tag: 'eu', to: '2026-03-09', q: 'imp' })).toEqual(['import']);
+  });
+
+  it('[K56] is what the runs have, each once', () => {
+    expect(facetsOf(runs)).toEqual({
+      tags: ['eu', 'nightly'],
+      plans: ['/home/a/shop/.signalbox/plans/release.tsx', '/home/a/shop/import.tsx', 'C:\\work\\office\\report.tsx'],
+      projects: ['/home/a/shop', 'C:\\work\\office'],
+    });
+    expect(runs.map(projectOf)).toEqual(['/home/a/shop', '/home/a/shop', 'C:\\work\\office', undefined]);
+  });
+
+  it('[K56] is read from an address, and what is not understood of it is left out', () => {
+    const whole = { view: 'failed', q: 'x', tag: 't', plan: 'p', project: 'o', since: 'day', from: '2026-01-01' };
+    expect(runsSearchOf(whole)).toEqual(whole);
+    expect(runsSearchOf({ view: 'all', q: '', tag: {}, since: 'year', from: 'now', to: 7, more: 1 })).toEqual({});
+  });
+});
