@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import { digest } from '../digest.ts';
+import { runId } from '../ids.ts';
+import { json, text } from '../json.ts';
+
+/** The body of `POST /api/runs/:run/verify`. */
+export const verifyBody = z.strictObject({
+  /** A head that was noted: it must be one that the run had. */
+  expectHead: digest.optional(),
+});
+export type VerifyBody = z.infer<typeof verifyBody>;
+
+/** How far the record of a run can be relied on. */
+export const runCheck = z.object({
+  ok: z.boolean(),
+  run: runId,
+  /** Those that hold, from the start, and the head after the last of them. */
+  events: z.int().nonnegative(),
+  head: digest,
+  /** The first thing that is wrong. */
+  defect: z.object({ where: z.enum(['chain', 'journal', 'expected head']), what: text }).optional(),
+  /** Its journal, as files; absent where the chain does not hold. */
+  journal: z
+    .object({
+      ok: z.boolean(),
+      health: text,
+      events: z.int().nonnegative(),
+      segments: z.int().nonnegative(),
+      head: digest,
+      defect: z.object({ code: text, file: text, line: z.int().optional(), reason: text, meaning: text }).optional(),
+      notes: z.array(text).readonly(),
+    })
+    .optional(),
+});
+export type RunCheck = z.infer<typeof runCheck>;
+
+/** The body of `POST /api/runs/:run/replay`. */
+export const replayBody = z.strictObject({
+  /** A plan's file, instead of the files that the run kept. */
+  plan: text.min(1).max(4096).optional(),
+});
+export type ReplayBody = z.infer<typeof replayBody>;
+
+const place = z.object({ file: text, line: z.int(), column: z.int() });
+
+/** Something that a frame shows, and that came out otherwise; a value that is absent was not there. */
+export const replayedRow = z.object({
+  space: text,
+  key: text,
+  recorded: json.optional(),
+  replayed: json.optional(),
+  /** A value of this many bytes is not sent. */
+  leftOut: z.object({ recorded: z.int().positive().optional(), replayed: z.int().positive().optional() }).optional(),
+  /** What wrote it, where it is state. */
+  writtenBy: text.optional(),
+  source: place.optional(),
+});
+export type ReplayedRow = z.infer<typeof replayedRow>;
+
+/** What came of making the frames of a run again. */
+export const replayedRun = z.object({
+  run: runId,
+  /** Of its plan. */
+  name: text,
+  frames: z.int().nonnegative(),
+  verified: z.int().nonnegative(),
+  /** How many frames read something unrecorded, and the first of them. */
+  unverified: z.object({ count: z.int().nonnegative(), first: z.array(z.int().nonnegative()).readonly() }),
+  /** The first frame that came out otherwise. */
+  difference: z
+    .object({
+      frame: z.int().nonnegative(),
+      kind: z.enum(['frame', 'render', 'record']),
+      what: text,
+      recorded: digest,
+      replayed: digest.optional(),
+      rows: z.array(replayedRow).readonly(),
+      source: place.optional(),
+    })
+    .optional(),
+});
+export type ReplayedRun = z.infer<typeof replayedRun>;
+
+/** What a verifying replay found. */
+export const replayReport = z.object({
+  /** Every frame of every run could be verified, and came out again. */
+  ok: z.boolean(),
+  run: runId,
+  /** The run, and those of its sub-plans. */
+  runs: z.array(replayedRun).readonly(),
+});
+export type ReplayReport = z.infer<typeof replayReport>;
