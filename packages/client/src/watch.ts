@@ -25,6 +25,8 @@ export interface Watch {
 export interface WatchOptions {
   /** The first event to be told; without it, those that come after the state. */
   readonly from?: number | undefined;
+  /** Without the contract's nodes, edges and artifacts: the tree says all of it that a page draws. */
+  readonly outline?: boolean;
 }
 
 export interface WatchPlatform {
@@ -53,7 +55,7 @@ export function watch(
   { url, token, connect, after, random }: WatchPlatform,
   run: RunId | 'all',
   tell: (news: News) => void,
-  { from }: WatchOptions = {},
+  { from, outline = false }: WatchOptions = {},
 ): Watch {
   const address = `${url.replace(/^http/, 'ws')}/api/ws`;
   let next = from;
@@ -91,7 +93,12 @@ export function watch(
 
   function begin(): void {
     failures = 0;
-    say(connection, { kind: 'subscribe', run, ...(run !== 'all' && next !== undefined && { from: next }) });
+    say(connection, {
+      kind: 'subscribe',
+      run,
+      ...(run !== 'all' && next !== undefined && { from: next }),
+      ...(run !== 'all' && outline && { outline }),
+    });
     tell({ kind: 'connection', status: 'live' });
   }
 

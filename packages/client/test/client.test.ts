@@ -169,6 +169,25 @@ describe('watching', () => {
     expect(listener.statuses()).toEqual(['connecting', 'live']);
   });
 
+  it('[C25] an outline is told without the contract’s nodes, edges and artifacts; all else is the same', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan, { build: 'running' });
+    const [whole, outline] = [ear(), ear()];
+    ended.push(client.watch(run.id, whole.tell).close);
+    ended.push(client.watch(run.id, outline.tell, { outline: true }).close);
+    const [all, less] = await Promise.all(
+      [whole, outline].map(async listener => {
+        await listener.until(heard => heard.some(({ kind }) => kind === 'state'));
+        return listener.heard.flatMap(news => (news.kind === 'state' ? [news.snapshot] : []))[0];
+      }),
+    );
+    const { nodes, edges, artifacts, ...rest } = all ?? {};
+    expect(less).toEqual(rest);
+    expect([Object.keys(nodes ?? {}).length > 0, edges, artifacts]).toEqual([true, {}, {}]);
+    await run.state('turn', 1);
+    await outline.until(() => outline.events().length === 1);
+  });
+
   it('[C4] all runs are watched the same way', async () => {
     const listener = ear();
     ended.push(client.watch('all', listener.tell).close);

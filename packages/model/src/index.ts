@@ -181,24 +181,6 @@ export {
   wireTransition,
 } from './wire/history.ts';
 export {
-  type NodeInput,
-  nodeInput,
-  type WireTool,
-  type WireToolPolicy,
-  wireTool,
-  wireToolPolicy,
-} from './wire/node-input.ts';
-export {
-  type PlanDescription,
-  type PlanList,
-  planDescription,
-  planFileQuery,
-  planList,
-  plansQuery,
-  type WirePlan,
-  wirePlan,
-} from './wire/plans.ts';
-export {
   decisionsQuery,
   emptyBody,
   pageQuery,
@@ -216,23 +198,11 @@ export {
 } from './wire/requests.ts';
 export { type CollectBody, type CollectReport, collectBody, collectReport } from './wire/retention.ts';
 export {
-  type ReplayBody,
-  type ReplayedRow,
-  type ReplayedRun,
-  type ReplayReport,
-  type RunCheck,
-  replayBody,
-  replayedRow,
-  replayedRun,
-  replayReport,
-  runCheck,
-  type VerifyBody,
-  verifyBody,
-} from './wire/run-checks.ts';
-export {
   type FrameTree,
   frameTree,
+  type RunOutline,
   type RunSnapshot,
+  runOutline,
   runSnapshot,
   type TreeNode,
   treeNode,

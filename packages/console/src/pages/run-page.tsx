@@ -53,7 +53,10 @@ function OneRun({ run }: { readonly run: RunId }) {
   const { tab = 'now', look = 'summary', node: current } = place;
   const now = useStateNow(run, lastChange, tab === 'state' && frame === undefined);
   const live = useMemo(() => [...nodes.values()], [nodes]);
-  const tree = useDeferredValue(frame === undefined ? live : (view.tree ?? live));
+  const wanted = frame === undefined ? live : (view.tree ?? live);
+  const drawn = useDeferredValue(wanted);
+  // What is there first is drawn at once: put off, it would wait for everything else that is being read.
+  const tree = drawn.length === 0 ? wanted : drawn;
   const lastCall = useMemo(() => events.findLast(({ type }) => type === 'usage.recorded')?.seq ?? 0, [events]);
   const spent = useRead(['spending', run, lastCall], () => client.spending({ run }), { keeps: true });
 

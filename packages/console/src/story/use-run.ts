@@ -1,4 +1,4 @@
-import type { Client } from '@signalbox/client';
+import type { Client, News } from '@signalbox/client';
 import type { RunId } from '@signalbox/model';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { emptyStory, type RunStory, toldStory, withEvents, withFrames, withSpeech } from './run-story.ts';
@@ -19,7 +19,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
   let isOver = false;
   const reading = new Set<string>();
   const heard = new Set<string>();
-  const watch = client.watch(run, news => {
+  const tell = (news: News): void => {
     store.change(story => toldStory(story, news));
     if (news.kind === 'state') {
       heard.clear();
@@ -33,7 +33,8 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
       heard.add(id);
       void readSpeech(id);
     }
-  });
+  };
+  const watch = client.watch(run, tell, { outline: true });
 
   async function readEvents(next: number): Promise<void> {
     const from = Math.max(0, next - EVENTS_READ);
@@ -49,6 +50,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     const known = store.read().frames;
     const first = known.length > 0 ? (known.at(-1)?.index ?? -1) + 1 : 0;
     for (let end = frames; end > first && !isOver; end -= PAGE) {
+      await idle();
       const from = Math.max(first, end - PAGE);
       const read = await client.frames(run, { from, limit: end - from });
       if (!read.ok || isOver) return;
@@ -59,7 +61,6 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
         changes: trigger.keys?.length ?? 0,
       }));
       store.change(story => ({ ...story, frames: withFrames(story.frames, marks) }));
-      await idle();
     }
   }
 

@@ -25,8 +25,6 @@ export const treeNode = z.object({
   iteration: z.int().nonnegative(),
   /** Why it is blocked. */
   reason: text.optional(),
-  /** Names of the handlers that its author wrote; absent where it can have none, and where they were not kept. */
-  handlers: z.array(text).readonly().optional(),
   source: z.object({ file: text, line: z.int(), column: z.int() }).optional(),
 });
 export type TreeNode = z.infer<typeof treeNode>;
@@ -70,3 +68,7 @@ export const runSnapshot = z.object({
   tasks: z.array(wireTask).readonly(),
 });
 export type RunSnapshot = z.infer<typeof runSnapshot>;
+
+/** The same for whoever may have asked for less of it. */
+export const runOutline = runSnapshot.partial({ nodes: true, edges: true, artifacts: true });
+export type RunOutline = z.infer<typeof runOutline>;

@@ -4,7 +4,7 @@ import { runId } from '../ids.ts';
 import { text } from '../json.ts';
 import { wireDecision } from './decisions.ts';
 import { storedEvent, wireChunk } from './history.ts';
-import { runSnapshot, treeNode, wireTask } from './run-snapshot.ts';
+import { runOutline, treeNode, wireTask } from './run-snapshot.ts';
 import { runSummary } from './run-summary.ts';
 
 /**
@@ -23,6 +23,8 @@ export const clientMessage = z.discriminatedUnion('kind', [
     run: z.union([runId, z.literal('all')]),
     /** The first event to send; without it, those that come after the state. */
     from: z.int().nonnegative().optional(),
+    /** Leaves out of the state what the contract calls nodes, edges and artifacts: whoever draws the tree needs none of them. */
+    outline: z.boolean().optional(),
   }),
   z.strictObject({ kind: z.literal('unsubscribe'), run: z.union([runId, z.literal('all')]) }),
 ]);
@@ -33,7 +35,7 @@ export const serverMessage = z.discriminatedUnion('kind', [
   /** The state of all runs: the newest of them. */
   z.object({ kind: z.literal('runs'), runs: z.array(runSummary).readonly(), next: runId.optional() }),
   /** The state of a run. `next` is the `seq` of the first event that will follow. */
-  z.object({ kind: z.literal('state'), run: runId, snapshot: runSnapshot, next: z.int().nonnegative() }),
+  z.object({ kind: z.literal('state'), run: runId, snapshot: runOutline, next: z.int().nonnegative() }),
   z.object({ kind: z.literal('event'), run: runId, stored: storedEvent }),
   /** A run as it is now, for subscribers of it or of all. */
   z.object({ kind: z.literal('run'), run: runId, summary: runSummary }),

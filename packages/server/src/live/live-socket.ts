@@ -1,5 +1,12 @@
 import type { Machine, RunHost } from '@signalbox/app/runs';
-import { clientMessage, closeCodes, type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
+import {
+  type ClientMessage,
+  clientMessage,
+  closeCodes,
+  type ErrorEnvelope,
+  failure,
+  type RunId,
+} from '@signalbox/model';
 import type { RawData, WebSocket } from 'ws';
 import type { Access } from '../http/access.ts';
 import { createOutbox } from './outbox.ts';
@@ -48,7 +55,7 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
     }
     switch (message?.kind) {
       case 'subscribe':
-        return subscribe(message.run, message.from);
+        return subscribe(message);
       case 'unsubscribe':
         return unsubscribe(message.run);
       case 'hello':
@@ -64,7 +71,7 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
   // `ws` closes after it told us; what the other side did wrong is its own affair.
   socket.on('error', () => socket.terminate());
 
-  function subscribe(run: RunId | 'all', from: number | undefined): void {
+  function subscribe({ run, from, outline = false }: Extract<ClientMessage, { readonly kind: 'subscribe' }>): void {
     unsubscribe(run);
     if (subscriptions.size >= SUBSCRIPTIONS_MAX) {
       outbox.send({ kind: 'refused', run, error: tooMany() });
@@ -72,7 +79,9 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
     }
     subscriptions.set(
       run,
-      run === 'all' ? subscribeRuns(host, timers, outbox, fail) : subscribeRun(host, pictures, outbox, run, from, fail),
+      run === 'all'
+        ? subscribeRuns(host, timers, outbox, fail)
+        : subscribeRun(host, pictures, outbox, { run, from, outline }, fail),
     );
   }
 

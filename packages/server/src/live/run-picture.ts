@@ -25,6 +25,14 @@ export const PICTURE_MS = 100;
 export interface RunPictures {
   /** Ends when the returned function is called. */
   watch(run: RunId, listener: PictureListener): () => void;
+  /** The names of a watched run's nodes, for whoever reads its tree beside. */
+  names(run: RunId): NodeNames;
+}
+
+interface Studio {
+  readonly listeners: Set<PictureListener>;
+  readonly names: NodeNames;
+  close(): void;
 }
 
 /** `onFault` is told of a picture that could not be read; the next commit tries again. */
@@ -33,14 +41,15 @@ export function createRunPictures(
   timers: Machine['timers'],
   onFault: (thrown: unknown) => void,
 ): RunPictures {
-  const studios = new Map<RunId, { readonly listeners: Set<PictureListener>; close(): void }>();
+  const studios = new Map<RunId, Studio>();
   return {
     watch(run, listener) {
       let studio = studios.get(run);
       if (studio === undefined) {
         const listeners = new Set<PictureListener>();
-        const close = openStudio(host, timers, onFault, run, listeners);
-        studio = { listeners, close };
+        const names: NodeNames = new Map();
+        const close = openStudio(host, timers, onFault, run, listeners, names);
+        studio = { listeners, names, close };
         studios.set(run, studio);
       }
       const { listeners, close } = studio;
@@ -52,6 +61,7 @@ export function createRunPictures(
         close();
       };
     },
+    names: run => studios.get(run)?.names ?? new Map(),
   };
 }
 
@@ -62,8 +72,8 @@ function openStudio(
   onFault: (thrown: unknown) => void,
   run: RunId,
   listeners: ReadonlySet<PictureListener>,
+  names: NodeNames,
 ): () => void {
-  const names: NodeNames = new Map();
   let isClosed = false;
   let isStale = false;
   let isResting = false;

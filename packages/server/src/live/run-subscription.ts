@@ -1,7 +1,7 @@
 import type { CommitNotice, RunHost, StoredEvent } from '@signalbox/app/runs';
-import type { RunId, RunSnapshot, WireStoredEvent } from '@signalbox/model';
+import type { RunId, RunOutline, WireStoredEvent } from '@signalbox/model';
 import { unknownRun } from '../routes/known-run.ts';
-import { snapshotOf } from '../views/run-view.ts';
+import { outlineOf, snapshotOf } from '../views/run-view.ts';
 import type { Outbox } from './outbox.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
 import { createStreamBuffer } from './stream-buffer.ts';
@@ -11,6 +11,13 @@ export interface Subscription {
   /** Sends what there is to send, as far as there is room. */
   pump(): void;
   close(): void;
+}
+
+/** What a client wants of a run: which, from which event on, and whether its outline is enough. */
+interface WatchedRun {
+  readonly run: RunId;
+  readonly from: number | undefined;
+  readonly outline: boolean;
 }
 
 /** Events that are kept from the feed while a client has room; what it has no room for is read again later. */
@@ -30,8 +37,7 @@ export function subscribeRun(
   host: RunHost,
   pictures: RunPictures,
   outbox: Outbox,
-  run: RunId,
-  from: number | undefined,
+  { run, from, outline }: WatchedRun,
   onFault: (thrown: unknown) => void,
 ): Subscription {
   const stream = createStreamBuffer();
@@ -81,7 +87,8 @@ export function subscribeRun(
   }
 
   async function begin(): Promise<number | undefined> {
-    const snapshot = await snapshotOf(host, run);
+    const names = pictures.names(run);
+    const snapshot = await (outline ? outlineOf(host, run, names) : snapshotOf(host, run, names));
     if (isClosed) return undefined;
     if (snapshot === undefined) {
       outbox.send({ kind: 'refused', run, error: unknownRun(run) });
@@ -134,7 +141,7 @@ class Shown {
   private nodes = new Map<string, string>();
   private readonly rest = { summary: '', decisions: '', tasks: '' };
 
-  begin(snapshot: RunSnapshot): void {
+  begin(snapshot: RunOutline): void {
     this.seq = snapshot.record.nextSeq;
     this.nodes = new Map(snapshot.tree.map(node => [node.id, JSON.stringify(node)]));
     this.rest.decisions = JSON.stringify(snapshot.decisions);

@@ -1,10 +1,12 @@
-import type { RunHost, RunRecord } from '@signalbox/app/runs';
+import type { RunHost, RunReader, RunRecord } from '@signalbox/app/runs';
 import { contractNodeId } from '@signalbox/app/runs';
 import {
   type Artifact,
+  type ArtifactId,
   artifactRefOf,
   CONTRACT_VERSION,
   type RunId,
+  type RunOutline,
   type RunSnapshot,
   type RunSummary,
   toContractRunStatus,
@@ -13,7 +15,7 @@ import {
 import { decisionView } from './decision-view.ts';
 import { contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';
-import { readTree } from './tree-view.ts';
+import { type NodeNames, readTree } from './tree-view.ts';
 
 /** What a run's record does not say by itself. */
 export interface RunFacts {
@@ -39,10 +41,7 @@ export function runSummaryOf(record: RunRecord, { driven, openDecisions }: RunFa
 }
 
 /** Summaries of many runs, with one look at the open decisions. */
-export async function summariesOf(
-  host: Pick<RunHost, 'reader' | 'driven'>,
-  records: readonly RunRecord[],
-): Promise<readonly RunSummary[]> {
+export async function summariesOf(host: Host, records: readonly RunRecord[]): Promise<readonly RunSummary[]> {
   const open = Map.groupBy(await host.reader.decisions({ status: ['open'] }), ({ run }) => run);
   const driven = new Set<RunId>(host.driven());
   return records.map(record =>
@@ -51,39 +50,67 @@ export async function summariesOf(
 }
 
 /** A run as it is now, with its tree and all that waits; undefined where there is none. */
-export async function snapshotOf(
-  host: Pick<RunHost, 'reader' | 'driven'>,
-  run: RunId,
-): Promise<RunSnapshot | undefined> {
-  const { reader } = host;
+export async function snapshotOf(host: Host, run: RunId, names?: NodeNames): Promise<RunSnapshot | undefined> {
+  const read = await readRun(host, run, names);
+  if (read === undefined) return undefined;
+  const { outline, tree } = read;
+  const tasks = await host.reader.tasks(run);
+  return {
+    ...outline,
+    nodes: contractNodes(run, tree, tasks, outline.createdAt),
+    edges: {},
+    artifacts: await contractArtifacts(host.reader, run),
+  };
+}
+
+/** The same without the contract's nodes, edges and artifacts. */
+export async function outlineOf(host: Host, run: RunId, names?: NodeNames): Promise<RunOutline | undefined> {
+  return (await readRun(host, run, names))?.outline;
+}
+
+type Host = Pick<RunHost, 'reader' | 'driven'>;
+
+async function readRun({ reader, driven }: Host, run: RunId, names: NodeNames = new Map()) {
   // The record first: what is read after it is at least as new, and events from its `nextSeq` on make up the difference.
   const record = await reader.run(run);
   if (record === undefined) return undefined;
-  const [tree, tasks, decisions, artifacts] = await Promise.all([
-    readTree(reader, run, record.frames),
-    reader.tasks(run),
+  const [tree, tasks, decisions] = await Promise.all([
+    readTree(reader, run, record.frames, names),
+    reader.tasks(run, { status: UNDER_WAY }),
     reader.decisions({ run, status: ['open'] }),
-    reader.artifacts(run),
   ]);
-  return {
-    ...runSummaryOf(record, { driven: host.driven().includes(run), openDecisions: decisions.length }),
+  const outline = {
+    ...runSummaryOf(record, { driven: driven().includes(run), openDecisions: decisions.length }),
     input: record.input,
     ...(record.output !== undefined && { output: record.output }),
-    nodes: contractNodes(run, tree, tasks, record.createdAt),
-    edges: {},
-    artifacts: Object.fromEntries(
-      artifacts.flatMap(({ id, node, kind, name, createdAt, diff }): readonly (readonly [string, Artifact])[] => {
-        if (node === undefined) return [];
-        const nodeId = contractNodeId(run, node);
-        return [
-          [id, { id, runId: run, nodeId, kind, name, path: artifactRefOf(id), createdAt, ...(diff && { diff }) }],
-        ];
-      }),
-    ),
     tree: tree.map(({ node }) => node),
     decisions: decisions.map(({ decision }) => decisionView(run, decision)),
-    tasks: tasks.filter(({ status }) => UNDER_WAY.includes(status)).map(taskView),
+    tasks: tasks.map(taskView),
   };
+  return { outline, tree };
+}
+
+const ARTIFACTS_PAGE = 500;
+
+/** By their ids. Their contents are not read: they can be many times what is said of them. */
+async function contractArtifacts(reader: RunReader, run: RunId): Promise<Record<string, Artifact>> {
+  const found: Record<string, Artifact> = {};
+  for (let after: ArtifactId | undefined, isMore = true; isMore; isMore = after !== undefined) {
+    const page = await reader.artifactList({
+      run,
+      versions: 'all',
+      limit: ARTIFACTS_PAGE,
+      ...(after !== undefined && { after }),
+    });
+    for (const { artifact } of page.items) {
+      const { id, node, kind, name, createdAt, diff } = artifact;
+      if (node === undefined) continue;
+      const nodeId = contractNodeId(run, node);
+      found[id] = { id, runId: run, nodeId, kind, name, path: artifactRefOf(id), createdAt, ...(diff && { diff }) };
+    }
+    after = page.next;
+  }
+  return found;
 }
 
 function recordView(record: RunRecord): WireRecord {
