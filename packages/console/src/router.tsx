@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { artifactsPlaceOf } from './artifacts/artifact-thing.ts';
 import { Empty } from './frame/notices.tsx';
 import { Shell } from './frame/shell.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
@@ -49,6 +50,7 @@ const routes = [
   createRoute({
     getParentRoute: at,
     path: '/artifacts',
+    validateSearch: artifactsPlaceOf,
     component: lazyRouteComponent(() => import('./pages/artifacts-page.tsx'), 'ArtifactsPage'),
   }),
   createRoute({

@@ -6,14 +6,17 @@ import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { shownOf } from './artifact-content.ts';
 import { ArtifactTable } from './artifact-table.tsx';
+import { ArtifactVersions } from './artifact-versions.tsx';
 
 const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
 /** What a run kept for people to see, as what it is. What is not known to be safe is only saved. */
-export function ArtifactView({ artifact }: { readonly artifact: WireArtifact }) {
-  const { id, name, kind, key, version, bytes, createdAt } = artifact;
+export function ArtifactView({ artifact: newest }: { readonly artifact: WireArtifact }) {
   const client = useClient();
-  const { data, error } = useRead(['artifact', id], () => client.artifactContent(id));
+  const [chosen, setChosen] = useState<WireArtifact>();
+  const artifact = chosen ?? newest;
+  const { id, name, kind, key, version, bytes, createdAt } = artifact;
+  const { data, error } = useRead(['artifact', id], () => client.artifactContent(id), { keeps: true });
   return (
     <article className="artifact" aria-label={name}>
       <header>
@@ -26,6 +29,7 @@ export function ArtifactView({ artifact }: { readonly artifact: WireArtifact }) 
         )}
         <span className="mono text-faint">{bytes} bytes</span>
         <Moment at={createdAt} className="text-faint" />
+        <ArtifactVersions artifact={newest} chosen={chosen} onChosen={setChosen} />
         {data !== undefined && <SaveButton name={name} content={data} />}
       </header>
       {error !== null && <ErrorBox error={error} title="It could not be read" />}
@@ -95,20 +99,25 @@ function Picture({
     let isOver = false;
     void createImageBitmap(new Blob([new Uint8Array(content)], { type })).then(
       picture => {
+        setIsBroken(false);
         const shown = canvas.current;
         if (isOver || shown === null) return;
         shown.width = picture.width;
         shown.height = picture.height;
         shown.getContext('2d')?.drawImage(picture, 0, 0);
       },
-      () => setIsBroken(true),
+      () => isOver || setIsBroken(true),
     );
     return () => {
       isOver = true;
     };
   }, [content, type]);
-  if (isBroken) return <Empty title="This picture cannot be read: save it to look at it" />;
-  return <canvas ref={canvas} className="picture" role="img" aria-label={alt} />;
+  return (
+    <>
+      {isBroken && <Empty title="This picture cannot be read: save it to look at it" />}
+      <canvas ref={canvas} hidden={isBroken} className="picture" role="img" aria-label={alt} />
+    </>
+  );
 }
 
 function SaveButton({ name, content }: { readonly name: string; readonly content: Uint8Array }) {

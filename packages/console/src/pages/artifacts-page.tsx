@@ -1,6 +1,8 @@
-import { type ArtifactId, type ArtifactKind, artifactKind } from '@signalbox/model';
-import { useState } from 'react';
+import { type ArtifactId, artifactKind, type WireArtifact } from '@signalbox/model';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { ArtifactList } from '../artifacts/artifact-list.tsx';
+import { type ArtifactsPlace, artifactsPlaceOf, thingOf } from '../artifacts/artifact-thing.ts';
 import { ArtifactView } from '../artifacts/artifact-view.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useCursor } from '../frame/use-cursor.ts';
@@ -8,15 +10,19 @@ import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
 
+const route = getRouteApi('/artifacts');
 const LISTED = 500;
 
 /** What runs kept for people to see, newest first. */
 export function ArtifactsPage() {
   const client = useClient();
   const { runs = [] } = useLive();
-  const [kind, setKind] = useState<ArtifactKind>();
-  const [query, setQuery] = useState('');
-  const [isAll, setIsAll] = useState(false);
+  const { kind: askedKind, q: query = '', at, versions } = route.useSearch();
+  const navigate = route.useNavigate();
+  const look = (change: Partial<Record<keyof ArtifactsPlace, string | undefined>>) =>
+    void navigate({ search: before => artifactsPlaceOf({ ...before, ...change }), replace: true });
+  const kind = artifactKind.options.find(one => one === askedKind);
+  const isAll = versions === 'all';
   const [after, setAfter] = useState<ArtifactId>();
   // An artifact comes with a commit of its run: which of them moved last says when to look again.
   const moved = runs.reduce((last, { record }) => (record.updatedAt > last ? record.updatedAt : last), '');
@@ -38,8 +44,21 @@ export function ArtifactsPage() {
     const text = `${name} ${key} ${run} ${nameOf(run)}`.toLowerCase();
     return words.every(word => text.includes(word));
   });
-  const cursor = useCursor(found.map(({ id }) => id));
-  const shown = found.find(({ id }) => id === cursor.id) ?? found[0];
+  // A thing stays chosen when it gets its next version.
+  const placeOf = (one: WireArtifact) => (isAll ? one.id : thingOf(one));
+  const places = found.map(placeOf);
+  const cursor = useCursor(places);
+  const { setId, id: current } = cursor;
+  const asked = useRef(at);
+  useEffect(() => {
+    if (asked.current !== undefined) setId(asked.current);
+  }, [setId]);
+  const wanted = current ?? asked.current;
+  const shown = found.find(one => placeOf(one) === wanted) ?? found[0];
+  const choose = (artifact: WireArtifact) => {
+    setId(placeOf(artifact));
+    look({ at: placeOf(artifact) });
+  };
   if (error !== null && data === undefined) return <ErrorBox error={error} title="Artifacts could not be read" />;
   return (
     <div className="room queue">
@@ -52,13 +71,13 @@ export function ArtifactsPage() {
           aria-label="Search in artifacts"
           placeholder="a name, a key, a run…"
           value={query}
-          onChange={event => setQuery(event.target.value)}
+          onChange={event => look({ q: event.target.value })}
         />
         <select
           className="field"
           aria-label="Kind"
           value={kind ?? ''}
-          onChange={event => setKind(artifactKind.options.find(one => one === event.target.value))}
+          onChange={event => look({ kind: event.target.value })}
         >
           <option value="">any kind</option>
           {artifactKind.options.map(name => (
@@ -66,7 +85,11 @@ export function ArtifactsPage() {
           ))}
         </select>
         <label className="check">
-          <input type="checkbox" checked={isAll} onChange={event => setIsAll(event.target.checked)} />
+          <input
+            type="checkbox"
+            checked={isAll}
+            onChange={event => look({ versions: event.target.checked ? 'all' : undefined, at: undefined })}
+          />
           all versions
         </label>
         {data?.next !== undefined && (
@@ -92,8 +115,8 @@ export function ArtifactsPage() {
         />
       ) : (
         <div className="queue-panes">
-          <ArtifactList artifacts={found} current={shown.id} nameOf={nameOf} onCurrent={cursor.setId} />
-          <ArtifactView key={shown.id} artifact={shown} />
+          <ArtifactList artifacts={found} current={shown.id} nameOf={nameOf} placeOf={placeOf} onCurrent={choose} />
+          <ArtifactView key={placeOf(shown)} artifact={shown} />
         </div>
       )}
     </div>

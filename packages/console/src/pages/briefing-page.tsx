@@ -9,12 +9,12 @@ import { Panel } from '../frame/panel.tsx';
 import { useNow } from '../frame/use-now.ts';
 import { RunLine } from '../runs/run-line.tsx';
 import { useLive } from '../server/live.tsx';
+import { useSettings } from '../settings/settings.ts';
 import { failureGroups, failureStreaks } from '../story/failure-groups.ts';
 import { headlineOf } from '../story/question.ts';
 import { isIn } from '../story/runs-list.ts';
 import { many, type Signal, span } from '../story/words.ts';
 
-const STREAK = 5;
 const SHOWN = 6;
 const RECENT = 20;
 const none: readonly RunSummary[] = [];
@@ -24,6 +24,7 @@ export function BriefingPage() {
   const { runs, decisions } = useLive();
   const now = useNow();
   const last = useLastLook();
+  const { streak } = useSettings();
   const known = runs ?? none;
   const working = known.filter(run => isIn('active', run));
   const held = known.filter(({ record }) => record.status === 'paused' || record.status === 'stalled');
@@ -31,7 +32,7 @@ export function BriefingPage() {
   const since = last === undefined ? now - 86_400_000 : Date.parse(last);
   const news = newsSince(known, since);
   const failed = failureGroups(news.failed);
-  const streaks = failureStreaks(known, STREAK);
+  const streaks = failureStreaks(known, streak);
   const needs = waiting.length + failed.length + streaks.length;
   return (
     <div className="room briefing">

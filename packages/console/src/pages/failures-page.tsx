@@ -1,6 +1,6 @@
 import type { RunId, RunSummary } from '@signalbox/model';
 import { useMemo, useState } from 'react';
-import { HourBars } from '../failures/hour-bars.tsx';
+import { FailureTrend } from '../failures/failure-trend.tsx';
 import { Confirm } from '../frame/confirm.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
@@ -9,13 +9,13 @@ import { RunLine } from '../runs/run-line.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
-import { useSettings } from '../settings/settings.ts';
+import { isStreak, streaks } from '../settings/read-settings.ts';
+import { changeSettings, useSettings } from '../settings/settings.ts';
 import { type FailureGroup, failureGroups, failureStreaks, hasFailed } from '../story/failure-groups.ts';
 import { workKinds } from '../story/tree-rows.ts';
 import { many } from '../story/words.ts';
 
 const READ = 500;
-const STREAK = 5;
 const none: readonly RunSummary[] = [];
 
 /** What failed, by why. */
@@ -23,10 +23,11 @@ export function FailuresPage() {
   const client = useClient();
   const { runs = none } = useLive();
   const now = useNow();
-  const marks = runs.filter(hasFailed).map(({ id, record }) => `${id} ${record.status}`);
+  const { streak } = useSettings();
+  const marks = runs.filter(({ record }) => record.endedAt !== undefined || record.status === 'stalled');
   const { data, error } = useRead(
-    ['failed', marks.join()],
-    () => client.runs({ status: ['failed', 'stalled'], limit: READ }),
+    ['ended', marks.map(({ id, record }) => `${id} ${record.status}`).join()],
+    () => client.runs({ status: ['failed', 'stalled', 'completed'], limit: READ }),
     { keeps: true },
   );
   const known = useMemo(() => {
@@ -34,7 +35,7 @@ export function FailuresPage() {
     return [...byId.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
   }, [data, runs]);
   const groups = useMemo(() => failureGroups(known), [known]);
-  const streaks = useMemo(() => failureStreaks(known, STREAK), [known]);
+  const inARow = useMemo(() => failureStreaks(known, streak), [known, streak]);
   if (error !== null && data === undefined) return <ErrorBox error={error} title="The failures could not be read" />;
   return (
     <div className="room">
@@ -48,9 +49,29 @@ export function FailuresPage() {
               ? 'Nothing has failed.'
               : `${many(known.filter(hasFailed).length, 'run')} failed in ${many(groups.length, 'way')}.`}
         </p>
-        <HourBars runs={known} now={now} />
       </div>
-      {streaks.map(({ name, count }) => (
+      <div className="failure-head">
+        <FailureTrend
+          runs={known}
+          now={now}
+          {...(data?.next !== undefined && { knownSince: known.at(-1)?.record.createdAt })}
+        />
+        <label className="check">
+          Name a plan that failed
+          <input
+            type="number"
+            className="field w-16"
+            min={streaks.least}
+            max={streaks.most}
+            value={streak}
+            onChange={({ target }) =>
+              isStreak(target.valueAsNumber) && changeSettings({ streak: target.valueAsNumber })
+            }
+          />
+          times in a row
+        </label>
+      </div>
+      {inARow.map(({ name, count }) => (
         <p key={name} role="status" className="streak">
           <strong>{name}</strong> failed {count} times in a row.
         </p>

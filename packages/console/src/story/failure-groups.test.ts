@@ -1,10 +1,9 @@
 import type { RunSummary } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { failureGroups, failureStreaks, hourly } from './failure-groups.ts';
+import { failureGroups, failureStreaks } from './failure-groups.ts';
 
-const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
 const run = (id: string, status: string, fields: object = {}) =>
-  ({ id, record: { name: 'a', status, updatedAt: at(0), ...fields } }) as unknown as RunSummary;
+  ({ id, record: { name: 'a', status, updatedAt: '2026-01-01T00:00:00.000Z', ...fields } }) as unknown as RunSummary;
 const failed = (id: string, message: string, fields: object = {}) =>
   run(id, 'failed', { error: { class: 'terminal', code: 'plan/task-failed', message }, ...fields });
 
@@ -29,13 +28,5 @@ describe('failures', () => {
     ]);
     expect(failureStreaks([run('6', 'completed'), ...row], 1)).toEqual([]);
     expect(failureStreaks([run('6', 'running'), ...row], 4)).toEqual([]);
-  });
-
-  it('[K27] are counted by the hour', () => {
-    const runs = [failed('3', 'x', { endedAt: at(9) }), run('2', 'completed', { endedAt: at(9) }), failed('1', 'x')];
-    expect(hourly(runs, Date.parse(at(9)) + 1, 2)).toEqual([
-      { failed: 0, ended: 0 },
-      { failed: 1, ended: 2 },
-    ]);
   });
 });

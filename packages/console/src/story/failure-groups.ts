@@ -48,25 +48,6 @@ export function failureStreaks(
   });
 }
 
-/** How many ended, and how many of them failed, in each of the last hours; the last one is the one that is not over. */
-export function hourly(
-  runs: readonly RunSummary[],
-  now: number,
-  hours: number,
-): readonly { readonly failed: number; readonly ended: number }[] {
-  const counts = Array.from({ length: hours }, () => ({ failed: 0, ended: 0 }));
-  for (const run of runs) {
-    const { endedAt, updatedAt, status } = run.record;
-    if (!(status === 'completed' || hasFailed(run))) continue;
-    const ago = Math.floor((now - Date.parse(endedAt ?? updatedAt)) / 3_600_000);
-    const hour = counts[hours - 1 - ago];
-    if (hour === undefined) continue;
-    hour.ended += 1;
-    if (hasFailed(run)) hour.failed += 1;
-  }
-  return counts;
-}
-
 function shapeOf(message: string): string {
   const [first = ''] = message.split('\n', 1);
   return first.replace(/\b[0-9a-f]{8,}(-[0-9a-f]+)*\b|\d+/gi, '#');
