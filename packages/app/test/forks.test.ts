@@ -204,6 +204,37 @@ describe('interventions', () => {
     expect(edits).toMatchObject([{ key: 'open', by: BY, reason: 'yes' }]);
   });
 
+  it('[A130] that add, append or merge at the same time all count', async () => {
+    const { host, start, end, state } = await open();
+    const shape =
+      'z.object({ n: z.number().default(0), list: z.array(z.number()).default([]), at: z.record(z.string(), z.number()).default({}) })';
+    const waiting = await start('waits', planText('<Human id="ask" prompt="Go?" />', shape));
+    expect(await end(waiting)).toMatchObject({ status: 'waiting' });
+    const driven = await start(
+      'held',
+      planText(
+        `<Task id="held" run={({ signal }) => new Promise(resolve => signal.addEventListener('abort', () => resolve(0)))} />`,
+        shape,
+      ),
+    );
+    for (const run of [waiting, driven]) {
+      const edits = [...Array(8).keys()].flatMap(n => [
+        host.act(run, { kind: 'edit', key: 'n', op: 'increment', value: 1, reason: 'a test' }, BY),
+        host.act(run, { kind: 'edit', key: 'list', op: 'append', value: n, reason: 'a test' }, BY),
+        host.act(run, { kind: 'edit', key: 'at', op: 'merge', value: { [`k${n}`]: n }, reason: 'a test' }, BY),
+      ]);
+      for (const edit of await Promise.all(edits)) value(edit);
+      const { n, list, at } = (await state(run)) as { n: number; list: number[]; at: Record<string, number> };
+      expect([n, list.toSorted(), Object.keys(at).length]).toEqual([8, [0, 1, 2, 3, 4, 5, 6, 7], 8]);
+      const unfit = { kind: 'edit', key: 'list', op: 'increment', value: 1, reason: 'no' } as const;
+      expect(await host.act(run, unfit, BY)).toMatchObject({
+        error: { code: 'plan/state-invalid', message: expect.stringContaining('a list is there') },
+      });
+    }
+    value(await host.act(driven, { kind: 'stop', reason: 'enough' }, BY));
+    await end(driven);
+  });
+
   it('[A42] retry a node by other rules, and reset a loop', async () => {
     const { host, store, start, end } = await open();
     const flaky = planText(

@@ -43,11 +43,13 @@ describe('forks over HTTP', () => {
     const edited = await post(`/api/runs/${run}/edits`, { key: 'turn', value: 2, reason: 'stuck' }, ADAS_TOKEN);
     expect(edited.status).toBe(200);
     await post(`/api/runs/${run}/edits`, { key: 'turn', reason: 'gone' });
+    await post(`/api/runs/${run}/edits`, { key: 'turn', op: 'increment', value: 1, reason: 'more' });
     expect(asker.host.acted).toMatchObject([
       { run, by: 'ada', action: { kind: 'retry', node: 'build', policy: { retries: 5 } } },
       { run, action: { kind: 'reset', node: 'loop' } },
       { run, by: 'ada', action: { kind: 'edit', key: 'turn', value: 2, reason: 'stuck' } },
       { run, action: { kind: 'edit', key: 'turn', reason: 'gone' } },
+      { run, action: { kind: 'edit', key: 'turn', op: 'increment', value: 1, reason: 'more' } },
     ]);
   });
 
@@ -81,6 +83,8 @@ describe('forks over HTTP', () => {
       ['nodes/build/reset', { all: true }],
       ['edits', { key: 'turn', value: 1 }],
       ['edits', { value: 1, reason: 'x' }],
+      ['edits', { key: 'turn', op: 'increment', reason: 'x' }],
+      ['edits', { key: 'turn', op: 'double', value: 2, reason: 'x' }],
       ['undo', {}],
       ['undo', { call: '' }],
     ];

@@ -60,7 +60,8 @@ describe('forks and interventions', () => {
       const fork = value(
         await surface.fork(run, { at: { kind: 'frame', frame: 0 }, name: 'f', paused: true, directory }),
       );
-      value(await surface.act(fork, { kind: 'edit', key: 'n', value: 7, reason: 'a test' }));
+      value(await surface.act(fork, { kind: 'edit', key: 'n', value: 6, reason: 'a test' }));
+      value(await surface.act(fork, { kind: 'edit', key: 'n', op: 'increment', value: 1, reason: 'a test' }));
       const rerun = { at: { kind: 'node', node: 'ask' }, input: { a: 1 }, paused: true } as const;
       const asked = await surface.fork(run, rerun);
       const again = value(await surface.fork(run, { ...rerun, confirmed: true }));

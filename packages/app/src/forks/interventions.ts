@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import { editUndriven, resetUndriven } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
 import { checkpointUnknown } from '@signalbox/state';
@@ -9,6 +9,7 @@ import type { RunAction, RunHost } from '../runs/run-host.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
 import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
 import { type ForkPorts, forkRun } from './fork-run.ts';
+import { turns } from './turns.ts';
 
 /** What a host does to runs besides driving them. */
 export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'undo'> {
@@ -32,17 +33,20 @@ export interface InterventionPorts extends ForkPorts {
 export function createInterventions(ports: InterventionPorts): Interventions {
   const { store, machine, tools, threads, resume, resumeWaiting } = ports;
   const runPorts = { commit: store, reader: store, ...machine };
+  const inTurn = turns<RunId>();
   return {
-    async edit(record, { key, value, reason }, by) {
+    async edit(record, { kind: _, ...edit }, by) {
+      const { id } = record;
       const source = await keptPlan(store, record);
       if (!source.ok) return source;
-      const fault = await threads.stateFault(source.value, key, value);
-      if ('status' in fault) return err(planLost(record.source?.entry ?? '', fault.reason));
-      if (!fault.ok) return fault;
-      if (fault.value !== undefined) return err(editRefused(record.id, key, fault.value));
-      const edited = await editUndriven(runPorts, record.id, { key, value, reason, by });
+      const faultOf = async (value: Json | undefined) => {
+        const fault = await threads.stateFault(source.value, edit.key, value);
+        return 'status' in fault ? err(planLost(record.source?.entry ?? '', fault.reason)) : fault;
+      };
+      const edited = await inTurn(id, () => decided(() => editUndriven(runPorts, id, { ...edit, by }, faultOf)));
       if (!edited.ok) return edited;
-      if (resumeWaiting && record.status === 'waiting') await resume(record.id);
+      if (typeof edited.value === 'object') return err(editRefused(id, edit.key, edited.value.refused));
+      if (resumeWaiting && record.status === 'waiting') await resume(id);
       return ok(undefined);
     },
     async reset(run, node, by) {
@@ -70,3 +74,14 @@ export function createInterventions(ports: InterventionPorts): Interventions {
     },
   };
 }
+
+/** Reads and writes anew where another writer was faster. */
+async function decided<T>(write: () => Promise<Result<T, ErrorEnvelope>>): Promise<Result<T, ErrorEnvelope>> {
+  let written = await write();
+  for (let tries = 1; tries < MOST_TRIES && !written.ok && written.error.code === 'run/stale-version'; tries++) {
+    written = await write();
+  }
+  return written;
+}
+
+const MOST_TRIES = 3;

@@ -301,8 +301,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       case 'terminate':
         await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason);
         return ok(undefined);
-      case 'edit':
-        return interventions.edit(record, action, by);
+      case 'edit': {
+        const edited = await interventions.edit(record, action, by);
+        // It was taken up meanwhile: whoever drives it now is told.
+        return !edited.ok && edited.error.code === 'run/stale-epoch' ? act(run, action, by) : edited;
+      }
       case 'reset':
         return interventions.reset(run, action.node, by);
       case 'retry':

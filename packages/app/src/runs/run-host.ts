@@ -1,4 +1,4 @@
-import type { ApprovalId, Digest, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+import type { ApprovalId, Digest, EditOp, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
 import type { Blobs, Decision, Resolution, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
 import type { CallUndo } from '@signalbox/state';
@@ -78,8 +78,17 @@ export type RunAction =
   | { readonly kind: 'cancel'; readonly node: string }
   /** The maximum of a loop that goes on counts anew. */
   | { readonly kind: 'reset'; readonly node: string }
-  /** Changes durable state, as the plan's schema allows; without a value the key is taken away. */
-  | { readonly kind: 'edit'; readonly key: string; readonly value?: Json | undefined; readonly reason: string }
+  /**
+   * Changes durable state, as the plan's schema allows; without a value the key is taken away. An `op` is applied to what is
+   * there when the change is committed.
+   */
+  | {
+      readonly kind: 'edit';
+      readonly key: string;
+      readonly op?: EditOp | undefined;
+      readonly value?: Json | undefined;
+      readonly reason: string;
+    }
   | { readonly kind: 'signal'; readonly name: string; readonly payload: Json };
 
 export interface Answer {

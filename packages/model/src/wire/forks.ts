@@ -38,12 +38,22 @@ export type WirePolicy = z.infer<typeof wirePolicy>;
 export const retryBody = z.strictObject({ policy: wirePolicy.optional() });
 export type RetryBody = z.infer<typeof retryBody>;
 
-/** Without a value the key is taken away. */
-export const editBody = z.strictObject({
-  key: text.min(1).max(1024),
-  value: json.optional(),
-  reason: text.min(1).max(1024),
-});
+/** What an edit makes of the value that is there when it is made: a sum, a longer list, an object with more fields. */
+export const editOp = z.enum(['increment', 'append', 'merge']);
+export type EditOp = z.infer<typeof editOp>;
+
+/** Without `op` the value takes the place of what is there, and without a value the key is taken away. */
+export const editBody = z
+  .strictObject({
+    key: text.min(1).max(1024),
+    op: editOp.optional(),
+    value: json.optional(),
+    reason: text.min(1).max(1024),
+  })
+  .refine(({ op, value }) => op === undefined || value !== undefined, {
+    message: 'an op needs a value',
+    path: ['value'],
+  });
 export type EditBody = z.infer<typeof editBody>;
 
 export const undoBody = z.strictObject({ call, dryRun: z.boolean().optional() });
@@ -70,7 +80,8 @@ export const wireCheckpoint = z.object({
 });
 export type WireCheckpoint = z.infer<typeof wireCheckpoint>;
 
-export const checkpointList = z.object({ checkpoints: z.array(wireCheckpoint).readonly() });
+/** In the order in which they ended; `next` is what the next page comes after. */
+export const checkpointList = z.object({ checkpoints: z.array(wireCheckpoint).readonly(), next: text.optional() });
 export type CheckpointList = z.infer<typeof checkpointList>;
 
 /** Where a run comes from, and the runs that were forked from it, in the order in which they were made. */
@@ -79,5 +90,7 @@ export const lineage = z.object({
   forks: z
     .array(z.object({ run: runId, frame: z.int().nonnegative(), name: text, status: runStatus, createdAt: timestamp }))
     .readonly(),
+  /** What the next page of forks comes after. */
+  next: text.optional(),
 });
 export type Lineage = z.infer<typeof lineage>;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refusal } from '../../test/refusal.ts';
 import type { RunId } from '../ids.ts';
 import { answerBody } from './decisions.ts';
+import { editBody } from './forks.ts';
 import { runsQuery, signalBody, startBody, stateQuery } from './requests.ts';
 import { runSummary } from './run-summary.ts';
 import { clientMessage, serverMessage } from './socket.ts';
@@ -15,6 +16,7 @@ const summary = {
   phase: 'EXECUTE',
   mode: 'AUTO',
   globalMode: 'IMPLEMENTATION',
+  kind: 'plan',
   createdAt: at,
   updatedAt: at,
   record: {
@@ -41,6 +43,18 @@ describe('requests', () => {
     expect(refusal(signalBody, { name: 'go', by: 'me' })).not.toEqual([]);
     expect(refusal(clientMessage, { kind: 'subscribe', run: id, token: 'x' })).not.toEqual([]);
     expect(refusal(clientMessage, { kind: 'shout' })).not.toEqual([]);
+  });
+
+  it('[M70] an edit of state names an operation that is known and brings its value, or sets, or takes away', () => {
+    const edit = { key: 'n', reason: 'why' };
+    for (const op of ['increment', 'append', 'merge']) {
+      expect(editBody.parse({ ...edit, op, value: 1 })).toEqual({ ...edit, op, value: 1 });
+      expect(refusal(editBody, { ...edit, op })).not.toEqual([]);
+    }
+    expect(editBody.parse({ ...edit, op: 'append', value: null })).toEqual({ ...edit, op: 'append', value: null });
+    expect(editBody.parse(edit)).toEqual(edit);
+    for (const op of ['set', 'delete', '', null, 1])
+      expect(refusal(editBody, { ...edit, op, value: 1 })).not.toEqual([]);
   });
 
   it('[M53] read numbers and lists from the texts of a query', () => {

@@ -1,4 +1,4 @@
-import type { Json } from '@signalbox/model';
+import type { EditOp, Json } from '@signalbox/model';
 import type { RetryPolicy } from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
 
@@ -26,6 +26,8 @@ export type OperatorCommand =
 /** A change of durable state from outside; without a value the key is taken away. */
 export interface StateEdit {
   readonly key: string;
+  /** What is made of the value that is there when the edit is made; without it the given one takes its place. */
+  readonly op?: EditOp | undefined;
   readonly value?: Json | undefined;
   readonly reason: string;
   readonly by: string;

@@ -1,6 +1,6 @@
 import type { RunId } from '@signalbox/model';
 import type { AnyEvent, RetryPolicy, RunReader, TaskId } from '@signalbox/runs';
-import { EDIT_TRIGGER } from '../forks/state-edit.ts';
+import { editTriggers } from '../forks/edit-value.ts';
 import type { Command, StateEdit } from '../frames/command.ts';
 import type { RunMemory } from '../frames/run-memory.ts';
 import type { TaskOutcome } from '../frames/task-executor.ts';
@@ -178,6 +178,6 @@ export function lifeEndOf(events: readonly AnyEvent[], nextFrame: number): LifeE
 
 /** What only a process that drives a run writes. */
 function isOwn(event: AnyEvent): boolean {
-  if (event.type === 'state.changed') return event.trigger !== EDIT_TRIGGER;
+  if (event.type === 'state.changed') return !editTriggers.includes(event.trigger ?? '');
   return event.type === 'run.created' || /^(task|handler|effect|node)\./.test(event.type);
 }

@@ -1,6 +1,6 @@
 import type { Json, RunId } from '@signalbox/model';
 import { type AnyEvent, INHERITED, type RunReader } from '@signalbox/runs';
-import { EDIT_TRIGGER } from '../forks/state-edit.ts';
+import { editTriggers } from '../forks/edit-value.ts';
 import { STATE } from '../frames/plan-context.ts';
 import type { Action } from '../state/action.ts';
 
@@ -39,7 +39,7 @@ export async function recordedWrites(
 }
 
 /** Triggers of what a replay does itself: first values, those of renders, edits of people. */
-const NOT_CODE = new Set(['plan.initial', 'init', EDIT_TRIGGER, INHERITED]);
+const NOT_CODE = new Set(['plan.initial', 'init', ...editTriggers, INHERITED]);
 
 /** Handlers and renders are called again; the first values are the plan's. */
 function isOutside({ handler, node, trigger }: Extract<AnyEvent, { readonly type: 'state.changed' }>): boolean {

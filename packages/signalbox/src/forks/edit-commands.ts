@@ -10,7 +10,10 @@ import { shown } from '../terminal.ts';
 interface EditFlags extends DataFlags {
   readonly reason?: string;
   readonly delete?: boolean;
+  readonly op?: string;
 }
+
+const OPS = ['increment', 'append', 'merge'] as const;
 
 export const defineEdit: DefineCommand = (command, { terminal, end }) => {
   command
@@ -20,14 +23,26 @@ export const defineEdit: DefineCommand = (command, { terminal, end }) => {
     )
     .requiredOption('--reason <text>', 'why, for whoever looks at it later')
     .option('--delete', 'take the key away')
+    .option('--op <op>', 'increment, append or merge: what is made of the value that is there then')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print what became of it as JSON')
-    .addHelpText('after', `\nExample:\n  $ signalbox edit 019b8d62 attempts 0 --reason "the network is back"`)
+    .addHelpText(
+      'after',
+      `\nExamples:\n  $ signalbox edit 019b8d62 attempts 0 --reason "the network is back"
+  $ signalbox edit 019b8d62 attempts 1 --op increment --reason "counted by hand"`,
+    )
     .action(async (given: string, key: string, text: string | undefined, flags: EditFlags) => {
       end(
         await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
           if ((text === undefined) !== (flags.delete === true)) {
             return usageError('Give either a value or --delete.', 'Such as: signalbox edit RUN phase \'"review"\'');
+          }
+          const op = OPS.find(each => each === flags.op);
+          if (op !== flags.op || (op !== undefined && text === undefined)) {
+            return usageError(
+              '--op is increment, append or merge, and needs a value.',
+              'Such as: signalbox edit RUN n 1 --op increment',
+            );
           }
           const value = text === undefined ? undefined : parseJson(text);
           if (value?.ok === false) {
@@ -37,17 +52,17 @@ export const defineEdit: DefineCommand = (command, { terminal, end }) => {
           if (!run.ok) return run.error;
           const { id, frames } = run.value;
           const before = await surface.reader.valueAt(id, 'state', key, frames);
-          const edit = { kind: 'edit', key, value: value?.value, reason: flags.reason ?? '' } as const;
+          const edit = { kind: 'edit', key, op, value: value?.value, reason: flags.reason ?? '' } as const;
           const edited = await surface.act(id, edit);
           if (!edited.ok) return edited.error;
+          const now = (await surface.reader.run(id)) ?? run.value;
+          const after = op === undefined ? value?.value : await surface.reader.valueAt(id, 'state', key, now.frames);
           const lines = [
             ...(before === undefined ? [] : [`- ${shown(key)} = ${shown(JSON.stringify(before))}`]),
-            ...(value === undefined ? [] : [`+ ${shown(key)} = ${shown(JSON.stringify(value.value))}`]),
+            ...(after === undefined ? [] : [`+ ${shown(key)} = ${shown(JSON.stringify(after))}`]),
           ];
-          const { status } = (await surface.reader.run(id)) ?? run.value;
-          terminal.print(
-            flags.json ? JSON.stringify({ run: id, status, key, before, after: value?.value }) : lines.join('\n'),
-          );
+          const { status } = now;
+          terminal.print(flags.json ? JSON.stringify({ run: id, status, key, before, after }) : lines.join('\n'));
           return exitCodes.done;
         }),
       );

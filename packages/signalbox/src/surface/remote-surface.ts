@@ -126,8 +126,8 @@ function ask(client: Client, run: RunId, action: RunAction) {
     case 'reset':
       return client.reset(run, action.node);
     case 'edit': {
-      const { key, value, reason } = action;
-      return client.edit(run, { key, reason, ...(value !== undefined && { value }) });
+      const { key, op, value, reason } = action;
+      return client.edit(run, { key, op, reason, ...(value !== undefined && { value }) });
     }
     case 'cancel':
       return client.cancel(run, action.node);

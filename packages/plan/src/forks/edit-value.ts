@@ -1,0 +1,55 @@
+import { err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import type { StateEdit } from '../frames/command.ts';
+
+/** The trigger of the transition that an edit from outside makes. */
+export const editTrigger = ({ op }: Pick<StateEdit, 'op'>): string => `operator.${op ?? 'edit'}`;
+
+export const editTriggers: readonly string[] = [
+  editTrigger({}),
+  ...(['increment', 'append', 'merge'] as const).map(op => editTrigger({ op })),
+];
+
+/**
+ * What an edit makes of the value that is there, or why it cannot. A key that is not there counts as nothing: zero, an empty
+ * list, an object without fields. `append` adds one item, whatever it is; `merge` is shallow, and null is a value like others.
+ */
+export function editedValue(
+  old: Json | undefined,
+  { key, op, value }: Pick<StateEdit, 'key' | 'op' | 'value'>,
+): Result<Json | undefined, string> {
+  switch (op) {
+    case undefined:
+      return ok(value);
+    case 'increment': {
+      const before = old === undefined ? 0 : old;
+      if (typeof value !== 'number') return err(`'${key}' can only be incremented by a number`);
+      if (typeof before !== 'number') return err(`'${key}' cannot be incremented: ${kindOf(before)} is there`);
+      const sum = before + value;
+      return Number.isFinite(sum) ? ok(sum) : err(`'${key}' cannot be incremented: the sum is too large`);
+    }
+    case 'append': {
+      const before = old === undefined ? [] : old;
+      if (value === undefined) return err(`nothing was given to append to '${key}'`);
+      return Array.isArray(before)
+        ? ok([...before, value])
+        : err(`nothing can be appended to '${key}': ${kindOf(before)} is there`);
+    }
+    case 'merge': {
+      const before = old === undefined ? {} : old;
+      if (!isObject(value)) return err(`only an object can be merged into '${key}'`);
+      return isObject(before)
+        ? ok({ ...before, ...value })
+        : err(`nothing can be merged into '${key}': ${kindOf(before)} is there`);
+    }
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
