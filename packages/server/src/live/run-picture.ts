@@ -3,7 +3,7 @@ import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signa
 import { decisionView } from '../views/decision-view.ts';
 import { runSummaryOf } from '../views/run-view.ts';
 import { taskView, UNDER_WAY } from '../views/task-view.ts';
-import { type NodeNames, readTree } from '../views/tree-view.ts';
+import { readTree } from '../views/tree-view.ts';
 
 /** A run as it is now, for all who watch it. */
 export interface RunPicture {
@@ -25,14 +25,6 @@ export const PICTURE_MS = 100;
 export interface RunPictures {
   /** Ends when the returned function is called. */
   watch(run: RunId, listener: PictureListener): () => void;
-  /** The names of a watched run's nodes, for whoever reads its tree beside. */
-  names(run: RunId): NodeNames;
-}
-
-interface Studio {
-  readonly listeners: Set<PictureListener>;
-  readonly names: NodeNames;
-  close(): void;
 }
 
 /** `onFault` is told of a picture that could not be read; the next commit tries again. */
@@ -41,15 +33,14 @@ export function createRunPictures(
   timers: Machine['timers'],
   onFault: (thrown: unknown) => void,
 ): RunPictures {
-  const studios = new Map<RunId, Studio>();
+  const studios = new Map<RunId, { readonly listeners: Set<PictureListener>; close(): void }>();
   return {
     watch(run, listener) {
       let studio = studios.get(run);
       if (studio === undefined) {
         const listeners = new Set<PictureListener>();
-        const names: NodeNames = new Map();
-        const close = openStudio(host, timers, onFault, run, listeners, names);
-        studio = { listeners, names, close };
+        const close = openStudio(host, timers, onFault, run, listeners);
+        studio = { listeners, close };
         studios.set(run, studio);
       }
       const { listeners, close } = studio;
@@ -61,7 +52,6 @@ export function createRunPictures(
         close();
       };
     },
-    names: run => studios.get(run)?.names ?? new Map(),
   };
 }
 
@@ -72,7 +62,6 @@ function openStudio(
   onFault: (thrown: unknown) => void,
   run: RunId,
   listeners: ReadonlySet<PictureListener>,
-  names: NodeNames,
 ): () => void {
   let isClosed = false;
   let isStale = false;
@@ -93,7 +82,7 @@ function openStudio(
   async function take(): Promise<void> {
     isResting = true;
     isStale = false;
-    const picture = await readPicture(host, run, names).catch(thrown => {
+    const picture = await readPicture(host, run).catch(thrown => {
       if (!isClosed) onFault(thrown);
       return undefined;
     });
@@ -121,12 +110,12 @@ function openStudio(
   };
 }
 
-async function readPicture(host: RunHost, run: RunId, names: NodeNames): Promise<RunPicture | undefined> {
+async function readPicture(host: RunHost, run: RunId): Promise<RunPicture | undefined> {
   const { reader } = host;
   const record = await reader.run(run);
   if (record === undefined) return undefined;
   const [tree, decisions, tasks] = await Promise.all([
-    readTree(reader, run, record.frames, names),
+    readTree(reader, run, record.frames),
     reader.decisions({ run, status: ['open'] }),
     reader.tasks(run, { status: UNDER_WAY }),
   ]);

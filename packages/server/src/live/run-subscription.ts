@@ -87,8 +87,7 @@ export function subscribeRun(
   }
 
   async function begin(): Promise<number | undefined> {
-    const names = pictures.names(run);
-    const snapshot = await (outline ? outlineOf(host, run, names) : snapshotOf(host, run, names));
+    const snapshot = await (outline ? outlineOf(host, run) : snapshotOf(host, run));
     if (isClosed) return undefined;
     if (snapshot === undefined) {
       outbox.send({ kind: 'refused', run, error: unknownRun(run) });

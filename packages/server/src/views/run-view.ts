@@ -15,7 +15,7 @@ import {
 import { decisionView } from './decision-view.ts';
 import { contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';
-import { type NodeNames, readTree } from './tree-view.ts';
+import { readTree } from './tree-view.ts';
 
 /** What a run's record does not say by itself. */
 export interface RunFacts {
@@ -50,8 +50,8 @@ export async function summariesOf(host: Host, records: readonly RunRecord[]): Pr
 }
 
 /** A run as it is now, with its tree and all that waits; undefined where there is none. */
-export async function snapshotOf(host: Host, run: RunId, names?: NodeNames): Promise<RunSnapshot | undefined> {
-  const read = await readRun(host, run, names);
+export async function snapshotOf(host: Host, run: RunId): Promise<RunSnapshot | undefined> {
+  const read = await readRun(host, run);
   if (read === undefined) return undefined;
   const { outline, tree } = read;
   const tasks = await host.reader.tasks(run);
@@ -64,18 +64,18 @@ export async function snapshotOf(host: Host, run: RunId, names?: NodeNames): Pro
 }
 
 /** The same without the contract's nodes, edges and artifacts. */
-export async function outlineOf(host: Host, run: RunId, names?: NodeNames): Promise<RunOutline | undefined> {
-  return (await readRun(host, run, names))?.outline;
+export async function outlineOf(host: Host, run: RunId): Promise<RunOutline | undefined> {
+  return (await readRun(host, run))?.outline;
 }
 
 type Host = Pick<RunHost, 'reader' | 'driven'>;
 
-async function readRun({ reader, driven }: Host, run: RunId, names: NodeNames = new Map()) {
+async function readRun({ reader, driven }: Host, run: RunId) {
   // The record first: what is read after it is at least as new, and events from its `nextSeq` on make up the difference.
   const record = await reader.run(run);
   if (record === undefined) return undefined;
   const [tree, tasks, decisions] = await Promise.all([
-    readTree(reader, run, record.frames, names),
+    readTree(reader, run, record.frames),
     reader.tasks(run, { status: UNDER_WAY }),
     reader.decisions({ run, status: ['open'] }),
   ]);

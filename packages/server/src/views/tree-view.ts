@@ -1,10 +1,10 @@
 import type { RunReader } from '@signalbox/app/runs';
-import { contractNodeId, nodeKey } from '@signalbox/app/runs';
 import { type Json, type NodeId, nodeStatus, type RunId, type TreeNode, truncateUtf8 } from '@signalbox/model';
 import * as z from 'zod';
+import { nodeNames } from './node-names.ts';
 
 /** A node as its row has it: without its children, but with its place. */
-const nodeRow = z.looseObject({
+const nodeRow = z.object({
   kind: z.string(),
   parent: z.string().optional(),
   index: z.int(),
@@ -13,11 +13,11 @@ const nodeRow = z.looseObject({
 });
 type NodeRow = z.infer<typeof nodeRow>;
 
-const statusRow = z.looseObject({
+const statusRow = z.object({
   status: nodeStatus,
   iteration: z.int().nonnegative(),
   reason: z.string().optional(),
-  loop: z.looseObject({ total: z.int(), base: z.int() }).optional(),
+  loop: z.object({ total: z.int(), base: z.int() }).optional(),
 });
 type StatusRow = z.infer<typeof statusRow>;
 
@@ -27,16 +27,9 @@ export interface ReadNode {
   readonly data: NodeRow['data'];
 }
 
-/** What the contract calls nodes that were read before: deriving a name costs more than reading a node. */
-export type NodeNames = Map<string, NodeId>;
-
 /** The tree that holds in a frame, each node after its parent; empty before the first frame. */
-export async function readTree(
-  reader: RunReader,
-  run: RunId,
-  frame: number,
-  names: NodeNames = new Map(),
-): Promise<readonly ReadNode[]> {
+export async function readTree(reader: RunReader, run: RunId, frame: number): Promise<readonly ReadNode[]> {
+  const nameOf = nodeNames(run);
   const [rows, statuses] = await Promise.all([reader.at(run, 'node', frame), reader.at(run, 'status', frame)]);
   const nodes = new Map([...rows].map(([id, row]) => [id, nodeRow.parse(row)]));
   const children = Map.groupBy(nodes.keys(), id => nodes.get(id)?.parent);
@@ -45,7 +38,7 @@ export async function readTree(
     for (const id of ids.toSorted((a, b) => indexOf(nodes, a) - indexOf(nodes, b))) {
       const row = nodes.get(id);
       if (row === undefined) continue;
-      inOrder.push({ node: viewOf(id, nameOf(run, id, names), row, statuses.get(id)), data: row.data });
+      inOrder.push({ node: viewOf(id, nameOf(id), row, statuses.get(id)), data: row.data });
       visit(children.get(id) ?? []);
     }
   };
@@ -55,12 +48,6 @@ export async function readTree(
 
 function indexOf(nodes: ReadonlyMap<string, NodeRow>, id: string): number {
   return nodes.get(id)?.index ?? 0;
-}
-
-function nameOf(run: RunId, id: string, names: NodeNames): NodeId {
-  const name = names.get(id) ?? contractNodeId(run, nodeKey.parse(id));
-  names.set(id, name);
-  return name;
 }
 
 function viewOf(id: string, nodeId: NodeId, row: NodeRow, status: Json | undefined): TreeNode {
