@@ -140,9 +140,9 @@ export async function transitionsOf(reader: RunReader, run: RunId, frame: number
   }
 }
 
-/** What of a row counts for the digest: positions in files do not. */
+/** What of a row counts for the digest: positions in files and names of handlers do not. */
 export function digested(space: IntervalSpace, value: Json): Json {
   if (space !== 'node' || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const { source: _, ...rest } = value as Record<string, Json>;
+  const { source: _, handlers: __, ...rest } = value as Record<string, Json>;
   return rest;
 }

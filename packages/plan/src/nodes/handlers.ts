@@ -47,3 +47,8 @@ export const handlerNames = [
   'onBlocked',
 ] as const satisfies readonly (keyof NodeHandlers)[];
 export type HandlerName = (typeof handlerNames)[number];
+
+/** Which handlers there are, in one order. */
+export function namesOf(handlers: NodeHandlers): readonly HandlerName[] {
+  return handlerNames.filter(name => handlers[name] !== undefined);
+}

@@ -3,7 +3,7 @@ import type { AnyPlan } from '../plan-definition.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import type { NodeHandlers, TaskContext } from './handlers.ts';
 import type { NodeData } from './node-data.ts';
-import type { AgentKind, LoopKind, NodeKind, RunnableKind } from './node-kind.ts';
+import { type AgentKind, isRunnableKind, type LoopKind, type NodeKind, type RunnableKind } from './node-kind.ts';
 
 interface Base<Kind extends NodeKind> {
   readonly kind: Kind;
@@ -41,3 +41,7 @@ type PlainNode = { [Kind in Exclude<NodeKind, RunnableKind | 'effect'>]: Base<Ki
 
 /** A node of a rendered plan, by `kind`. Equal nodes of two frames are the same object where nothing under them changed. */
 export type PlanNode = RunnableNode | EffectNode | PlainNode;
+
+export function isRunnable(node: PlanNode): node is RunnableNode {
+  return isRunnableKind(node.kind);
+}

@@ -1,9 +1,10 @@
 import { err, type Json, json, nodeStatus, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import type { SourcePosition } from '../plan-error.ts';
+import { namesOf } from './handlers.ts';
 import { nodeData } from './node-data.ts';
 import { type NodeKind, nodeKinds } from './node-kind.ts';
-import type { PlanNode } from './plan-node.ts';
+import { isRunnable, type PlanNode } from './plan-node.ts';
 
 /** A node as it is shown and kept: plain data, no code. */
 export interface TreeNode {
@@ -14,6 +15,8 @@ export interface TreeNode {
   /** The iteration of a loop, counted from 0. */
   readonly iteration?: number;
   readonly source?: SourcePosition;
+  /** Names of the handlers on it, where its kind can have any and they were kept. */
+  readonly handlers?: readonly string[];
   readonly data: { readonly [name: string]: Json };
   readonly children: readonly TreeNode[];
 }
@@ -32,6 +35,7 @@ export function treeToJson(node: PlanNode, statusOf: StatusOf = () => undefined)
     ...(state === undefined ? {} : { status: state.status }),
     ...(state?.iteration === undefined ? {} : { iteration: state.iteration }),
     ...(node.source === undefined ? {} : { source: node.source }),
+    ...(isRunnable(node) ? { handlers: namesOf(node.code.handlers) } : {}),
     data: node.data as TreeNode['data'],
     children: node.children.map(child => treeToJson(child, statusOf)),
   };
@@ -44,6 +48,7 @@ const shape = z.strictObject({
   status: nodeStatus.optional(),
   iteration: z.int().nonnegative().optional(),
   source: z.strictObject({ file: z.string(), line: z.int(), column: z.int() }).optional(),
+  handlers: z.array(z.string()).optional(),
   data: z.unknown(),
   children: z.array(z.unknown()),
 });

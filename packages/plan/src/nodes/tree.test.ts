@@ -47,6 +47,7 @@ describe('the JSON of a tree', () => {
           kind: 'claude',
           id: 'ask',
           status: 'blocked',
+          handlers: [],
           data: {
             model: 'sonnet',
             prompt: 'Is 1 < 2?',

@@ -14,7 +14,7 @@ describe('reconcile', () => {
     expect([...rows]).toEqual([
       ['root', { kind: 'plan', index: 0, data: { name: 'test' } }],
       ['p', { kind: 'phase', parent: 'root', index: 0, data: { name: 'p' } }],
-      ['a', { kind: 'task', parent: 'p', index: 0, data: { retries: 3 } }],
+      ['a', { kind: 'task', parent: 'p', index: 0, handlers: [], data: { retries: 3 } }],
     ]);
   });
 

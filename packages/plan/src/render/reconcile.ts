@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@signalbox/model';
-import type { PlanNode } from '../nodes/plan-node.ts';
+import { handlerNames, namesOf } from '../nodes/handlers.ts';
+import { isRunnable, type PlanNode } from '../nodes/plan-node.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import { plainText } from '../state/plain-text.ts';
 
@@ -27,6 +28,8 @@ export interface NodeRow {
   readonly index: number;
   readonly key?: string;
   readonly source?: SourcePosition;
+  /** Names of the handlers on it, where its kind can have any. They are no part of what a frame's hash is of. */
+  readonly handlers?: readonly string[];
   readonly data: Json;
 }
 
@@ -106,6 +109,7 @@ export function rowOf(node: PlanNode, parent: string | undefined, index: number)
     index,
     ...(node.key === undefined ? {} : { key: node.key }),
     ...(node.source === undefined ? {} : { source: node.source }),
+    ...(isRunnable(node) ? { handlers: namesOf(node.code.handlers) } : {}),
     data: node.data as Json,
   };
 }
@@ -116,8 +120,16 @@ function sameRow(a: PlanNode, b: PlanNode): boolean {
     a.source?.line === b.source?.line &&
     a.source?.column === b.source?.column &&
     a.source?.file === b.source?.file &&
+    sameHandlers(a, b) &&
     sameData(a.data as JsonObject, b.data as JsonObject)
   );
+}
+
+/** The functions are others in every render; what is kept is which there are. */
+function sameHandlers(a: PlanNode, b: PlanNode): boolean {
+  if (!isRunnable(a) || !isRunnable(b)) return true;
+  const [before, now] = [a.code.handlers, b.code.handlers];
+  return handlerNames.every(name => (before[name] === undefined) === (now[name] === undefined));
 }
 
 /** Most often the members are the same things; only where they are not, what is in them is compared. */

@@ -9,6 +9,7 @@ const nodeRow = z.object({
   parent: z.string().optional(),
   index: z.int(),
   source: z.object({ file: z.string(), line: z.int(), column: z.int() }).optional(),
+  handlers: z.array(z.string()).optional(),
   data: z.record(z.string(), z.unknown()),
 });
 type NodeRow = z.infer<typeof nodeRow>;
@@ -64,6 +65,7 @@ function viewOf(id: string, nodeId: NodeId, row: NodeRow, status: Json | undefin
     status: known?.status ?? 'idle',
     iteration: known === undefined ? 0 : turnOf(known),
     ...(known?.reason !== undefined && { reason: known.reason }),
+    ...(row.handlers !== undefined && { handlers: row.handlers }),
     ...(row.source !== undefined && { source: row.source }),
   };
 }
