@@ -44,6 +44,8 @@ export interface ModelAnswer {
   /** Why it ended, where not because it was done. */
   readonly finish?: 'length' | 'refused';
   readonly fault?: AnswerFault;
+  /** Sent besides its own. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ScriptedCall {
@@ -74,6 +76,8 @@ export interface ModelRefusal {
   readonly message?: string;
   /** The header as it is sent: seconds, or a date. */
   readonly retryAfter?: string;
+  /** Sent besides its own. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Replies in order, or a reply for each request. What a list does not have is refused. */

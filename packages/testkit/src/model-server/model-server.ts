@@ -42,6 +42,8 @@ export interface RecordedRequest {
 export interface ModelServerOptions {
   /** More requests than this are refused: an agent that does not end is stopped. */
   readonly maxCalls?: number;
+  /** Awaited before every event of a stream. */
+  readonly pace?: () => Promise<void>;
 }
 
 const wires: readonly Wire[] = [anthropicWire, openaiResponsesWire, openaiChatWire, googleWire];
@@ -49,7 +51,7 @@ const secretHeaders = /^(authorization|x-api-key|x-goog-api-key|cookie)$/;
 const DEFAULT_USAGE = { input: 100, output: 20, cached: 0 };
 
 export async function startModelServer(script: ModelScript, options: ModelServerOptions = {}): Promise<ModelServer> {
-  const { maxCalls = 50 } = options;
+  const { maxCalls = 50, pace } = options;
   const requests: RecordedRequest[] = [];
   const gate = createGate();
   const server = createServer((request, response) => {
@@ -115,8 +117,8 @@ export async function startModelServer(script: ModelScript, options: ModelServer
     if (reply === undefined) return refuse(400, `the script has no reply for call ${call}`, asked);
     if ('status' in reply) {
       record({ status: reply.status, asked });
-      const retryAfter = reply.retryAfter === undefined ? {} : { 'retry-after': reply.retryAfter };
-      return sendJson(response, reply.status, wire.refusal(reply.status, reply.message ?? 'as scripted'), retryAfter);
+      const headers = { ...reply.headers, ...(reply.retryAfter !== undefined && { 'retry-after': reply.retryAfter }) };
+      return sendJson(response, reply.status, wire.refusal(reply.status, reply.message ?? 'as scripted'), headers);
     }
     record({ status: 200, asked });
     await answer(wire, reply, asked, response);
@@ -129,6 +131,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
       usage: { ...DEFAULT_USAGE, ...reply.usage },
     };
     if (reply.fault?.kind === 'slow-start') await gate.hold();
+    for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
     if (asked.stream) return sendEvents(wire, wire.events(reply, context), reply.fault, response);
     const whole = JSON.stringify(wire.whole(reply, context));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
@@ -159,6 +162,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
   ): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
     for (const [index, event] of events.entries()) {
+      await pace?.();
       if (fault !== undefined && 'after' in fault && fault.after === index) {
         switch (fault.kind) {
           case 'cut':
