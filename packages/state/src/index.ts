@@ -134,6 +134,7 @@ export {
   VisibilityExpansionRequired,
 } from './tools/tool.ts';
 export type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tools/tool-outcome.ts';
+export { isAllowed, needsApproval } from './tools/tool-permission.ts';
 export type { ToolPolicy } from './tools/tool-policy.ts';
 export {
   createToolRunner,

@@ -1,12 +1,6 @@
 import type { Json, JsonObject } from '@signalbox/model';
-import type { AgentBrief, DecisionKind, Resolution } from '@signalbox/runs';
+import type { DecisionKind, Resolution } from '@signalbox/runs';
 import type { AnyTool } from '@signalbox/state';
-
-/** Whether a person must allow a call: each of these is asked, and none can loosen another. */
-export function needsApproval(tool: AnyTool, permissions: AgentBrief['permissions']): boolean {
-  const effects = tool.effects.kind;
-  return tool.risk === 'high' || effects === 'external' || (permissions === 'gated' && effects === 'files');
-}
 
 export function approvalKind(tool: AnyTool): DecisionKind {
   if (tool.name === 'run_command') return 'command_exec';

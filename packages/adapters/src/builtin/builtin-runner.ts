@@ -1,6 +1,6 @@
 import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalbox/model';
 import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, TaskError } from '@signalbox/runs';
-import { type AnyTool, machineTimers, type Timers } from '@signalbox/state';
+import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
 import type { AgentTools } from './agent-tools.ts';
 import { usageOf } from './call-usage.ts';
 import { type AnswerForm, answerFormOf } from './final-answer.ts';
@@ -14,7 +14,7 @@ import { promptOf } from './prompt.ts';
 import { createRedactor } from './redaction.ts';
 import { startOf } from './resume.ts';
 import { canceledFailure, failed, taskFailure } from './task-failure.ts';
-import { isAllowed, runCalls } from './tool-turn.ts';
+import { runCalls } from './tool-turn.ts';
 import {
   type CallUsage,
   type Conversation,

@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, json } from '@signalbox/model';
 import type { AgentBrief, AgentOutcome, AgentSession, Resolution } from '@signalbox/runs';
-import type { AnyTool, ToolOutcome } from '@signalbox/state';
+import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from './agent-tools.ts';
-import { approvalKind, needsApproval, type Permission, permissionOf, proposalOf } from './approval.ts';
+import { approvalKind, type Permission, permissionOf, proposalOf } from './approval.ts';
 import type { AnswerForm } from './final-answer.ts';
 import { plainData } from './plain-data.ts';
 import { canceledFailure, failed, taskFailure } from './task-failure.ts';
@@ -90,10 +90,6 @@ function questioned(call: TurnCall, { brief, tools }: ToolTurnContext): AnyTool 
   // Nobody is asked about a call that cannot run.
   if (!tool.input.safeParse(call.part.input).success) return undefined;
   return needsApproval(tool, brief.permissions) ? tool : undefined;
-}
-
-export function isAllowed(tool: string, policy: AgentBrief['tools']): boolean {
-  return policy?.deny?.includes(tool) !== true && (policy?.allow === undefined || policy.allow.includes(tool));
 }
 
 interface Run {

@@ -37,6 +37,8 @@ import { placeFile, type TaskPlace } from '../undo/checkpoint-files.ts';
 export interface AgentTools {
   /** `more` is offered besides the tools at hand. */
   open(brief: AgentBrief, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
+  /** The tools that agents have on every directory. */
+  atHand(): Promise<readonly AnyTool[]>;
   /** A directory that can be captured and brought back, and who may use it now. */
   files(root: string): Result<HostFilesystem, ErrorEnvelope>;
   readonly locks: PathLocks;
@@ -64,7 +66,13 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
   const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
     openHostFilesystem({ root, store, undoLog, dataDirectory });
 
+  const atHand = async (): Promise<readonly AnyTool[]> => {
+    command ??= commandTool();
+    return [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command];
+  };
+
   return {
+    atHand,
     async open({ run, task, directory }, more = []) {
       const files = openFiles(directory);
       if (!files.ok) return files;
@@ -74,8 +82,7 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       const log = openHostCheckpointLog(path.join(folder, `${task}.jsonl`));
       const checkpoints = await openCheckpointStore({ log, resources });
       if (!checkpoints.ok) return checkpoints;
-      command ??= commandTool();
-      const tools = [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command, ...more];
+      const tools = [...(await atHand()), ...more];
       const own: TaskPlace = { root: directory, beyond: tools.filter(reachesBeyond).map(({ name }) => name) };
       writeFileSync(path.join(folder, placeFile(task)), JSON.stringify(own), { mode: 0o600 });
       const { clock, ids, rng } = machine;

@@ -30,15 +30,20 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
+/** What can be said of the tool without a task that uses it. */
+export const ARTIFACT_TOOL = {
+  name: 'artifact',
+  description: 'Keeps something for people to see: markdown, a table, progress, a link or an image.',
+  risk: 'low',
+  effects: { kind: 'read-only' },
+} as const;
+
 /** Lets an agent show something to people. A call that is made again after a crash keeps it once. */
 export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBrief): AnyTool {
   return defineTool({
-    name: 'artifact',
-    description: 'Keeps something for people to see: markdown, a table, progress, a link or an image.',
+    ...ARTIFACT_TOOL,
     input,
     output: z.strictObject({ ref: z.string() }),
-    risk: 'low',
-    effects: { kind: 'read-only' },
     async handler(given, { callId, files }): Promise<ToolReply<{ ref: string }>> {
       const asked = await inputOf(given, async name => {
         const read = await files.read(name);

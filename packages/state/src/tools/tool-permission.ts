@@ -1,0 +1,13 @@
+import type { AnyTool } from './tool.ts';
+import type { ToolPolicy } from './tool-policy.ts';
+
+/** Whether an agent is offered a tool of this name at all. */
+export function isAllowed(tool: string, policy: Pick<ToolPolicy, 'allow' | 'deny'> | undefined): boolean {
+  return policy?.deny?.includes(tool) !== true && (policy?.allow === undefined || policy.allow.includes(tool));
+}
+
+/** Whether a person must allow a call: each of these is asked, and none can loosen another. */
+export function needsApproval(tool: Pick<AnyTool, 'risk' | 'effects'>, permissions: 'gated' | 'skip'): boolean {
+  const effects = tool.effects.kind;
+  return tool.risk === 'high' || effects === 'external' || (permissions === 'gated' && effects === 'files');
+}
