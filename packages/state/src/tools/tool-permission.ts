@@ -1,8 +1,13 @@
 import type { AnyTool } from './tool.ts';
-import type { ToolPolicy } from './tool-policy.ts';
+
+/** Which tools an agent is offered, by name. */
+interface ToolNames {
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+}
 
 /** Whether an agent is offered a tool of this name at all. */
-export function isAllowed(tool: string, policy: Pick<ToolPolicy, 'allow' | 'deny'> | undefined): boolean {
+export function isAllowed(tool: string, policy: ToolNames | undefined): boolean {
   return policy?.deny?.includes(tool) !== true && (policy?.allow === undefined || policy.allow.includes(tool));
 }
 
