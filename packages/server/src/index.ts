@@ -5,4 +5,4 @@ export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp
 export { serveOnStdio } from './mcp/mcp-stdio.ts';
 export { agentToolsReference } from './mcp/reference.ts';
 export { createRunMetrics, type RunMetrics } from './metrics/run-metrics.ts';
-export { type RunningServer, type ServerOptions, startServer } from './start-server.ts';
+export { GRACE_MS, type RunningServer, type ServerOptions, startServer } from './start-server.ts';

@@ -36,12 +36,21 @@ export interface RunningServer {
   /** Such as `http://127.0.0.1:4280`. */
   readonly url: string;
   readonly port: number;
-  /** Ends every connection. The runs go on: they are the host's. */
+  /**
+   * Takes no new connection, answers what was asked, and ends every connection; whoever is not done in `GRACE_MS` is cut off.
+   * The runs go on: they are the host's.
+   */
   close(): Promise<void>;
 }
 
 /** The only address that is listened on. */
 const LOOPBACK = '127.0.0.1';
+
+/** How long a request that is under way may take when the server ends. */
+export const GRACE_MS = 5_000;
+
+/** Whoever sends a request a byte at a time is cut off. */
+const PATIENCE = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 
 export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
   const { host, token, timers, consoleDirectory, guided, onFault = () => undefined } = options;
@@ -68,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     pictures: createRunPictures(host, timers, onFault),
     onFault,
   });
-  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const server = createServer(PATIENCE, getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.on('upgrade', upgrades.take);
 
   const failed = await new Promise<NodeJS.ErrnoException | undefined>(resolve => {
@@ -81,13 +90,17 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     url: `http://${LOOPBACK}:${port}`,
     port,
     async close() {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()));
+      const stopWaiting = timers.after(GRACE_MS, () => {
+        upgrades.cut();
+        server.closeAllConnections();
+      });
       upgrades.close();
       await agentMcp?.close();
       await operatorMcp.close();
-      metrics.close();
-      const closed = new Promise<void>(resolve => server.close(() => resolve()));
-      server.closeAllConnections();
       await closed;
+      stopWaiting();
+      metrics.close();
     },
   });
 }

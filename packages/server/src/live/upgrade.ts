@@ -12,8 +12,10 @@ const CONNECTIONS_MAX = 64;
 /** Takes over connections that ask for `/api/ws`. */
 export interface Upgrades {
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Tells every client that the server goes away. */
+  /** Tells every client that the server goes away, which ends its connection. */
   close(): void;
+  /** Ends the connections of those that do not answer to that. */
+  cut(): void;
 }
 
 export function acceptUpgrades(options: LiveOptions): Upgrades {
@@ -31,10 +33,10 @@ export function acceptUpgrades(options: LiveOptions): Upgrades {
     },
     close() {
       sockets.close();
-      for (const client of sockets.clients) {
-        client.close(closeCodes.goingAway, 'the server goes away');
-        client.terminate();
-      }
+      for (const client of sockets.clients) client.close(closeCodes.goingAway, 'the server goes away');
+    },
+    cut() {
+      for (const client of sockets.clients) client.terminate();
     },
   };
 }
