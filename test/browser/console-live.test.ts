@@ -382,7 +382,7 @@ describe('what a person does', () => {
     expect(given(await live.client.state(fork)).state.checks).toBe(11);
 
     await open(`/runs/${parent}`);
-    await page.getByRole('region', { name: 'Forks of this run' }).getByRole('link', { name: 'another way' }).waitFor();
+    await page.getByRole('region', { name: 'Lineage' }).getByRole('link', { name: 'another way' }).waitFor();
 
     const changes = path.join(live.project, 'CHANGES.md');
     const before = '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n';

@@ -2,7 +2,6 @@ import type { RunId, TreeNode, WireEvent } from '@signalbox/model';
 import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
-import { Empty } from '../frame/notices.tsx';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';
@@ -87,14 +86,6 @@ export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorPro
           {tab === 'definition' && <DefinitionTab {...part} />}
         </Tabs.Content>
       </Tabs.Root>
-    </section>
-  );
-}
-
-export function NoNode() {
-  return (
-    <section aria-label="Inspector" className="inspector">
-      <Empty title="Choose a node of the plan to look at it" />
     </section>
   );
 }

@@ -3,13 +3,15 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Empty, ErrorBox, LinkBanner } from '../frame/notices.tsx';
-import { Inspector, NoNode } from '../inspector/inspector.tsx';
+import { Inspector } from '../inspector/inspector.tsx';
 import { ArtifactsTab } from '../run/artifacts-tab.tsx';
 import { EventsTab } from '../run/events-tab.tsx';
 import { FilesTab } from '../run/files-tab.tsx';
 import { NowTab } from '../run/now-tab.tsx';
 import { PlanTab } from '../run/plan-tab.tsx';
+import { RunCard } from '../run/run-card.tsx';
 import { RunHead } from '../run/run-head.tsx';
+import { isCollected } from '../run/run-notes.ts';
 import { type FrameTab, frameTabs, type RunPlace } from '../run/run-place.ts';
 import { sumOf } from '../run/spending.ts';
 import { StateTab } from '../run/state-tab.tsx';
@@ -76,6 +78,7 @@ function OneRun({ run }: { readonly run: RunId }) {
   }
   const shown = current === undefined ? undefined : tree.find(({ id }) => id === current);
   const canEdit = summary.record.status !== 'completed' && dangerous === 'ask';
+  const isGone = isCollected(summary.record, frame);
   const lookAt = (id: string) => go({ node: id });
   return (
     <div className="runpage">
@@ -95,7 +98,9 @@ function OneRun({ run }: { readonly run: RunId }) {
               onChange={event => setQuery(event.target.value)}
             />
           </div>
-          {tree.length === 0 ? (
+          {isGone ? (
+            <Empty title={`What frame ${frame} showed was collected`} />
+          ) : tree.length === 0 ? (
             <Empty title="Nothing is rendered yet" />
           ) : (
             <PlanTree nodes={tree} query={query} handlers={handlers} current={current} onCurrent={lookAt} />
@@ -116,14 +121,18 @@ function OneRun({ run }: { readonly run: RunId }) {
               ))}
             </Tabs.List>
             <Tabs.Content value={tab} className="tabpage">
+              {isGone && (tab === 'now' || tab === 'plan' || tab === 'state') && (
+                <Empty title="Only the events of this frame are left">Its tree and state were collected.</Empty>
+              )}
               {tab === 'now' &&
+                !isGone &&
                 (frame === undefined ? (
                   <NowTab run={run} story={story} nodes={live} onCurrent={lookAt} />
                 ) : (
                   <ThenTab run={run} frame={view.frame ?? frame} view={view} onCurrent={lookAt} />
                 ))}
-              {tab === 'plan' && <PlanTab nodes={tree} current={current} onCurrent={lookAt} />}
-              {tab === 'state' && (
+              {tab === 'plan' && !isGone && <PlanTab nodes={tree} current={current} onCurrent={lookAt} />}
+              {tab === 'state' && !isGone && (
                 <StateTab
                   state={frame === undefined ? now.state : view.state}
                   before={frame === undefined ? undefined : view.before}
@@ -135,6 +144,7 @@ function OneRun({ run }: { readonly run: RunId }) {
                 <EventsTab
                   run={run}
                   events={events}
+                  fault={story.eventsFault}
                   total={summary.record.nextSeq}
                   frame={frame === undefined ? undefined : (view.frame ?? frame)}
                 />
@@ -145,7 +155,7 @@ function OneRun({ run }: { readonly run: RunId }) {
           </Tabs.Root>
         </section>
         {shown === undefined ? (
-          <NoNode />
+          <RunCard summary={summary} input={story.input} />
         ) : (
           <Inspector
             key={shown.id}

@@ -1,16 +1,18 @@
-import type { RunId, WireEvent } from '@signalbox/model';
+import type { ErrorEnvelope, RunId, WireEvent } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Empty } from '../frame/notices.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
-import { clockTime, eventLine } from '../story/words.ts';
+import { clockTime, doerOf, eventLine } from '../story/words.ts';
 import { eventsOfFrame } from './frame-events.ts';
 
 interface EventsTabProps {
   readonly run: RunId;
   readonly events: readonly WireEvent[];
+  /** Why the last of them could not be read. */
+  readonly fault: ErrorEnvelope | undefined;
   /** How many there are. */
   readonly total: number;
   /** The frame that is looked back at. */
@@ -21,11 +23,13 @@ const LINE_HEIGHT = 20;
 const PAGE = 1000;
 
 /** Events, oldest first: the last ones as they come, or those that led to the frame that is looked at. */
-export function EventsTab({ run, events, total, frame }: EventsTabProps) {
+export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) {
   const client = useClient();
   const [query, setQuery] = useState('');
+  const [isByPeople, setIsByPeople] = useState(false);
+  const [error, setError] = useState<ErrorEnvelope>();
   const [older, setOlder] = useState<readonly WireEvent[]>([]);
-  const ofFrame = useQuery({
+  const ofFrame = useQuery<readonly WireEvent[], ErrorEnvelope>({
     queryKey: ['frame-events', run, frame],
     queryFn: () => eventsOfFrame(client, run, frame ?? 0, total),
     enabled: frame !== undefined,
@@ -38,14 +42,18 @@ export function EventsTab({ run, events, total, frame }: EventsTabProps) {
   const shown = useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     return given?.filter(event => {
-      const text = `${event.type} ${eventLine(event)}`.toLowerCase();
+      const doer = doerOf(event);
+      if (isByPeople && doer === undefined) return false;
+      const text = `${event.type} ${doer ?? ''} ${eventLine(event)}`.toLowerCase();
       return words.every(word => text.includes(word));
     });
-  }, [given, query]);
+  }, [given, query, isByPeople]);
+  const failed = error ?? ofFrame.error ?? fault;
   const first = all[0]?.seq ?? 0;
   const readOlder = async () => {
     const from = Math.max(0, first - PAGE);
     const read = await client.events(run, { from, limit: first - from });
+    setError(read.ok ? undefined : read.error);
     if (read.ok) setOlder(before => [...read.value.events.map(({ event }) => event), ...before]);
   };
   return (
@@ -64,19 +72,30 @@ export function EventsTab({ run, events, total, frame }: EventsTabProps) {
             {first} older
           </button>
         )}
+        <label className="check">
+          <input type="checkbox" checked={isByPeople} onChange={event => setIsByPeople(event.target.checked)} />
+          only what people did
+        </label>
         <span className="text-faint">
           {frame === undefined ? `${total} in all` : `those that led to frame ${frame}`}
         </span>
       </div>
+      {failed !== undefined && <ErrorBox error={failed} title="The events could not be read" />}
       {shown === undefined ? (
-        <Empty title="Reading…" />
+        failed === undefined && <Empty title="Reading…" />
       ) : shown.length === 0 ? (
-        <Empty title={query === '' ? 'None yet' : 'No event holds these words'} />
+        failed === undefined && <Empty title={emptyWords(query, isByPeople, total)} />
       ) : (
         <EventList events={shown} />
       )}
     </div>
   );
+}
+
+function emptyWords(query: string, isByPeople: boolean, total: number): string {
+  if (query !== '') return 'No event holds these words';
+  if (isByPeople) return 'Nobody did anything to this run, in the events that are shown';
+  return total === 0 ? 'None yet' : 'Reading…';
 }
 
 /** Follows its end while that is in view. */
@@ -115,7 +134,10 @@ function EventList({ events }: { readonly events: readonly WireEvent[] }) {
                 {clockTime(event.ts, time)}
               </time>
               <span className={`event-${event.type.split('.')[0]}`}>{event.type}</span>
-              <span className="text-muted">{eventLine(event)}</span>
+              <span className="text-muted">
+                {doerOf(event) !== undefined && <strong className="who">by {doerOf(event)}</strong>}
+                {eventLine(event)}
+              </span>
             </li>
           );
         })}

@@ -1,33 +1,89 @@
-import type { RunId } from '@signalbox/model';
+import type { RunId, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
+import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { storedStanding } from '../story/words.ts';
 
-/** The runs that were forked from this one. */
-export function LineagePanel({ run }: { readonly run: RunId }) {
+interface LineagePanelProps {
+  readonly run: RunId;
+  readonly origin: RunSummary['record']['origin'];
+}
+
+/** The run that this one comes from, the other runs that were forked from that one, and those that were forked from this one. */
+export function LineagePanel({ run, origin }: LineagePanelProps) {
   const client = useClient();
   const { runs = [] } = useLive();
-  const known = runs.filter(({ record }) => record.origin?.run === run).length;
-  const { data } = useRead(['lineage', run, known], () => client.lineage(run), { keeps: true });
-  if (data === undefined || data.forks.length === 0) return null;
+  const parent = origin?.run;
+  const known = runs.filter(({ record }) => record.origin?.run === run || record.origin?.run === parent).length;
+  const own = useRead(['lineage', run, known], () => client.lineage(run), { keeps: true });
+  const siblings = useRead(['lineage', parent, known], () => client.lineage(parent ?? run), {
+    isEnabled: origin?.kind === 'fork',
+    keeps: true,
+  });
+  const forks = own.data?.forks ?? [];
+  const others = (siblings.data?.forks ?? []).filter(fork => fork.run !== run);
+  if (origin === undefined && forks.length === 0) return null;
+  const name = runs.find(({ id }) => id === parent)?.record.name;
   return (
-    <Panel title="Forks of this run">
+    <Panel title="Lineage" className="lineage">
       <ul className="moves">
-        {data.forks.map(fork => (
-          <li key={fork.run}>
-            <Link to="/runs/$run" params={{ run: fork.run }} search={{}}>
-              {fork.name}
-            </Link>
-            <span className="text-muted">
-              from frame {fork.frame}, {fork.status}
-            </span>
-            <Moment at={fork.createdAt} className="text-faint" />
+        {origin !== undefined && (
+          <li>
+            <span className="text-faint">{originWords[origin.kind]}</span>
+            {origin.kind === 'import' ? (
+              <code title="It may not be known here">{origin.run}</code>
+            ) : (
+              <RunLink run={origin.run} frame={origin.frame} name={name ?? origin.run.slice(-8)} />
+            )}
+            {origin.frame !== undefined && <span className="text-muted">at frame {origin.frame}</span>}
           </li>
+        )}
+        {others.map(fork => (
+          <ForkLine key={fork.run} fork={fork} words="beside it" />
+        ))}
+        {forks.map(fork => (
+          <ForkLine key={fork.run} fork={fork} words="forked from this" />
         ))}
       </ul>
     </Panel>
+  );
+}
+
+export const originWords = { fork: 'forked from', 'sub-plan': 'part of', import: 'imported from' } as const;
+
+interface ForkLineProps {
+  readonly fork: {
+    readonly run: RunId;
+    readonly frame: number;
+    readonly name: string;
+    readonly status: RunSummary['record']['status'];
+    readonly createdAt: string;
+  };
+  readonly words: string;
+}
+
+function ForkLine({ fork: { run, frame, name, status, createdAt }, words }: ForkLineProps) {
+  const { signal, word } = storedStanding(status);
+  return (
+    <li>
+      <Lamp signal={signal} />
+      <RunLink run={run} name={name} />
+      <span className="text-muted">
+        {words} at frame {frame}, {word}
+      </span>
+      <Moment at={createdAt} className="text-faint" />
+    </li>
+  );
+}
+
+function RunLink({ run, frame, name }: { readonly run: RunId; readonly frame?: number | undefined; name: string }) {
+  return (
+    <Link to="/runs/$run" params={{ run }} search={frame === undefined ? {} : { frame }} className="truncate">
+      {name}
+    </Link>
   );
 }

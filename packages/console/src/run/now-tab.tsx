@@ -11,7 +11,6 @@ import { useRead } from '../server/use-read.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork, workKinds } from '../story/tree-rows.ts';
 import { nodeStanding, span } from '../story/words.ts';
-import { LineagePanel } from './lineage-panel.tsx';
 import { Watched } from './watched.tsx';
 
 interface NowTabProps {
@@ -76,7 +75,7 @@ export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
           </article>
         );
       })}
-      {status === 'completed' && <Outcome run={run} />}
+      {status === 'completed' && <Outcome run={run} known={story.output} />}
       {next.length > 0 && (
         <Panel title="Next">
           <p className="flex flex-wrap gap-x-4 gap-y-1 px-3 py-2">
@@ -86,7 +85,6 @@ export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
           </p>
         </Panel>
       )}
-      <LineagePanel run={run} />
       <Watched run={run} events={events} />
       <LastMoves story={story} onCurrent={onCurrent} />
     </div>
@@ -104,10 +102,10 @@ function NodeLink({ node, onCurrent }: { readonly node: TreeNode; onCurrent(node
 }
 
 /** What a completed run gave back. */
-function Outcome({ run }: { readonly run: RunId }) {
+function Outcome({ run, known }: { readonly run: RunId; readonly known: Json | undefined }) {
   const client = useClient();
-  const { data } = useRead(['outcome', run], () => client.run(run));
-  const output: Json | undefined = data?.output;
+  const { data } = useRead(['outcome', run], () => client.run(run), { isEnabled: known === undefined });
+  const output: Json | undefined = known ?? data?.output;
   if (output === undefined || output === null) return null;
   return (
     <Panel title="Output">

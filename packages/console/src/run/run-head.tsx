@@ -5,7 +5,9 @@ import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { useNow } from '../frame/use-now.ts';
 import { runStanding, span } from '../story/words.ts';
+import { originWords } from './lineage-panel.tsx';
 import { RunLevers } from './run-levers.tsx';
+import { runNotes } from './run-notes.ts';
 import type { Spending } from './spending.ts';
 import { SpendingWords } from './spending-words.tsx';
 
@@ -49,6 +51,11 @@ export function RunHead({ summary, spending, frame }: RunHeadProps) {
         <Fact name="began">
           <Moment at={record.startedAt ?? record.createdAt} />
         </Fact>
+        {record.endedAt !== undefined && (
+          <Fact name="ended">
+            <Moment at={record.endedAt} />
+          </Fact>
+        )}
         <Fact name="phase">
           <ol className="phases" aria-label="Phase">
             {runPhase.options
@@ -79,11 +86,14 @@ export function RunHead({ summary, spending, frame }: RunHeadProps) {
         {record.kept !== undefined && <Fact name="kept by">{record.kept.by}</Fact>}
         {stopReason !== undefined && <Fact name="stopped because">{stopReason}</Fact>}
       </dl>
+      {runNotes(summary).map(({ kind, words }) => (
+        <p key={kind} className="run-note" data-kind={kind}>
+          {words}
+        </p>
+      ))}
     </header>
   );
 }
-
-const originWords = { fork: 'forked from', 'sub-plan': 'part of', import: 'imported from' } as const;
 
 function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
   return (

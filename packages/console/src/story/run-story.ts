@@ -1,5 +1,15 @@
 import type { News } from '@signalbox/client';
-import type { RunSummary, TreeNode, WireChunk, WireDecision, WireEvent, WireFault, WireTask } from '@signalbox/model';
+import type {
+  ErrorEnvelope,
+  Json,
+  RunSummary,
+  TreeNode,
+  WireChunk,
+  WireDecision,
+  WireEvent,
+  WireFault,
+  WireTask,
+} from '@signalbox/model';
 import type { Link } from './link.ts';
 
 /** A frame on the timeline. */
@@ -22,12 +32,18 @@ export interface Speech {
 export interface RunStory {
   readonly link: Link;
   readonly summary?: RunSummary;
+  /** What it was given. */
+  readonly input?: Json;
+  /** What it gave back, where it had ended when the page began to look; null for nothing. */
+  readonly output?: Json;
   readonly fault?: WireFault;
   readonly nodes: ReadonlyMap<string, TreeNode>;
   readonly decisions: readonly WireDecision[];
   readonly tasks: readonly WireTask[];
   /** The last of them, oldest first. */
   readonly events: readonly WireEvent[];
+  /** Why those before the page began to look could not be read. */
+  readonly eventsFault?: ErrorEnvelope;
   readonly frames: readonly FrameMark[];
   readonly speech: ReadonlyMap<string, Speech>;
   /** What reacted to a node, as far as the events that are kept tell. */
@@ -59,6 +75,8 @@ export function toldStory(story: RunStory, news: News): RunStory {
       return withSummary(
         {
           ...story,
+          input: snapshot.input,
+          ...(snapshot.record.endedAt !== undefined && { output: snapshot.output ?? null }),
           nodes: new Map(snapshot.tree.map(node => [node.id, node])),
           decisions: snapshot.decisions,
           tasks: snapshot.tasks,

@@ -40,9 +40,13 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     const from = Math.max(0, next - EVENTS_READ);
     if (next === 0) return;
     const read = await client.events(run, { from, limit: next - from });
-    if (!read.ok || isOver) return;
+    if (isOver) return;
+    if (!read.ok) {
+      store.change(story => ({ ...story, eventsFault: read.error }));
+      return;
+    }
     const events = read.value.events.map(({ event }) => event);
-    store.change(story => withEvents(story, events));
+    store.change(({ eventsFault: _, ...story }) => withEvents(story, events));
   }
 
   /** The newest first: they are on the page while the older ones are read. */

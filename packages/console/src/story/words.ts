@@ -1,4 +1,4 @@
-import type { NodeStatus, RunSummary, WireEvent } from '@signalbox/model';
+import type { NodeStatus, RunStatus, RunSummary, WireEvent } from '@signalbox/model';
 import type { Settings } from '../settings/read-settings.ts';
 
 /** What a lamp shows. One per thing, never two: what it is doing now. */
@@ -11,13 +11,17 @@ export interface Standing {
 
 /** What a run is doing, in a person's words. */
 export function runStanding({ record, openDecisions }: RunSummary): Standing {
-  switch (record.status) {
+  const isAsking = record.status === 'running' && openDecisions > 0;
+  return isAsking ? { signal: 'waiting', word: 'working, asks you' } : storedStanding(record.status);
+}
+
+/** The same where no more is known of it than its status. */
+export function storedStanding(status: RunStatus): Standing {
+  switch (status) {
     case 'queued':
       return { signal: 'next', word: 'queued' };
     case 'running':
-      return openDecisions > 0
-        ? { signal: 'waiting', word: 'working, asks you' }
-        : { signal: 'working', word: 'working' };
+      return { signal: 'working', word: 'working' };
     case 'waiting':
       return { signal: 'waiting', word: 'waits for you' };
     case 'paused':
@@ -49,6 +53,11 @@ export function nodeStanding(status: NodeStatus): Standing {
   return nodeStandings[status];
 }
 
+/** Who did what an event tells of, where it was a person. */
+export function doerOf({ by }: WireEvent): string | undefined {
+  return typeof by === 'string' && by !== '' ? by : undefined;
+}
+
 /** The fields of an event that say most, on one line. */
 export function eventLine(event: WireEvent): string {
   const shown = [
@@ -61,7 +70,10 @@ export function eventLine(event: WireEvent): string {
     'action',
     'name',
     'kind',
-    'by',
+    'handler',
+    'tool',
+    'reason',
+    'stopReason',
     'blockReason',
     'phase',
   ];

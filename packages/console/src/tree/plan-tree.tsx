@@ -8,7 +8,7 @@ interface PlanTreeProps {
   readonly nodes: readonly TreeNode[];
   /** Shows what holds these words only, and what is around it. */
   readonly query: string;
-  /** What reacted to a node. */
+  /** Which handlers of a node ran. */
   readonly handlers: ReadonlyMap<string, readonly string[]>;
   /** The node that is looked at, by its key. */
   readonly current: string | undefined;
@@ -99,7 +99,7 @@ export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current
               hasChildren={row.hasChildren}
               isOpen={row.isOpen}
               start={start}
-              handlers={handlers.get(row.node.id)}
+              ran={handlers.get(row.node.id)}
               isCurrent={index === at}
               isLooked={row.node.id === current}
               onCurrent={onCurrent}

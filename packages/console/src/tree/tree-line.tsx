@@ -6,8 +6,8 @@ import { nodeStanding } from '../story/words.ts';
 interface TreeLineProps extends TreeRow {
   /** Where the line is, from the top. */
   readonly start: number;
-  /** What reacted to the node. */
-  readonly handlers: readonly string[] | undefined;
+  /** Those of its handlers that ran. */
+  readonly ran: readonly string[] | undefined;
   /** Whether the Tab key comes here. */
   readonly isCurrent: boolean;
   readonly isLooked: boolean;
@@ -17,7 +17,7 @@ interface TreeLineProps extends TreeRow {
 
 /** One node on its line. Drawn again only when something of it changed. */
 export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
-  const { node, depth, hasChildren, isOpen, start, handlers = [], isCurrent, isLooked, onCurrent, onOpen } = props;
+  const { node, depth, hasChildren, isOpen, start, ran = [], isCurrent, isLooked, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status);
   const isLoop = node.kind === 'while' || node.kind === 'ralph';
   return (
@@ -54,8 +54,8 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
         {node.reason !== undefined && `: ${node.reason}`}
       </span>
       {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration + 1}</span>}
-      {handlers.map(handler => (
-        <span key={handler} className="handler" title={`${handler} ran`}>
+      {handlersOf(node.handlers, ran).map(([handler, hasRun]) => (
+        <span key={handler} className="handler" data-ran={hasRun} title={hasRun ? `${handler} ran` : `has ${handler}`}>
           {handler}
         </span>
       ))}
@@ -68,3 +68,11 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
     </div>
   );
 });
+
+/** What its author wrote for it, and what ran though it is not known to be written: each with whether it ran. */
+function handlersOf(
+  written: readonly string[] = [],
+  ran: readonly string[],
+): readonly (readonly [handler: string, hasRun: boolean])[] {
+  return [...new Set([...written, ...ran])].map(handler => [handler, ran.includes(handler)]);
+}

@@ -1,0 +1,85 @@
+import type { Json, RunSummary } from '@signalbox/model';
+import type { ReactNode } from 'react';
+import { CopyButton } from '../frame/copy-button.tsx';
+import { JsonView } from '../frame/json-view.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { money, span, tokens } from '../story/words.ts';
+import { LineagePanel } from './lineage-panel.tsx';
+
+/** The run itself, where no node is looked at: what it was given, what bounds it, where it comes from, what names it for ever. */
+export function RunCard({ summary, input }: { readonly summary: RunSummary; readonly input: Json | undefined }) {
+  const { record } = summary;
+  return (
+    <section aria-label="Inspector" className="inspector">
+      <header className="inspector-head">
+        <h2>
+          <span className="truncate">The run</span>
+          <span className="kind">{record.driver}</span>
+        </h2>
+        <p className="text-muted">Choose a node of the plan to look at it.</p>
+      </header>
+      <div className="tabpage">
+        <dl className="pairs">
+          <Pair name="id">
+            <code>{record.id}</code> <CopyButton text={record.id} label="Copy the whole id" />
+          </Pair>
+          {record.entry !== undefined && (
+            <Pair name="plan">
+              <code>{record.entry}</code>
+            </Pair>
+          )}
+          {record.correlationId !== undefined && <Pair name="correlation">{record.correlationId}</Pair>}
+          <Pair name="made">
+            <Moment at={record.createdAt} />
+          </Pair>
+          {record.endedAt !== undefined && (
+            <Pair name="ended">
+              <Moment at={record.endedAt} />
+            </Pair>
+          )}
+          <Pair name="events">{record.nextSeq}</Pair>
+          <Pair name="head">
+            <code title="The hash of its last event, chained to all before it: note it to prove later that nothing was changed.">
+              {record.head.slice(0, 23)}…
+            </code>{' '}
+            <CopyButton text={record.head} label="Copy the head" />
+          </Pair>
+          {record.kept !== undefined && (
+            <Pair name="kept">
+              by {record.kept.by}, <Moment at={record.kept.at} />
+            </Pair>
+          )}
+          <Limits limits={record.limits} />
+        </dl>
+        <LineagePanel run={record.id} origin={record.origin} />
+        {input !== undefined && input !== null && (
+          <section className="block">
+            <h3 className="eyebrow">Input</h3>
+            <JsonView value={input} />
+          </section>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Limits({ limits }: { readonly limits: RunSummary['record']['limits'] }) {
+  const { maxWallClockMs, maxTotalTokens, maxToolCalls, maxCostMicroUsd, maxRetriesPerTask } = limits;
+  const words = [
+    maxWallClockMs !== undefined && span(maxWallClockMs),
+    maxTotalTokens !== undefined && `${tokens(maxTotalTokens)} tokens`,
+    maxCostMicroUsd !== undefined && money(maxCostMicroUsd),
+    maxToolCalls !== undefined && `${maxToolCalls} tool calls`,
+    maxRetriesPerTask !== undefined && `${maxRetriesPerTask} retries a task`,
+  ].filter(word => word !== false);
+  return words.length === 0 ? null : <Pair name="at most">{words.join(', ')}</Pair>;
+}
+
+function Pair({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

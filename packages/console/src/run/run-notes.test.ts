@@ -1,0 +1,37 @@
+import type { RunSummary } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import { isCollected, runNotes } from './run-notes.ts';
+
+const run = (record: object, driven = true) => ({ record, driven }) as unknown as RunSummary;
+const words = (given: RunSummary) => runNotes(given).map(note => note.words);
+
+describe('what is special about a run', () => {
+  it('[K41] nothing is said of a run that is as any other', () => {
+    for (const status of ['completed', 'failed', 'paused', 'waiting'])
+      expect(runNotes(run({ status }, false))).toEqual([]);
+    expect(runNotes(run({ status: 'running' }))).toEqual([]);
+  });
+
+  it('[K41] that it came from a bundle, that frames of it are gone, that nothing works on it', () => {
+    expect(words(run({ status: 'completed', origin: { kind: 'import', run: 'x' } }))).toEqual([
+      expect.stringMatching(/came from a bundle/),
+    ]);
+    expect(words(run({ status: 'completed', collected: [{ from: 3, to: 3 }] }))).toEqual([
+      expect.stringMatching(/^1 frame \(3\) was collected/),
+    ]);
+    const collected = [
+      { from: 1, to: 4 },
+      { from: 8, to: 8 },
+    ];
+    expect(words(run({ status: 'completed', collected }))).toEqual([
+      expect.stringMatching(/^5 frames \(1 to 4, 8\) were/),
+    ]);
+    expect(words(run({ status: 'running' }, false))).toEqual([expect.stringMatching(/Nothing works on this run/)]);
+  });
+
+  it('[K41] which frames are gone', () => {
+    const { record } = run({ collected: [{ from: 1, to: 4 }] });
+    expect([0, 1, 4, 5, undefined].map(frame => isCollected(record, frame))).toEqual([false, true, true, false, false]);
+    expect(isCollected(run({}).record, 1)).toBe(false);
+  });
+});
