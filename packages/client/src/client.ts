@@ -161,6 +161,8 @@ export interface Client {
   keep(run: RunId): Answer<RunSummary>;
   unkeep(run: RunId): Answer<RunSummary>;
   collect(body: CollectBody): Answer<CollectReport>;
+  /** The run as a file: its record, what it kept, and its journal. */
+  bundle(run: RunId): Answer<Uint8Array>;
   /** Takes in a bundle that lies on the server's machine, as a new run. */
   importBundle(body: ImportBody): Answer<ImportReport>;
   decisions(filter?: DecisionsFilter): Answer<DecisionList>;
@@ -207,6 +209,7 @@ export function createClient({
     resume: (run, body = {}) => command(ofRun(run, '/resume'), body),
     keep: run => command(ofRun(run, '/keep'), {}),
     unkeep: run => command(ofRun(run, '/unkeep'), {}),
+    bundle: run => content(ofRun(run, '/bundle')),
     importBundle: body => request({ method: 'POST', path: '/api/imports', body, answer: importReport }),
     collect: body => request({ method: 'POST', path: '/api/gc', body, answer: collectReport }),
     pause: run => command(ofRun(run, '/pause'), {}),

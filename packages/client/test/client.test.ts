@@ -73,6 +73,13 @@ describe('a client', () => {
     expect(host.acted[1]?.action).toEqual({ kind: 'retry', node: 'a/b c' });
   });
 
+  it('[C26] a bundle comes as bytes, or it says why there is none', async () => {
+    const run = await host.begin('release');
+    expect(new TextDecoder().decode(await value(client.bundle(run.id)))).toBe(`bundle of ${run.id}`);
+    const unknown = await client.bundle('01890000-0000-7000-8000-00000000dead' as RunId);
+    expect(unknown).toMatchObject({ ok: false, error: { code: 'run/unknown' } });
+  });
+
   it('[C2] gives back the server’s envelope', async () => {
     const unknown = await client.run('01890000-0000-7000-8000-00000000dead' as RunId);
     expect(unknown).toMatchObject({ ok: false, error: { code: 'run/unknown' } });

@@ -45,7 +45,12 @@ export const frameList = z.object({ frames: z.array(wireFrame).readonly(), next:
 export type FrameList = z.infer<typeof frameList>;
 
 /** The durable state that holds in a frame. */
-export const frameState = z.object({ frame: z.int().nonnegative(), state: z.record(z.string(), json) });
+export const frameState = z.object({
+  frame: z.int().nonnegative(),
+  state: z.record(z.string(), json),
+  /** What the frame's render read of volatile state; without a value, what it read was not kept. */
+  volatile: z.record(z.string(), z.object({ value: json.optional() })).optional(),
+});
 export type FrameState = z.infer<typeof frameState>;
 
 /** A change of one key of state; a value that is absent was not there. */

@@ -9,6 +9,8 @@ import {
   type FrameState,
   type FrameTree,
   failure,
+  type Json,
+  json,
   ok,
   pageQuery,
   type Result,
@@ -61,7 +63,8 @@ export function historyRoutes(reader: RunReader): Hono {
       stateQuery,
       async ({ id, frames }, { frame = frames }): Promise<Result<FrameState, ErrorEnvelope>> => {
         if (frame > frames) return err(unknownFrame(id, frames));
-        return ok({ frame, state: Object.fromEntries(await reader.at(id, 'state', frame)) });
+        const [state, reads] = await Promise.all([reader.at(id, 'state', frame), reader.at(id, 'read', frame)]);
+        return ok({ frame, state: Object.fromEntries(state), volatile: volatileReads(reads) });
       },
     ),
   );
@@ -118,6 +121,18 @@ export function historyRoutes(reader: RunReader): Hono {
 
 function isResult<T extends object>(found: T | Result<T, ErrorEnvelope>): found is Result<T, ErrorEnvelope> {
   return 'ok' in found && typeof found.ok === 'boolean';
+}
+
+const VOLATILE = 'vol:';
+const keptRead = z.object({ value: json.optional() });
+
+/** Of a run that keeps what it reads there is the value; of another only that it was read. */
+function volatileReads(reads: ReadonlyMap<string, Json>): NonNullable<FrameState['volatile']> {
+  return Object.fromEntries(
+    [...reads]
+      .filter(([key]) => key.startsWith(VOLATILE))
+      .map(([key, kept]) => [key.slice(VOLATILE.length), keptRead.safeParse(kept).data ?? {}]),
+  );
 }
 
 function unknownTask(run: RunId): ErrorEnvelope {
