@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import type { AgentQuestion, AgentSession, ModelName, Resolution, UsageRecord } from '@signalbox/runs';
+import type { AgentQuestion, AgentSession, CallReport, ModelName, Resolution, UsageRecord } from '@signalbox/runs';
 import { usageRecord } from '@signalbox/runs';
 
 type Spent = Omit<UsageRecord, 'node' | 'task' | 'at'>;
@@ -14,7 +14,7 @@ export interface MemoryTask {
   readonly streamed: { readonly kind: string; readonly payload: Json }[];
   readonly admitted: ModelName[];
   /** What came back with each place that was given back. */
-  readonly released: ({ readonly retryAfterMs: number } | undefined)[];
+  readonly released: (CallReport | undefined)[];
   /** Answers a question by the name of its tool. */
   answer(tool: string, resolution: Partial<Resolution> & Pick<Resolution, 'resolutionType'>): void;
   /** A session for the next attempt. */
@@ -74,7 +74,7 @@ export function createMemoryTask(): MemoryTask {
         async admit(model) {
           if (stopReason !== undefined) return { kind: 'stop', reason: stopReason };
           task.admitted.push(model);
-          return { kind: 'go', release: refusal => void task.released.push(refusal) };
+          return { kind: 'go', release: report => void task.released.push(report) };
         },
         spend: usage =>
           durable(() => {

@@ -199,7 +199,8 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
       kind: 'failed',
       error: { class: 'retryable', code: 'rate_limit', message: expect.stringContaining('429'), retryAfterMs: ms },
     });
-    expect(task.released).toEqual([{ retryAfterMs: ms }]);
+    const error = { code: 'rate_limit', message: expect.stringContaining('429') };
+    expect(task.released).toEqual([{ kind: 'refused', retryAfterMs: ms, error, windows: [] }]);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -232,7 +233,7 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     expect(outcome).toMatchObject({ kind: 'failed', error: { class: 'retryable', code: expect.stringMatching(code) } });
     expect(kindsOf(task.kept)).toEqual(['begun']);
     expect(await run({ attempt: 2 })).toEqual({ kind: 'done', output: 'Fine.' });
-    expect(task.released).toHaveLength(2);
+    expect(task.released).toMatchObject([{}, { kind: 'answered' }]);
   });
 
   it.each<readonly [string, ModelReply, RegExp]>([
@@ -242,13 +243,14 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     ['an answer that is too long', { text: 'and so on', finish: 'length' }, /shorter/],
     ['an answer that is withheld', { text: 'and', finish: 'refused' }, /refused/],
   ])('[B3, B23] %s is final, and says what to do', async (_, reply, advice) => {
-    const { run } = await given([reply]);
+    const { task, run } = await given([reply]);
     const outcome = await run();
     expect(outcome).toMatchObject({
       kind: 'failed',
       error: { class: 'terminal', message: expect.stringMatching(advice) },
     });
-    expect(JSON.stringify(outcome)).not.toContain(KEY);
+    expect(task.released).toMatchObject([{ kind: 'status' in reply ? 'failed' : 'answered' }]);
+    expect(JSON.stringify([outcome, task.released])).not.toContain(KEY);
   });
 
   it('[B23] gives up on a provider that says nothing for too long', async () => {
@@ -267,7 +269,7 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     await server.holding();
     session.abort();
     expect(await running).toMatchObject({ kind: 'failed', error: { code: 'canceled' } });
-    expect(task.released).toHaveLength(1);
+    expect(task.released).toEqual([undefined]);
   });
 
   it('[B26, B27] asks before every call, and reports what each answer cost', async () => {
@@ -278,11 +280,12 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     ]);
     expect(await run({ tools })).toMatchObject({ kind: 'done' });
     const [provider, name] = model.split(':');
+    const answered = { kind: 'answered', windows: [] };
     expect(task.admitted).toEqual([
       { provider, model: name },
       { provider, model: name },
     ]);
-    expect(task.released).toEqual([undefined, undefined]);
+    expect(task.released).toEqual([answered, answered]);
     const costs = { anthropic: 2_240, 'openai-responses': 2_240, 'openai-chat': 1_800, google: 2_400 };
     const record = { provider, model: name, inputTokens: 1_000, outputTokens: 100, cachedTokens: 400, wallMs: 0 };
     expect([...task.spent.values()]).toEqual([

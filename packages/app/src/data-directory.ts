@@ -9,6 +9,16 @@ export interface DataDirectoryFacts {
   readonly cwd: string;
 }
 
+/** Who said that it is this directory: a variable, whoever started the program, or nobody. */
+export function dataDirectorySource(
+  directory: string,
+  facts: Omit<DataDirectoryFacts, 'asked'>,
+): 'environment' | 'program' | 'default' {
+  if (facts.env.SIGNALBOX_DATA_DIR && dataDirectory(facts) === directory) return 'environment';
+  const unless = dataDirectory({ ...facts, env: { ...facts.env, SIGNALBOX_DATA_DIR: undefined } });
+  return unless === directory ? 'default' : 'program';
+}
+
 /** Where Signalbox keeps what is its own: as told, else where the platform keeps the data of its programs. */
 export function dataDirectory({ asked, env, platform, home, cwd }: DataDirectoryFacts): string {
   const paths = platform === 'win32' ? path.win32 : path.posix;

@@ -1,9 +1,11 @@
 import {
+  type AddedUser,
   type AnswerBody,
   type ApprovalId,
   type ArtifactId,
   type ArtifactKind,
   type ArtifactList,
+  addedUser,
   artifactList,
   type CheckpointList,
   type ChunkList,
@@ -33,14 +35,28 @@ import {
   type Json,
   type Lineage,
   lineage,
+  type NodeInput,
+  nodeInput,
+  type PlanDescription,
+  type PlanList,
+  type ProviderList,
+  planDescription,
+  planList,
+  providerList,
+  type ReplayBody,
+  type ReplayReport,
   type RerunBody,
   type ResumeBody,
   type RetryBody,
+  type RunCheck,
   type RunId,
+  type RunKind,
   type RunList,
   type RunSnapshot,
   type RunStatus,
   type RunSummary,
+  replayReport,
+  runCheck,
   runList,
   runSnapshot,
   runSummary,
@@ -48,28 +64,38 @@ import {
   type SessionGap,
   type SessionId,
   type SessionList,
+  type Settings,
   type SpendingList,
   type StartBody,
   sessionDetail,
   sessionGap,
   sessionList,
+  settings,
   spendingList,
   type TaskList,
+  type TaskStatus,
   type TransitionList,
   taskList,
   transitionList,
   treeNode,
   type UndoBody,
   type UndoReport,
+  type UserList,
   undoReport,
+  userList,
+  type VerifyBody,
   type WireArtifact,
   type WireDecision,
+  type WireUser,
   type WorkflowDetail,
+  type WorkflowForms,
   type WorkflowList,
   type WorkspaceDiff,
   wireArtifact,
   wireDecision,
+  wireUser,
   workflowDetail,
+  workflowForms,
   workflowList,
   workspaceDiff,
 } from '@signalbox/model';
@@ -88,13 +114,32 @@ export interface ClientOptions {
 }
 
 export interface RunsFilter {
+  readonly kind?: RunKind;
   readonly status?: readonly RunStatus[];
   readonly name?: string;
   readonly tag?: string;
   readonly correlationId?: string;
+  /** Timestamps: made from the one on, and before the other. */
+  readonly since?: string;
+  readonly until?: string;
+  /** The plan's file, or the id of the workflow. */
+  readonly entry?: string;
+  /** Where its agents work. */
+  readonly directory?: string;
   /** The `next` of the page before. */
-  readonly after?: RunId;
+  readonly after?: string;
   readonly limit?: number;
+}
+
+export interface ListOptions {
+  /** The `next` of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+export interface TasksFilter extends ListOptions {
+  readonly status?: readonly TaskStatus[];
+  readonly node?: string;
 }
 
 export interface PageOptions {
@@ -109,13 +154,14 @@ export interface TransitionsOptions {
   readonly limit?: number;
 }
 
-export interface SpendingFilter {
+export interface SpendingFilter extends ListOptions {
   readonly run?: RunId;
   /** A timestamp. */
   readonly since?: string;
 }
 
-export interface DecisionsFilter {
+export interface DecisionsFilter extends ListOptions {
+  readonly kind?: RunKind;
   readonly run?: RunId;
   readonly status?: 'open' | 'answered' | 'withdrawn' | 'all';
 }
@@ -128,6 +174,12 @@ export interface ArtifactsFilter {
   readonly versions?: 'last' | 'all';
   /** The `next` of the page before. */
   readonly after?: ArtifactId;
+  readonly limit?: number;
+}
+
+export interface PlansFilter {
+  /** The `next` of the page before. */
+  readonly after?: string;
   readonly limit?: number;
 }
 
@@ -146,8 +198,8 @@ export interface Client {
   rerun(run: RunId, node: string, body?: RerunBody): Answer<RunSummary>;
   fork(run: RunId, body: ForkBody): Answer<RunSummary>;
   edit(run: RunId, body: EditBody): Answer<RunSummary>;
-  lineage(run: RunId): Answer<Lineage>;
-  checkpoints(run: RunId): Answer<CheckpointList>;
+  lineage(run: RunId, page?: ListOptions): Answer<Lineage>;
+  checkpoints(run: RunId, page?: ListOptions): Answer<CheckpointList>;
   undo(run: RunId, body: UndoBody): Answer<UndoReport>;
   cancel(run: RunId, node: string): Answer<RunSummary>;
   signal(run: RunId, name: string, payload?: Json): Answer<RunSummary>;
@@ -156,8 +208,18 @@ export interface Client {
   tree(run: RunId, frame: number): Answer<FrameTree>;
   state(run: RunId, frame?: number): Answer<FrameState>;
   transitions(run: RunId, options?: TransitionsOptions): Answer<TransitionList>;
-  tasks(run: RunId): Answer<TaskList>;
+  tasks(run: RunId, filter?: TasksFilter): Answer<TaskList>;
   stream(run: RunId, task: string, page?: PageOptions): Answer<ChunkList>;
+  /** Everything that a node was given in a frame; in the last one that has it unless told otherwise. */
+  nodeInput(run: RunId, node: string, frame?: number): Answer<NodeInput>;
+  /** Whether the record of a run is as it was written. */
+  verify(run: RunId, body?: VerifyBody): Answer<RunCheck>;
+  /** Whether the frames of a run come out again. */
+  replay(run: RunId, body?: ReplayBody): Answer<ReplayReport>;
+  /** Plans that runs were made of. */
+  plans(filter?: PlansFilter): Answer<PlanList>;
+  /** A plan on the server's machine, and what it takes. What is wrong with it is in the answer. */
+  describePlan(file: string): Answer<PlanDescription>;
   keep(run: RunId): Answer<RunSummary>;
   unkeep(run: RunId): Answer<RunSummary>;
   collect(body: CollectBody): Answer<CollectReport>;
@@ -168,11 +230,22 @@ export interface Client {
   decisions(filter?: DecisionsFilter): Answer<DecisionList>;
   resolve(decision: ApprovalId, answer: AnswerBody): Answer<WireDecision>;
   /** Guided sessions; a server without guided workflows has no such route. */
-  sessions(): Answer<SessionList>;
+  sessions(page?: ListOptions): Answer<SessionList>;
   session(session: SessionId): Answer<SessionDetail>;
   answerGap(session: SessionId, gap: string, answer: GapAnswerBody): Answer<Pick<SessionGap, 'gapId'>>;
-  workflows(): Answer<WorkflowList>;
+  workflows(page?: ListOptions): Answer<WorkflowList>;
   workflow(workflow: string): Answer<WorkflowDetail>;
+  /** As it was written, as it compiles, and as a run is pinned to it by a hash. */
+  workflowForms(workflow: string, pinned?: string): Answer<WorkflowForms>;
+  /** The providers of models: how they do, and until when they want to be left alone. */
+  providers(): Answer<ProviderList>;
+  /** What the server is set to, as it is written down and as it is applied. */
+  settings(): Answer<Settings>;
+  /** People with tokens of their own. Only whoever has the token of the data directory may ask, add and remove. */
+  users(page?: { readonly after?: string; readonly limit?: number }): Answer<UserList>;
+  /** The answer has the token, this once. */
+  addUser(name: string): Answer<AddedUser>;
+  removeUser(name: string): Answer<WireUser>;
   /** What was spent by day, model and directory. */
   spending(filter?: SpendingFilter): Answer<SpendingList>;
   artifacts(filter?: ArtifactsFilter): Answer<ArtifactList>;
@@ -207,6 +280,13 @@ export function createClient({
     start: (body, { idempotencyKey } = {}) =>
       request({ method: 'POST', path: '/api/runs', body, idempotencyKey, answer: runSummary }),
     resume: (run, body = {}) => command(ofRun(run, '/resume'), body),
+    nodeInput: (run, node, frame) =>
+      request({ method: 'GET', path: ofNode(run, node, 'input'), query: { frame }, answer: nodeInput }),
+    verify: (run, body = {}) => request({ method: 'POST', path: ofRun(run, '/verify'), body, answer: runCheck }),
+    replay: (run, body = {}) => request({ method: 'POST', path: ofRun(run, '/replay'), body, answer: replayReport }),
+    plans: (filter = {}) => request({ method: 'GET', path: '/api/plans', query: { ...filter }, answer: planList }),
+    describePlan: file =>
+      request({ method: 'GET', path: '/api/plans/describe', query: { file }, answer: planDescription }),
     keep: run => command(ofRun(run, '/keep'), {}),
     unkeep: run => command(ofRun(run, '/unkeep'), {}),
     bundle: run => content(ofRun(run, '/bundle')),
@@ -220,13 +300,15 @@ export function createClient({
     rerun: (run, node, body = {}) => command(ofNode(run, node, 'rerun'), body),
     fork: (run, body) => command(ofRun(run, '/fork'), body),
     edit: (run, body) => command(ofRun(run, '/edits'), body),
-    lineage: run => request({ method: 'GET', path: ofRun(run, '/lineage'), answer: lineage }),
-    checkpoints: run => request({ method: 'GET', path: ofRun(run, '/checkpoints'), answer: checkpointList }),
+    lineage: (run, page = {}) =>
+      request({ method: 'GET', path: ofRun(run, '/lineage'), query: { ...page }, answer: lineage }),
+    checkpoints: (run, page = {}) =>
+      request({ method: 'GET', path: ofRun(run, '/checkpoints'), query: { ...page }, answer: checkpointList }),
     undo: (run, body) => request({ method: 'POST', path: ofRun(run, '/undo'), body, answer: undoReport }),
     cancel: (run, node) => command(ofNode(run, node, 'cancel'), {}),
     signal: (run, name, payload = null) => command(ofRun(run, '/signals'), { name, payload }),
     events: (run, page = {}) =>
-      request({ method: 'GET', path: ofRun(run, '/events'), query: { ...page }, answer: eventList }),
+      request({ method: 'GET', path: ofRun(run, '/events'), query: { ...page, view: 'stored' }, answer: eventList }),
     frames: (run, page = {}) =>
       request({ method: 'GET', path: ofRun(run, '/frames'), query: { ...page }, answer: frameList }),
     tree: (run, frame) =>
@@ -239,7 +321,13 @@ export function createClient({
     state: (run, frame) => request({ method: 'GET', path: ofRun(run, '/state'), query: { frame }, answer: frameState }),
     transitions: (run, options = {}) =>
       request({ method: 'GET', path: ofRun(run, '/transitions'), query: { ...options }, answer: transitionList }),
-    tasks: run => request({ method: 'GET', path: ofRun(run, '/tasks'), answer: taskList }),
+    tasks: (run, { status, ...filter } = {}) =>
+      request({
+        method: 'GET',
+        path: ofRun(run, '/tasks'),
+        query: { ...filter, status: status?.join(',') },
+        answer: taskList,
+      }),
     stream: (run, task, page = {}) =>
       request({
         method: 'GET',
@@ -251,7 +339,7 @@ export function createClient({
       request({ method: 'GET', path: '/api/approvals', query: { ...filter }, answer: decisionList }),
     resolve: (decision, answer) =>
       request({ method: 'POST', path: `/api/approvals/${decision}/resolve`, body: answer, answer: wireDecision }),
-    sessions: () => request({ method: 'GET', path: '/api/sessions', answer: sessionList }),
+    sessions: (page = {}) => request({ method: 'GET', path: '/api/sessions', query: { ...page }, answer: sessionList }),
     session: session => request({ method: 'GET', path: `/api/sessions/${session}`, answer: sessionDetail }),
     answerGap: (session, gap, body) =>
       request({
@@ -260,9 +348,22 @@ export function createClient({
         body,
         answer: sessionGap.pick({ gapId: true }),
       }),
-    workflows: () => request({ method: 'GET', path: '/api/workflows', answer: workflowList }),
+    workflows: (page = {}) =>
+      request({ method: 'GET', path: '/api/workflows', query: { ...page }, answer: workflowList }),
     workflow: workflow =>
       request({ method: 'GET', path: `/api/workflows/${encodeURIComponent(workflow)}`, answer: workflowDetail }),
+    workflowForms: (workflow, pinned) =>
+      request({
+        method: 'GET',
+        path: `/api/workflows/${encodeURIComponent(workflow)}/forms`,
+        query: { pinned },
+        answer: workflowForms,
+      }),
+    providers: () => request({ method: 'GET', path: '/api/providers', answer: providerList }),
+    settings: () => request({ method: 'GET', path: '/api/settings', answer: settings }),
+    users: (page = {}) => request({ method: 'GET', path: '/api/users', query: { ...page }, answer: userList }),
+    addUser: name => request({ method: 'POST', path: '/api/users', body: { name }, answer: addedUser }),
+    removeUser: name => request({ method: 'DELETE', path: `/api/users/${encodeURIComponent(name)}`, answer: wireUser }),
     spending: (filter = {}) =>
       request({ method: 'GET', path: '/api/usage', query: { ...filter }, answer: spendingList }),
     artifacts: (filter = {}) =>

@@ -183,8 +183,50 @@ export {
   wireTransition,
 } from './wire/history.ts';
 export {
+  type NodeInput,
+  nodeInput,
+  type WireTool,
+  type WireToolPolicy,
+  wireTool,
+  wireToolPolicy,
+} from './wire/node-input.ts';
+export {
+  type PlanDescription,
+  type PlanList,
+  planDescription,
+  planFileQuery,
+  planList,
+  plansQuery,
+  type WirePlan,
+  wirePlan,
+} from './wire/plans.ts';
+export {
+  type KeyReference,
+  keyReference,
+  type ProviderBrief,
+  type ProviderHealth,
+  type ProviderList,
+  type ProviderReference,
+  providerBrief,
+  providerHealth,
+  providerList,
+  providerReference,
+  type RateLimitWindow,
+  rateLimitWindow,
+  type WireModel,
+  type WireProvider,
+  windowCounts,
+  wireModel,
+  wireProvider,
+} from './wire/providers.ts';
+export {
+  cursor,
   decisionsQuery,
+  type EventView,
   emptyBody,
+  eventsQuery,
+  eventView,
+  listQuery,
   pageQuery,
   type ResumeBody,
   resumeBody,
@@ -196,9 +238,24 @@ export {
   startBody,
   stateQuery,
   stopBody,
+  tasksQuery,
   transitionsQuery,
 } from './wire/requests.ts';
 export { type CollectBody, type CollectReport, collectBody, collectReport } from './wire/retention.ts';
+export {
+  type ReplayBody,
+  type ReplayedRow,
+  type ReplayedRun,
+  type ReplayReport,
+  type RunCheck,
+  replayBody,
+  replayedRow,
+  replayedRun,
+  replayReport,
+  runCheck,
+  type VerifyBody,
+  verifyBody,
+} from './wire/run-checks.ts';
 export {
   type FrameTree,
   frameTree,
@@ -212,8 +269,12 @@ export {
   wireTask,
 } from './wire/run-snapshot.ts';
 export {
+  type GuidedFacts,
+  guidedFacts,
+  type RunKind,
   type RunList,
   type RunSummary,
+  runKind,
   runList,
   runSummary,
   type WireFault,
@@ -243,5 +304,27 @@ export {
   workflowDetail,
   workflowList,
 } from './wire/sessions.ts';
+export {
+  type SettingItem,
+  type SettingSource,
+  type Settings,
+  settingItem,
+  settingSource,
+  settings,
+  type ToolPolicy,
+  toolPolicy,
+} from './wire/settings.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
 export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';
+export {
+  type AddedUser,
+  type AddUserBody,
+  addedUser,
+  addUserBody,
+  type UserList,
+  userList,
+  usersQuery,
+  type WireUser,
+  wireUser,
+} from './wire/users.ts';
+export { type WorkflowForms, workflowForms, workflowFormsQuery } from './wire/workflow-forms.ts';

@@ -88,10 +88,24 @@ export {
 } from './ids.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {
+  type CallError,
+  type CallReport,
+  healthOfModel,
+  healthOfProvider,
+  type LimitWindow,
+  type ModelStanding,
+  openWindows,
+  recordCall,
+  type StandingHealth,
+  type Standings,
+} from './rate-limits/model-standing.ts';
+export {
   type Admission,
   admitCall,
+  closedUntil,
   closeWindow,
   DEFAULT_MAX_CONCURRENT,
+  keyOfModel,
   type ModelName,
   openRateLimits,
   type RateLimits,

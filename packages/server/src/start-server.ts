@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { Users } from '@signalbox/app';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
-import type { Machine, RunHost } from '@signalbox/app/runs';
+import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { createAccess, type KnownUsers } from './http/access.ts';
+import { createAccess } from './http/access.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
@@ -18,7 +19,9 @@ export interface ServerOptions {
   /** What every request must carry. */
   readonly token: string;
   /** People with tokens of their own. */
-  readonly users?: KnownUsers | undefined;
+  readonly users?: Users | undefined;
+  /** What the server is set to. */
+  readonly settings?: SettingsDesk | undefined;
   /** 0 takes one that is free. */
   readonly port: number;
   readonly timers: Machine['timers'];
@@ -67,6 +70,8 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     sessions: options.sessions,
     workflows: guided,
     metrics,
+    users: options.users,
+    settings: options.settings,
     operatorMcp: operatorMcp.route,
     onFault,
   });

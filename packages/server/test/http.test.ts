@@ -66,7 +66,7 @@ describe('who may ask', () => {
 
   it('[V3] our own origin is answered', async () => {
     const answer = await ask('GET', '/api/health', { headers: { origin: 'http://localhost:4280' } });
-    expect(await answer.json()).toEqual({ name: 'signalbox', contractVersion: '1', driven: 0 });
+    expect(await answer.json()).toEqual({ name: 'signalbox', contractVersion: '1', driven: 0, providers: [] });
   });
 });
 
@@ -204,7 +204,18 @@ describe('runs', () => {
     await scripted.status('review', 'blocked', 'approval_required:command_exec');
     await scripted.become('waiting');
     const snapshot = runSnapshot.parse(await json(ask('GET', `/api/runs/${scripted.id}`)));
-    const { record: _, driven: __, openDecisions, input, output, tree, decisions, tasks, ...contract } = snapshot;
+    const {
+      record: _,
+      driven: __,
+      kind: ___,
+      openDecisions,
+      input,
+      output,
+      tree,
+      decisions,
+      tasks,
+      ...contract
+    } = snapshot;
     expect(contractRun.parse(contract)).toEqual(contract);
     expect(contract.status).toBe('paused');
     expect(snapshot.record.status).toBe('waiting');

@@ -1,5 +1,12 @@
 import { statSync, writeFileSync } from 'node:fs';
-import type { ForkRequest, RunAction, RunHost, StartRequest } from '@signalbox/app/runs';
+import {
+  createRunInspection,
+  type ForkRequest,
+  type RunAction,
+  type RunHost,
+  type StartRequest,
+  thisMachine,
+} from '@signalbox/app/runs';
 import {
   type ApprovalId,
   type Clock,
@@ -30,6 +37,9 @@ import {
   type WriteSet,
 } from '@signalbox/runs';
 import { fakeClock, seededRng } from '@signalbox/testkit';
+import { createActivity } from '../../app/src/agents/host-activity.ts';
+import { createProviders } from '../../app/src/agents/providers.ts';
+import { createRateLimitDesk, type RateLimitDesk } from '../../app/src/agents/rate-limit-desk.ts';
 import {
   asked,
   frame,
@@ -71,11 +81,17 @@ export interface ScriptedRun {
 
 export interface ScriptedHost extends RunHost {
   readonly store: MemoryRuns;
+  readonly activity: ReturnType<typeof createActivity>;
+  /** Where calls of models are admitted. */
+  readonly rateLimits: RateLimitDesk;
   readonly acted: readonly { readonly run: RunId; readonly action: RunAction; readonly by: string }[];
   readonly forked: readonly { readonly run: RunId; readonly request: ForkRequest; readonly by: string }[];
   begin(name: string, fields?: { readonly tags?: readonly string[]; readonly input?: Json }): Promise<ScriptedRun>;
   run(id: RunId): ScriptedRun;
 }
+
+/** A data directory that is not there. */
+const NOWHERE = '/nowhere/signalbox';
 
 /** A host of runs without plans and without a disk. */
 export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
@@ -85,6 +101,9 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
   const acted: { run: RunId; action: RunAction; by: string }[] = [];
   const forked: { run: RunId; request: ForkRequest; by: string }[] = [];
   const started = new Map<string, RunId>();
+  const activity = createActivity();
+  const noTimers = { after: () => () => {} };
+  const rateLimits = createRateLimitDesk({ clock, timers: noTimers, rng: seededRng(3) }, { tell: activity.tell });
 
   type Fields<Type extends InternalEvent['type']> = Omit<
     Extract<InternalEvent, { readonly type: Type }>,
@@ -340,6 +359,9 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     reader: store,
     blobs: store,
     feed: store,
+    providers: createProviders({ clock, rateLimits, activity, references: [] }),
+    activity,
+    rateLimits,
     bundles: {
       async export(run, file) {
         const { head } = (await store.run(run)) ?? {};
@@ -356,6 +378,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
         return ok({ run: id, runs: 1, from: { run: id, head }, bundle: head, packages: [] });
       },
     },
+    inspection: createRunInspection({ dataDirectory: NOWHERE, machine: thisMachine(), reader: store }),
     retention: {
       async keep(id, isKept, by) {
         const record = await store.run(id);

@@ -1,5 +1,5 @@
 import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, TaskError } from '@signalbox/runs';
+import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, CallReport, TaskError } from '@signalbox/runs';
 import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
 import type { AgentTools } from './agent-tools.ts';
 import { usageOf } from './call-usage.ts';
@@ -13,7 +13,7 @@ import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
 import { promptOf } from './prompt.ts';
 import { createRedactor } from './redaction.ts';
 import { startOf } from './resume.ts';
-import { canceledFailure, failed, taskFailure } from './task-failure.ts';
+import { canceledFailure, failed, reportOf, taskFailure } from './task-failure.ts';
 import { runCalls } from './tool-turn.ts';
 import {
   type CallUsage,
@@ -164,7 +164,7 @@ async function attempt(
     }
     const prompt = promptOf(conversation(), brief, system);
     const startedAt = clock.now();
-    let refusal: { readonly retryAfterMs: number } | undefined;
+    let report: CallReport | undefined;
     try {
       const answer = await callModel(
         resolved,
@@ -179,19 +179,21 @@ async function attempt(
       );
       const wallMs = Math.max(0, Math.round(clock.now() - startedAt));
       if (!answer.ok) {
-        const { error, retryAfterMs, usage, content } = answer.error;
-        if (retryAfterMs !== undefined) refusal = { retryAfterMs };
+        const { error, retryAfterMs, usage, content, windows } = answer.error;
+        const said = reportOf({ ...error, message: redact.text(error.message) }, retryAfterMs);
+        if (said !== undefined) report = { ...said, windows };
         if (usage !== undefined || content.length > 0) {
           const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
           await spend(`${brief.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
         }
         return error;
       }
-      const { content, usage } = answer.value;
+      const { content, usage, windows } = answer.value;
+      report = { kind: 'answered', windows };
       const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
       await keep({ v: 1, kind: 'assistant', content: [...content], usage: spent });
     } finally {
-      admission.release(refusal);
+      admission.release(report);
     }
     await spendLastAnswer();
     return undefined;

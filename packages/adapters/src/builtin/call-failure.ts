@@ -52,11 +52,16 @@ export function callFailure(
 export function retryAfterOf(cause: unknown, now: number): number | undefined {
   if (isOutOfCredit(cause)) return undefined;
   const status = factsOf(cause).status;
-  const headers = APICallError.isInstance(cause) ? (cause.responseHeaders ?? {}) : {};
+  const headers = headersOf(cause);
   const body = APICallError.isInstance(cause) ? (cause.responseBody ?? '') : '';
   const asked = headerMs(headers, now) ?? retryInfoMs(body);
   if (asked !== undefined) return asked;
   return status === 429 || status === 529 ? DEFAULT_BACKOFF_MS : undefined;
+}
+
+/** The headers that a refusal came with. */
+export function headersOf(cause: unknown): Readonly<Record<string, string>> {
+  return APICallError.isInstance(cause) ? (cause.responseHeaders ?? {}) : {};
 }
 
 function headerMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {

@@ -5,9 +5,10 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { err, type JsonObject, jsonObject, ok, type Result } from '@signalbox/model';
-import type { TaskError } from '@signalbox/runs';
+import type { LimitWindow, TaskError } from '@signalbox/runs';
 import type { Timers } from '@signalbox/state';
-import { callFailure, retryAfterOf } from './call-failure.ts';
+import { callFailure, headersOf, retryAfterOf } from './call-failure.ts';
+import { limitWindows } from './limit-windows.ts';
 import type { ResolvedModel } from './model-source.ts';
 import { plainData } from './plain-data.ts';
 import { canceledFailure, taskFailure } from './task-failure.ts';
@@ -17,6 +18,8 @@ import type { AssistantPart, CallPart } from './transcript.ts';
 export interface ModelAnswer {
   readonly content: readonly AssistantPart[];
   readonly usage: LanguageModelV4Usage | undefined;
+  /** What the provider said of its limits. */
+  readonly windows: readonly LimitWindow[];
 }
 
 export interface CallRefusal {
@@ -26,6 +29,7 @@ export interface CallRefusal {
   /** What it cost all the same, where that was said. */
   readonly usage?: LanguageModelV4Usage;
   readonly content: readonly AssistantPart[];
+  readonly windows: readonly LimitWindow[];
 }
 
 export interface CallContext {
@@ -58,6 +62,7 @@ export async function callModel(
     });
   let unwatch = watch();
   const answer = createAnswerBuilder(context.said);
+  let windows: readonly LimitWindow[] = [];
   const refused = (error: TaskError, cause?: unknown): Result<never, CallRefusal> => {
     const retryAfterMs = cause === undefined ? undefined : retryAfterOf(cause, context.now());
     return err({
@@ -65,10 +70,11 @@ export async function callModel(
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(answer.usage() && { usage: answer.usage() as LanguageModelV4Usage }),
       content: answer.content(),
+      windows: cause === undefined ? windows : [...windows, ...limitWindows(headersOf(cause), context.now())],
     });
   };
   try {
-    const { stream } = await untilAborted(
+    const { stream, response } = await untilAborted(
       resolved.model.doStream({
         ...options,
         abortSignal: stop.signal,
@@ -76,6 +82,7 @@ export async function callModel(
       }),
       stop.signal,
     );
+    windows = limitWindows(response?.headers ?? {}, context.now());
     const reader = stream.getReader();
     try {
       for (;;) {
@@ -99,7 +106,7 @@ export async function callModel(
     context.signal.removeEventListener('abort', passOn);
   }
   const problem = unfinished(resolved, answer);
-  return problem === undefined ? ok({ content: answer.content(), usage: answer.usage() }) : refused(problem);
+  return problem === undefined ? ok({ content: answer.content(), usage: answer.usage(), windows }) : refused(problem);
 }
 
 class StreamFailure extends Error {

@@ -1,3 +1,5 @@
+import { type VendorAccess, vendorAccess } from './vendor-access.ts';
+
 /** The keys and addresses of the providers of models. Values of keys are secrets. */
 export interface ModelEnvironment {
   readonly anthropic: ProviderAccess;
@@ -12,14 +14,11 @@ export interface ProviderAccess {
 
 /** The one place that reads the variables; whoever starts the agent hands them over. */
 export function readModelEnvironment(variables: Readonly<Record<string, string | undefined>>): ModelEnvironment {
-  const access = (keys: readonly string[], url: string): ProviderAccess => {
-    const key = keys.map(name => variables[name]?.trim()).find(value => value);
-    const baseUrl = variables[url]?.trim();
+  const access = ({ keyVariables, urlVariable }: VendorAccess): ProviderAccess => {
+    const key = keyVariables.map(name => variables[name]?.trim()).find(value => value);
+    const baseUrl = variables[urlVariable]?.trim();
     return { ...(key && { key }), ...(baseUrl && { baseUrl }) };
   };
-  return {
-    anthropic: access(['ANTHROPIC_API_KEY'], 'ANTHROPIC_BASE_URL'),
-    openai: access(['OPENAI_API_KEY'], 'OPENAI_BASE_URL'),
-    google: access(['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'], 'GOOGLE_GEMINI_BASE_URL'),
-  };
+  const { anthropic, openai, google } = vendorAccess;
+  return { anthropic: access(anthropic), openai: access(openai), google: access(google) };
 }

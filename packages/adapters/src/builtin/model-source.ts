@@ -4,6 +4,7 @@ import type { AgentBrief, ModelName, TaskError } from '@signalbox/runs';
 import type { ModelEnvironment, ProviderAccess } from './model-environment.ts';
 import { loadScriptedModel } from './scripted-model.ts';
 import { taskFailure } from './task-failure.ts';
+import { vendorAccess, versioned } from './vendor-access.ts';
 
 /** A model that can be called. */
 export interface ResolvedModel {
@@ -25,11 +26,6 @@ type Remote = Exclude<Provider, 'scripted'>;
 
 interface Vendor {
   readonly access: (environment: ModelEnvironment) => ProviderAccess;
-  readonly keyVariable: string;
-  readonly urlVariable: string;
-  readonly defaultUrl: string;
-  /** The part of the address that names the version, where a vendor's own tools leave it out. */
-  readonly version: string;
   /** A provider's package is loaded when it is needed. */
   readonly create: (settings: { apiKey: string; baseURL: string }, model: string) => Promise<LanguageModelV4>;
   readonly providerOptions?: SharedV4ProviderOptions;
@@ -37,10 +33,6 @@ interface Vendor {
 
 const openai: Omit<Vendor, 'create'> = {
   access: environment => environment.openai,
-  keyVariable: 'OPENAI_API_KEY',
-  urlVariable: 'OPENAI_BASE_URL',
-  defaultUrl: 'https://api.openai.com/v1',
-  version: '/v1',
   // The conversation is ours: nothing is kept at the provider, and the model's thoughts come back to us, sealed. Schemas of
   // tools are the authors', not all of them have the form that strict mode asks for.
   providerOptions: { openai: { store: false, strictJsonSchema: false } },
@@ -49,10 +41,6 @@ const openai: Omit<Vendor, 'create'> = {
 const vendors: Readonly<Record<Remote, Vendor>> = {
   anthropic: {
     access: environment => environment.anthropic,
-    keyVariable: 'ANTHROPIC_API_KEY',
-    urlVariable: 'ANTHROPIC_BASE_URL',
-    defaultUrl: 'https://api.anthropic.com/v1',
-    version: '/v1',
     create: async (settings, model) => (await import('@ai-sdk/anthropic')).createAnthropic(settings)(model),
   },
   openai: {
@@ -65,10 +53,6 @@ const vendors: Readonly<Record<Remote, Vendor>> = {
   },
   google: {
     access: environment => environment.google,
-    keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
-    urlVariable: 'GOOGLE_GEMINI_BASE_URL',
-    defaultUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    version: '/v1beta',
     create: async (settings, model) => (await import('@ai-sdk/google')).createGoogle(settings)(model),
   },
 };
@@ -96,15 +80,16 @@ export function createModelSource(environment: ModelEnvironment): ModelOf {
     const { provider, model } = chosen.value;
     if (provider === 'scripted') return loadScriptedModel(model, brief.planDirectory);
     const vendor = vendors[provider];
+    const { keyVariables, urlVariable, defaultUrl, version } = vendorAccess[provider];
     const { key, baseUrl } = vendor.access(environment);
-    if (key === undefined) return err(keyMissing(brief, `${provider}:${model}`, vendor.keyVariable));
-    const baseURL = baseUrl === undefined ? vendor.defaultUrl : versioned(baseUrl, vendor.version);
-    if (!URL.canParse(baseURL)) return err(addressInvalid(brief, vendor.urlVariable));
+    if (key === undefined) return err(keyMissing(brief, `${provider}:${model}`, keyVariables[0]));
+    const baseURL = baseUrl === undefined ? defaultUrl : versioned(baseUrl, version);
+    if (!URL.canParse(baseURL)) return err(addressInvalid(brief, urlVariable));
     return ok({
       name: { provider, model },
       model: await vendor.create({ apiKey: key, baseURL }, model),
       secrets: [key],
-      keyVariable: vendor.keyVariable,
+      keyVariable: keyVariables[0],
       ...(vendor.providerOptions && { providerOptions: vendor.providerOptions }),
     });
   };
@@ -147,12 +132,6 @@ function providerOf(vendor: AgentBrief['vendor']): Remote | undefined {
     case 'any':
       return undefined;
   }
-}
-
-/** Vendors' own tools take an address without its version; the version is added where it is missing. */
-function versioned(address: string, version: string): string {
-  const trimmed = address.replace(/\/+$/, '');
-  return /\/v\d+(alpha|beta)?\d*$/.test(trimmed) ? trimmed : `${trimmed}${version}`;
 }
 
 function keyMissing(brief: AgentBrief, model: string | undefined, variable: string): TaskError {

@@ -1,4 +1,4 @@
-import type { AgentOutcome, TaskError } from '@signalbox/runs';
+import type { AgentOutcome, CallReport, TaskError } from '@signalbox/runs';
 
 /** Why an agent's work ended without an output. */
 export type FailureCode =
@@ -46,4 +46,22 @@ export function failed(error: TaskError): AgentOutcome {
 /** Who was canceled may be asked again. */
 export function canceledFailure(): TaskError {
   return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
+}
+
+/** Failures that say something of the provider, not of what it was asked or answered. */
+const ofProvider: ReadonlySet<string> = new Set<FailureCode>([
+  'rate_limit',
+  'provider-failed',
+  'provider-refused',
+  'provider-stalled',
+  'answer-cut-off',
+  'answer-malformed',
+  'script-unmatched',
+]);
+
+/** What a failed call says of the provider; undefined where it was canceled. */
+export function reportOf({ code, message }: TaskError, retryAfterMs: number | undefined): CallReport | undefined {
+  if (retryAfterMs !== undefined) return { kind: 'refused', retryAfterMs, error: { code, message } };
+  if (ofProvider.has(code)) return { kind: 'failed', error: { code, message } };
+  return code === 'canceled' ? undefined : { kind: 'answered' };
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { openAgentSession, SessionFault } from './agent-session.ts';
+import { createActivity } from './host-activity.ts';
 import { createRateLimitDesk } from './rate-limit-desk.ts';
 
 async function openSession(verdict: StopVerdict = { kind: 'go' }) {
@@ -29,6 +30,7 @@ async function openSession(verdict: StopVerdict = { kind: 'go' }) {
     machine,
     decisions: createDecisionDesk({ commit: store, reader: store, machine }),
     rateLimits: createRateLimitDesk(machine),
+    activity: createActivity(),
     verdict: async () => verdict,
     progress: () => {},
   };

@@ -13,7 +13,9 @@ import type {
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
+import type { createActivity } from './host-activity.ts';
 import { outsideCalls } from './outside-calls.ts';
+import { phaseOfNode } from './phase-of-node.ts';
 import type { RateLimitDesk } from './rate-limit-desk.ts';
 
 /** How often what an agent says is kept (T6). */
@@ -28,6 +30,8 @@ export interface SessionPorts {
   readonly rateLimits: RateLimitDesk;
   /** Asked before a call, and after every spending. */
   readonly verdict: () => Promise<StopVerdict>;
+  /** Told of what calls spent that were made here. */
+  readonly activity: Pick<ReturnType<typeof createActivity>, 'tell'>;
   /** Told of every tool that the agent begins to use. */
   readonly progress: (progress: TaskProgress) => void;
 }
@@ -45,6 +49,8 @@ export async function openAgentSession(
   let next = nextIndex;
   let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
   let cancelFlush: (() => void) | undefined;
+  /** A call was made whose spending is not known yet. What is spent without one was told by an attempt before. */
+  let isCalling = false;
 
   const write = async (writes: Omit<WriteSet, 'at'>): Promise<void> => {
     const written = await commit.commit({ at: timestampOf(machine.clock), ...writes }, { run, version: 'any' });
@@ -87,7 +93,9 @@ export async function openAgentSession(
       const verdict = await ports.verdict();
       if (verdict.kind === 'stop') return { kind: 'stop', reason: verdict.reason };
       const release = await rateLimits.enter(model, signal);
-      return release === undefined ? { kind: 'stop', reason: 'the work was canceled' } : { kind: 'go', release };
+      if (release === undefined) return { kind: 'stop', reason: 'the work was canceled' };
+      isCalling = true;
+      return { kind: 'go', release };
     },
     async spend(spent) {
       const usage: UsageRecord = {
@@ -101,6 +109,10 @@ export async function openAgentSession(
         usage: [usage],
         events: [draftEvent(machine, 'usage.recorded', { call: usage.call, node, task })],
       });
+      if (isCalling) {
+        isCalling = false;
+        ports.activity.tell({ kind: 'spent', usage, phase: await phaseOfNode(reader, run, node) });
+      }
       await ports.verdict();
     },
     decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, call, kind, proposal }),

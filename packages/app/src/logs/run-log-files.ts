@@ -37,7 +37,8 @@ export interface RunLogOptions {
 
 /** How long lines are gathered before they are written. */
 const GATHER_MS = 100;
-const MAX_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_LOG_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_LOG_LEVEL: LogLevel = 'debug';
 const PAGE = 500;
 
 interface OpenLog {
@@ -48,7 +49,16 @@ interface OpenLog {
 }
 
 export function openRunLogs(options: RunLogOptions): RunLogFiles {
-  const { feed, reader, dataDirectory, timers, clean, level = 'debug', maxBytes = MAX_BYTES, onFault } = options;
+  const {
+    feed,
+    reader,
+    dataDirectory,
+    timers,
+    clean,
+    level = DEFAULT_LOG_LEVEL,
+    maxBytes = DEFAULT_LOG_BYTES,
+    onFault,
+  } = options;
   const logs = new Map<RunId, OpenLog>();
   let waiting = new Map<RunId, CommitNotice[]>();
   let cancel: (() => void) | undefined;

@@ -31,6 +31,8 @@ export {
 } from '@signalbox/runs';
 export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
+export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
+export type { Providers } from '../agents/providers.ts';
 export { type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
 export { isContainer } from '../bundles/bundle-container.ts';
 export type { RunExport } from '../bundles/export-run.ts';
@@ -38,8 +40,18 @@ export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';
 export { type ExportFacts, exportFrom, type ImportRequest, type RunBundles } from '../bundles/run-bundles.ts';
 export { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
+export { type ContractStored, contractView } from '../contract-events/plan-events.ts';
+export { isContractNodeKind, vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
+export { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-events/projections/decision-tool.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
 export { lineageOf } from '../forks/lineage.ts';
+export type { PlansFilter } from '../inspection/known-plans.ts';
+export {
+  createRunInspection,
+  type ReplayRequest,
+  type RunInspection,
+  type VerifyRequest,
+} from '../inspection/run-inspection.ts';
 export { correlationOf } from '../logs/correlation.ts';
 export type { Log } from '../logs/log.ts';
 export {
@@ -55,6 +67,7 @@ export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
+export type { SettingsDesk } from '../settings/open-settings.ts';
 export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';
 export { why } from '../why/why.ts';

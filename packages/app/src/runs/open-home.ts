@@ -1,9 +1,11 @@
+import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { ok } from '@signalbox/model';
 import type { AgentRunner } from '@signalbox/runs';
 import type { Recovery } from '@signalbox/state';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
+import { offeredTools } from '../agents/offered-tools.ts';
 import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
@@ -11,6 +13,7 @@ import { readLogSettings } from '../logs/log-config.ts';
 import { openRunLogs } from '../logs/run-log-files.ts';
 import type { Machine } from '../machine.ts';
 import { homeRetention } from '../retention/home-ports.ts';
+import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { openRunHost, type RunHostOptions } from './open-run-host.ts';
 import { type OwnedStore, openOwnedStore } from './owned-store.ts';
@@ -24,6 +27,8 @@ export interface Home {
   readonly recoveries: readonly Recovery[];
   /** What the process itself says: `logs/host.ndjson`. */
   readonly log: Log;
+  /** What the process is set to. */
+  settings(more: Pick<SettingsOptions, 'directoryFrom' | 'workflowDirectories'>): SettingsDesk;
   /** Pauses what is driven, and gives the directory back. */
   close(): Promise<void>;
 }
@@ -64,13 +69,33 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const workspaces = openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
   await workspaces.recover();
   const agents = options.agents ?? builtinAgents({ machine, tools, store, env });
+  const providers = providerReferences(env);
   const retention = homeRetention(dataDirectory, machine.clock, workspaces);
-  const host = await openRunHost({ ...options, ...retention, owned: owned.value, agents, tools, workspaces });
+  const host = await openRunHost({
+    ...options,
+    ...retention,
+    owned: owned.value,
+    agents,
+    tools,
+    workspaces,
+    providers,
+    clean: text => String(clean(text)),
+  });
   return ok({
     host,
     owned: owned.value,
     recoveries,
     log,
+    settings: more =>
+      openSettings({
+        dataDirectory,
+        env,
+        clock: machine.clock,
+        logs: settings.ok ? settings.value : {},
+        providers,
+        tools: () => offeredTools(tools),
+        ...more,
+      }),
     async close() {
       await host.close();
       await logs.close();

@@ -1,15 +1,26 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import {
+  type ErrorEnvelope,
+  err,
+  ok,
+  type ProviderReference,
+  type Result,
+  type RunId,
+  timestampOf,
+} from '@signalbox/model';
 import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
+import { createActivity } from '../agents/host-activity.ts';
+import { createProviders } from '../agents/providers.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
+import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
@@ -45,6 +56,11 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   /** What the tool calls of agents left behind, for undoing them. */
   readonly tools?: AgentTools;
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
+  /** Providers that agents can call here, and what takes secrets out of what they say. */
+  readonly providers?: readonly ProviderReference[];
+  readonly clean?: (text: string) => string;
+  /** Whose secrets are in nothing that leaves. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** A run that waits goes on as soon as it is answered. */
   readonly resumeOnAnswer?: boolean;
   readonly trace?: (run: RunId, entry: TraceEntry) => void;
@@ -61,13 +77,16 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const driven = new Map<RunId, Driven>();
   const journals = createJournalKeeper(options.dataDirectory, store);
   const decisions = createDecisionDesk({ commit: store, reader: store, machine });
+  const activity = createActivity();
+  const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
   const executor = createHostExecutor({
     commit: store,
     reader: store,
     machine,
     decisions,
     agents,
-    rateLimits: createRateLimitDesk(machine),
+    rateLimits,
+    activity,
     onVerdict: (run, verdict) => threads.limit(run, verdict),
   });
   const threads = openPlanThreads(
@@ -79,6 +98,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         onProgress: (run, execution, progress) => threads.progress(run, execution, progress),
         onSubRun: (run, parent, isDriven) => threads.adopt(run, parent, isDriven),
         onTrace: (run, entry) => options.trace?.(run, entry),
+        onFramed: ms => activity.tell({ kind: 'framed', ms }),
       }),
     {
       timers: machine.timers,
@@ -88,6 +108,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     },
   );
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
+  const inspection = createRunInspection({ ...options, reader: store });
 
   const job = (
     run: RunId,
@@ -299,7 +320,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         return record.status === 'running' ? change(record, { status: 'paused' }, 'pause', by) : ok(undefined);
       case 'stop':
       case 'terminate':
-        await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason);
+        await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason, by);
         return ok(undefined);
       case 'edit': {
         const edited = await interventions.edit(record, action, by);
@@ -343,7 +364,22 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     reader: store,
     feed: store,
     blobs: store,
-    bundles: runBundles({ ...options, ...machine, store, env: process.env, appVersion: manifest.version }),
+    bundles: runBundles({
+      ...options,
+      ...machine,
+      store,
+      env: options.env ?? process.env,
+      appVersion: manifest.version,
+    }),
+    providers: createProviders({
+      clock: machine.clock,
+      rateLimits,
+      activity,
+      references: options.providers ?? [],
+      clean: options.clean,
+    }),
+    activity,
+    inspection,
     retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
     start,
     resume,
@@ -355,6 +391,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     finished: run => driven.get(run)?.finished,
     driven: () => [...driven.keys()],
     async close() {
+      inspection.close();
       for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: 'signalbox' });
       await Promise.allSettled([...driven.values()].map(({ finished }) => finished));
       stopWithdrawing();

@@ -27,7 +27,7 @@ const refuse = (): never => {
 const nobody: ThreadHost = {
   calls: {
     ...{ commit: refuse, read: refuse, execute: refuse, abort: refuse, subRun: refuse, trace: refuse },
-    ...{ putBlobs: refuse, workspace: refuse },
+    ...{ putBlobs: refuse, workspace: refuse, framed: refuse },
   },
   lost() {},
 };

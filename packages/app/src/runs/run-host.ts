@@ -2,8 +2,11 @@ import type { ApprovalId, Digest, EditOp, ErrorEnvelope, Json, Result, RunId } f
 import type { RunEnd } from '@signalbox/plan';
 import type { Blobs, Decision, Resolution, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
 import type { CallUndo } from '@signalbox/state';
+import type { HostActivity } from '../agents/host-activity.ts';
+import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
+import type { RunInspection } from '../inspection/run-inspection.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { CallCheckpoint } from '../undo/undo-desk.ts';
 
@@ -18,8 +21,14 @@ export interface RunHost {
   readonly blobs: Pick<Blobs, 'get'>;
   /** How long runs stay. */
   readonly retention: RetentionDesk;
+  /** The providers of models, and how they do. */
+  readonly providers: Providers;
+  /** What this process does for its runs. */
+  readonly activity: HostActivity;
   /** Runs as files. */
   readonly bundles: RunBundles;
+  /** What nodes were given, what plans take, and whether runs are as they were written. */
+  readonly inspection: Omit<RunInspection, 'close'>;
   /** Answers when the first commit of the run is durable. */
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   /** Goes on with a run that nothing drives. One that is driven already is told so: `run/driven`. */

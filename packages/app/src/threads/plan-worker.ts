@@ -6,6 +6,7 @@ import { Bug, err, ok, type RunId } from '@signalbox/model';
 import {
   type CommandAnswer,
   editFault,
+  outlineOf,
   type PlanRun,
   previewPlan,
   runPlan,
@@ -16,6 +17,7 @@ import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
 import { doReplay } from '../replay/replay-job.ts';
+import { verifyRun } from '../run-journal/verify-run.ts';
 import { inputRefused } from '../runs/input-refused.ts';
 import { createFileWatcher } from '../workspaces/file-watcher.ts';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
@@ -54,6 +56,10 @@ const calls: ThreadCalls = {
     const facts = { name: plan.name, closure, workspace: plan.workspace === true };
     return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues[0]));
   },
+  async describe(source) {
+    const loaded = await plans.load(source);
+    return loaded.ok ? ok(outlineOf(loaded.value.plan)) : loaded;
+  },
   async preview(source, input) {
     const loaded = await plans.load(source);
     if (!loaded.ok) return loaded;
@@ -66,6 +72,7 @@ const calls: ThreadCalls = {
     return loaded.ok ? ok(editFault(loaded.value.plan, key, value)) : loaded;
   },
   replay: job => doReplay(plans, job),
+  verify: ({ dataDirectory, run, expectHead }) => verifyRun(dataDirectory, run, expectHead),
   drive,
   async command(run, command) {
     const live = lives.get(run);
@@ -140,6 +147,10 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),
     ...(workspace && { workspace: threadWorkspace(workspace, request => host.call('workspace', run, request)) }),
     ...(trace && { trace: entry => host.tell('trace', run, entry) }),
+    onFrame() {
+      const begun = performance.now();
+      return () => host.tell('framed', performance.now() - begun);
+    },
     ...machine,
   });
   lives.set(run, live);

@@ -2,6 +2,7 @@ import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type {
   CommandAnswer,
   ImportClosure,
+  PlanOutline,
   PlanPreview,
   PlanRunOptions,
   RunEnd,
@@ -12,11 +13,14 @@ import type {
 } from '@signalbox/plan';
 import type { Blobs, Commit, OwnerId, RetryPolicy, RunReader, RunWorkspace, StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
+import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 
 /** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
 export interface ThreadCalls {
   /** Loads a plan, and says whether it takes the input. */
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope>>;
+  /** What can be said of a plan without a run of it. */
+  describe(source: PlanSource): Promise<Result<PlanOutline, ErrorEnvelope>>;
   /** What the first frame of a plan would show and do. Nothing is executed. */
   preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope>>;
   /** Why a value does not fit a key of a plan's state; undefined where it does. */
@@ -27,6 +31,8 @@ export interface ThreadCalls {
   ): Promise<Result<string | undefined, ErrorEnvelope>>;
   /** Makes the frames of a recorded run again. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
+  /** Checks the record of a run. */
+  verify(job: VerifyJob): Promise<Result<RunReport, ErrorEnvelope>>;
   /** Drives a run until it ends or cannot go on. The plan is loaded if it is not yet. */
   drive(job: DriveJob): Promise<DriveEnd>;
   /** Answers when what the command did is committed. */
@@ -50,6 +56,8 @@ export interface HostCalls {
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
   subRun(run: RunId, parent: RunId, driven: boolean): void;
   trace(run: RunId, entry: TraceEntry): void;
+  /** How long a frame took to make. */
+  framed(ms: number): void;
 }
 
 export type WorkspaceRequest =

@@ -13,6 +13,7 @@ export interface ThreadHostPorts {
   readonly workspaces: WorkspaceDesk | undefined;
   readonly onSubRun: HostCalls['subRun'];
   readonly onTrace: HostCalls['trace'];
+  readonly onFramed: HostCalls['framed'];
 }
 
 const readable: readonly ReadMethod[] = [
@@ -22,7 +23,7 @@ const readable: readonly ReadMethod[] = [
 
 /** What one thread may ask for, and the work that goes on for it. */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
-  const { store, executor, workspaces, onProgress, onSubRun, onTrace } = ports;
+  const { store, executor, workspaces, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
   return {
     calls: {
@@ -49,6 +50,7 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
       abort: execution => going.get(execution)?.abort(new Error('canceled')),
       subRun: onSubRun,
       trace: onTrace,
+      framed: onFramed,
     },
     lost() {
       for (const control of going.values()) control.abort(new Error('its thread was lost'));

@@ -158,7 +158,7 @@ describe('the settings of logs', () => {
       ok: false,
       error: expect.stringContaining('logs.level'),
     });
-    expect(configured('{')).toEqual({ ok: false, error: 'config.json is not JSON' });
+    expect(configured('{')).toEqual({ ok: false, error: 'config.json cannot be used: it is not JSON' });
   });
 });
 

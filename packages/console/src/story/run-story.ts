@@ -103,6 +103,7 @@ export function toldStory(story: RunStory, news: News): RunStory {
     case 'stream':
       return withSpeech(story, news.task, news.chunks, news.next);
     case 'runs':
+    case 'providers':
     case 'refused':
       return story;
   }

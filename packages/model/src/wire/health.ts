@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { text } from '../json.ts';
+import { providerBrief } from './providers.ts';
 
 export const health = z.object({
   name: z.literal('signalbox'),
   contractVersion: text,
   /** Runs that are driven now. */
   driven: z.int().nonnegative(),
+  providers: z.array(providerBrief).readonly(),
 });
 export type Health = z.infer<typeof health>;

@@ -4,6 +4,8 @@ import { runId } from '../ids.ts';
 import { text } from '../json.ts';
 import { wireDecision } from './decisions.ts';
 import { storedEvent, wireChunk } from './history.ts';
+import { providerBrief } from './providers.ts';
+import { eventView } from './requests.ts';
 import { runOutline, treeNode, wireTask } from './run-snapshot.ts';
 import { runSummary } from './run-summary.ts';
 
@@ -23,6 +25,8 @@ export const clientMessage = z.discriminatedUnion('kind', [
     run: z.union([runId, z.literal('all')]),
     /** The first event to send; without it, those that come after the state. */
     from: z.int().nonnegative().optional(),
+    /** What events are told as; the contract's unless said otherwise. */
+    view: eventView.optional(),
     /** Leaves out of the state what the contract calls nodes, edges and artifacts: whoever draws the tree needs none of them. */
     outline: z.boolean().optional(),
   }),
@@ -33,7 +37,7 @@ export type ClientMessage = z.infer<typeof clientMessage>;
 export const serverMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('welcome') }),
   /** The state of all runs: the newest of them. */
-  z.object({ kind: z.literal('runs'), runs: z.array(runSummary).readonly(), next: runId.optional() }),
+  z.object({ kind: z.literal('runs'), runs: z.array(runSummary).readonly(), next: text.optional() }),
   /** The state of a run. `next` is the `seq` of the first event that will follow. */
   z.object({ kind: z.literal('state'), run: runId, snapshot: runOutline, next: z.int().nonnegative() }),
   z.object({ kind: z.literal('event'), run: runId, stored: storedEvent }),
@@ -58,6 +62,8 @@ export const serverMessage = z.discriminatedUnion('kind', [
     next: z.int().nonnegative(),
     dropped: z.int().nonnegative(),
   }),
+  /** How the providers of models do now, for subscribers of all runs: at the beginning, and when that changes. */
+  z.object({ kind: z.literal('providers'), providers: z.array(providerBrief).readonly() }),
   /** A message that was not understood, or a subscription that cannot be. */
   z.object({ kind: z.literal('refused'), run: z.union([runId, z.literal('all')]).optional(), error: errorEnvelope }),
 ]);

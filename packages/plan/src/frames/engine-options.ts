@@ -65,6 +65,8 @@ export interface PlanRunOptions {
   /** Told of every child run, at any depth, while it lives; its `finished` tells when it no longer does. */
   readonly onRun?: (run: RunId, live: PlanRun) => void;
   readonly trace?: (entry: TraceEntry) => void;
+  /** Called as a frame begins, of the run and of its children; what it returns is called as the frame ends. */
+  readonly onFrame?: () => () => void;
   /** A replay: only renders and handlers of the plan are called. The executor does the work of every node. */
   readonly recorded?: RecordedCode;
 }

@@ -221,7 +221,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       commands.committed();
       return undefined;
     }
-    return frame(received.length === 0 ? triggers : [...triggers, 'signal'], ended > 0 || inputCount > 0);
+    const over = options.onFrame?.();
+    const end = await frame(received.length === 0 ? triggers : [...triggers, 'signal'], ended > 0 || inputCount > 0);
+    over?.();
+    return end;
   }
 
   /** Signals, ends of tasks, progress and late writes: another round of effects and flush of the last frame. */

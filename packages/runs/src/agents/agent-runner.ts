@@ -1,6 +1,7 @@
 import type { Json, JsonObject, RunId } from '@signalbox/model';
 import type { DecisionKind, Resolution } from '../decisions/decision.ts';
 import type { NodeKey, TaskId } from '../ids.ts';
+import type { CallReport } from '../rate-limits/model-standing.ts';
 import type { ModelName } from '../rate-limits/rate-limits.ts';
 import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { TaskError } from '../tasks/task-error.ts';
@@ -60,8 +61,8 @@ export interface AgentSession {
   stream(kind: Exclude<StreamChunk['kind'], 'message'>, payload: Json): void;
   /**
    * Asked before every call of a model: waits for the model's window and a free place. The place is given back with
-   * `release`; a call that the provider refused says for how long, and holds everybody back. It answers or rejects soon
-   * after the session's signal is aborted.
+   * `release`, with how the call went; one that the provider refused holds everybody back. It answers or rejects soon after
+   * the session's signal is aborted.
    */
   admit(model: ModelName): Promise<CallAdmission>;
   /** What a call spent, once it is known; `call` is unique in the run, and the same when it is told again. */
@@ -71,7 +72,7 @@ export interface AgentSession {
 }
 
 export type CallAdmission =
-  | { readonly kind: 'go'; release(refusal?: { readonly retryAfterMs: number }): void }
+  | { readonly kind: 'go'; release(report?: CallReport): void }
   /** A limit of the run or of one above it is reached. */
   | { readonly kind: 'stop'; readonly reason: string };
 

@@ -1,6 +1,6 @@
 import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
-import { admitCall, closeWindow, openRateLimits, releaseCall } from './rate-limits.ts';
+import { admitCall, closedUntil, closeWindow, LONGEST_WINDOW_MS, openRateLimits, releaseCall } from './rate-limits.ts';
 
 const opus = { provider: 'anthropic', model: 'opus' };
 const haiku = { provider: 'anthropic', model: 'haiku' };
@@ -22,6 +22,12 @@ describe('the rate limits', () => {
     expect(again.closedUntil).toEqual(long.closedUntil);
     const later = closeWindow(again, haiku, { retryAfterMs: 10, now: 120_000 }, seededRng(1));
     expect([...later.closedUntil.keys()]).toEqual(['["anthropic","haiku"]']);
+  });
+
+  it('[L65] close a window for a day at most, whatever a provider says', () => {
+    const closed = closeWindow(openRateLimits(), opus, { retryAfterMs: Number.MAX_VALUE, now: 0 }, seededRng(1));
+    expect(closedUntil(closed, opus, 0)).toBeLessThanOrEqual(1.1 * LONGEST_WINDOW_MS);
+    expect(closedUntil(closed, opus, 2 * LONGEST_WINDOW_MS)).toBeUndefined();
   });
 
   it('[L11] admit as many calls at a time as there are places', () => {

@@ -14,6 +14,9 @@ export interface RateLimits {
 
 export const DEFAULT_MAX_CONCURRENT = 10;
 
+/** A window is closed for a day at most; whoever is refused then closes it again. */
+export const LONGEST_WINDOW_MS = 86_400_000;
+
 export interface ModelName {
   readonly provider: string;
   readonly model: string;
@@ -31,7 +34,7 @@ export function openRateLimits(maxConcurrent = DEFAULT_MAX_CONCURRENT): RateLimi
 }
 
 export function admitCall(limits: RateLimits, name: ModelName, now: number): Admission {
-  const until = limits.closedUntil.get(keyOf(name)) ?? 0;
+  const until = limits.closedUntil.get(keyOfModel(name)) ?? 0;
   if (until > now) return { kind: 'wait', until };
   if (limits.running >= limits.maxConcurrent) return { kind: 'full' };
   return { kind: 'go', limits: { ...limits, running: limits.running + 1 } };
@@ -39,6 +42,12 @@ export function admitCall(limits: RateLimits, name: ModelName, now: number): Adm
 
 export function releaseCall(limits: RateLimits): RateLimits {
   return { ...limits, running: Math.max(0, limits.running - 1) };
+}
+
+/** Until when nobody calls a model; undefined where its window is open. */
+export function closedUntil(limits: RateLimits, name: ModelName, now: number): number | undefined {
+  const until = limits.closedUntil.get(keyOfModel(name));
+  return until !== undefined && until > now ? until : undefined;
 }
 
 /**
@@ -52,14 +61,15 @@ export function closeWindow(
   rng: Rng,
 ): RateLimits {
   const { retryAfterMs, now } = refusal;
-  const until = now + Math.ceil(retryAfterMs * (1 + fraction(rng) / 10));
+  const until = now + Math.ceil(Math.min(retryAfterMs, LONGEST_WINDOW_MS) * (1 + fraction(rng) / 10));
   // Windows that are over are forgotten, so that the map stays as small as what is closed.
   const closed = [...limits.closedUntil].filter(([, end]) => end > now);
-  const key = keyOf(name);
+  const key = keyOfModel(name);
   const longest = Math.max(until, limits.closedUntil.get(key) ?? 0);
   return { ...limits, closedUntil: new Map([...closed, [key, longest]]) };
 }
 
-function keyOf({ provider, model }: ModelName): string {
+/** One text for each model. */
+export function keyOfModel({ provider, model }: ModelName): string {
   return JSON.stringify([provider, model]);
 }

@@ -1,5 +1,6 @@
+import type { Users } from '@signalbox/app';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost, SettingsDesk } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
@@ -12,11 +13,17 @@ import { artifactRoutes } from '../routes/artifacts.ts';
 import { bundleRoutes } from '../routes/bundles.ts';
 import { forkRoutes } from '../routes/forks.ts';
 import { graphRoutes } from '../routes/graph.ts';
+import { guidedInstead } from '../routes/guided-instead.ts';
 import { historyRoutes } from '../routes/history.ts';
+import { inspectionRoutes } from '../routes/inspection.ts';
+import { providerRoutes } from '../routes/providers.ts';
 import { retentionRoutes } from '../routes/retention.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { sessionRoutes, workflowRoutes } from '../routes/sessions.ts';
+import { settingsRoutes } from '../routes/settings.ts';
 import { usageRoutes } from '../routes/usage.ts';
+import { userRoutes } from '../routes/users.ts';
+import { workflowFormRoutes } from '../routes/workflow-forms.ts';
 import { workspaceRoutes } from '../routes/workspaces.ts';
 import { type Access, bearerOf, unauthorized } from './access.ts';
 import { refuse } from './answer.ts';
@@ -34,6 +41,10 @@ export interface HttpAppOptions {
   readonly sessions?: GuidedSessions | undefined;
   readonly workflows?: Pick<GuidedTools, 'list' | 'inspect'> | undefined;
   readonly metrics?: RunMetrics | undefined;
+  /** People with tokens of their own. */
+  readonly users?: Users | undefined;
+  /** What the server is set to. */
+  readonly settings?: SettingsDesk | undefined;
   /** The operator's MCP surface. */
   readonly operatorMcp?: OperatorHttp['route'] | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
@@ -48,6 +59,8 @@ export function createHttpApp({
   sessions,
   workflows,
   metrics,
+  users,
+  settings,
   agentMcp,
   operatorMcp,
   onFault,
@@ -67,20 +80,31 @@ export function createHttpApp({
   });
 
   app.get('/api/health', context => {
-    const health: Health = { name: 'signalbox', contractVersion: CONTRACT_VERSION, driven: host.driven().length };
+    const health: Health = {
+      name: 'signalbox',
+      contractVersion: CONTRACT_VERSION,
+      driven: host.driven().length,
+      providers: host.providers.briefs(),
+    };
     return context.json(health);
   });
   app.get('/api/openapi.json', context => context.json(openApi(manifest.version)));
-  app.route('/api/runs', runRoutes(host));
+  if (sessions !== undefined) app.use('/api/runs/:run/*', guidedInstead(sessions.runs));
+  app.route('/api/runs', runRoutes(host, sessions?.runs));
   app.route('/api/runs', forkRoutes(host));
-  app.route('/api/runs', historyRoutes(host.reader));
+  app.route('/api/runs', historyRoutes(host.reader, sessions?.runs));
   app.route('/api/runs', workspaceRoutes(host));
+  app.route('/api', inspectionRoutes(host));
   app.route('/api/artifacts', artifactRoutes(host));
   app.route('/api/runs', graphRoutes(host.reader));
-  app.route('/api/approvals', approvalRoutes(host));
+  app.route('/api/approvals', approvalRoutes(host, sessions?.runs));
   app.route('/api/usage', usageRoutes(host.reader));
   app.route('/api', retentionRoutes(host));
+  app.route('/api/providers', providerRoutes(host.providers));
+  if (users !== undefined) app.route('/api/users', userRoutes(users));
+  if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions));
+  if (sessions !== undefined) app.route('/api/workflows', workflowFormRoutes(sessions));
   if (workflows !== undefined) app.route('/api/workflows', workflowRoutes(workflows));
   app.route('/api', bundleRoutes(host));
   if (metrics !== undefined) {

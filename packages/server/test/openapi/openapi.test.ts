@@ -4,6 +4,7 @@ import { openApi } from '../../src/openapi/openapi.ts';
 import { operations } from '../../src/openapi/operations.ts';
 import { auth, TOKEN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
+import { memoryUsers, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -11,6 +12,8 @@ const app = createHttpApp({
   host: scriptedHost(),
   sessions: noSessions,
   workflows: scriptedGuided({}),
+  users: memoryUsers(),
+  settings: noSettings,
   access: createAccess(TOKEN, () => 4280),
 });
 

@@ -4,6 +4,7 @@ import { startServer } from '@signalbox/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADAS_TOKEN, TOKEN, UNKNOWN } from '../http-asker.ts';
 import { manualTimers } from '../manual-timers.ts';
+import { memoryUsers } from '../memory-users.ts';
 import { type ScriptedHost, scriptedHost } from '../scripted-host.ts';
 
 let host: ScriptedHost;
@@ -15,7 +16,7 @@ beforeAll(async () => {
   const started = await startServer({
     host,
     token: TOKEN,
-    users: { whoIs: token => (token === ADAS_TOKEN ? 'ada' : undefined) },
+    users: memoryUsers({ [ADAS_TOKEN]: 'ada' }),
     port: 0,
     timers: manualTimers().timers,
   });
@@ -100,7 +101,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       expect(await read(client, `${at}/approvals`)).toMatchObject({
         approvals: [{ status: 'pending', node_id: 'build' }],
       });
-      expect(await read(client, `${at}/artifacts`)).toEqual({ artifacts: [] });
+      expect(await read(client, `${at}/artifacts`)).toEqual({ artifacts: [], next: 0 });
       expect(await read(client, 'signalbox://scripts')).toHaveProperty('scripts');
       expect(await read(client, 'signalbox://health')).toMatchObject({ status: 'ok', waiting: expect.any(Number) });
     }));
@@ -138,7 +139,9 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
     withClient(mode, async client => {
       const run = await host.begin('edited');
       const set = { execution_id: run.id, key: 'count', value: 3, trigger: 'it was wrong' };
-      expect(await call(client, 'state.set', set)).toMatchObject({ structuredContent: { id: run.id } });
+      expect(await call(client, 'state.set', set)).toMatchObject({
+        structuredContent: { execution_id: run.id, key: 'count', status: 'running' },
+      });
       expect(host.acted.at(-1)).toMatchObject({
         action: { kind: 'edit', key: 'count', value: 3, reason: 'it was wrong' },
         by: 'operator',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { accessToken, openUsers } from '@signalbox/app';
+import { accessToken, dataDirectorySource, openUsers } from '@signalbox/app';
 import {
   configOf,
   type GuidedTools,
@@ -30,7 +31,8 @@ export async function openServing(
   { directory, port }: { readonly directory: string; readonly port: number },
 ): Promise<Result<Serving, ErrorEnvelope>> {
   const machine = thisMachine();
-  const home = await openHome({ dataDirectory: directory, machine, env: process.env, resumeOnAnswer: true });
+  const { env, platform } = process;
+  const home = await openHome({ dataDirectory: directory, machine, env, resumeOnAnswer: true });
   if (!home.ok) return home;
   const { host, owned, close } = home.value;
   const directories = workflowPlaces();
@@ -46,6 +48,10 @@ export async function openServing(
     host,
     token: token.value,
     users: openUsers(directory, machine),
+    settings: home.value.settings({
+      directoryFrom: dataDirectorySource(directory, { env, platform, home: homedir(), cwd: process.cwd() }),
+      workflowDirectories: directories.map(place => place.directory),
+    }),
     port,
     timers: machine.timers,
     guided,

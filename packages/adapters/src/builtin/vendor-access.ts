@@ -1,0 +1,39 @@
+/** What is set to reach the providers of models: the one list of these variables. */
+export interface VendorAccess {
+  /** Variables that may hold the key, the first that is set counts. */
+  readonly keyVariables: readonly [string, ...string[]];
+  readonly urlVariable: string;
+  readonly defaultUrl: string;
+  /** The part of the address that names the version, where a vendor's own tools leave it out. */
+  readonly version: string;
+}
+
+const openai: VendorAccess = {
+  keyVariables: ['OPENAI_API_KEY'],
+  urlVariable: 'OPENAI_BASE_URL',
+  defaultUrl: 'https://api.openai.com/v1',
+  version: '/v1',
+};
+
+export const vendorAccess = {
+  anthropic: {
+    keyVariables: ['ANTHROPIC_API_KEY'],
+    urlVariable: 'ANTHROPIC_BASE_URL',
+    defaultUrl: 'https://api.anthropic.com/v1',
+    version: '/v1',
+  },
+  openai,
+  'openai-chat': openai,
+  google: {
+    keyVariables: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+    urlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    defaultUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    version: '/v1beta',
+  },
+} as const satisfies Readonly<Record<string, VendorAccess>>;
+
+/** Vendors' own tools take an address without its version; the version is added where it is missing. */
+export function versioned(address: string, version: string): string {
+  const trimmed = address.replace(/\/+$/, '');
+  return /\/v\d+(alpha|beta)?\d*$/.test(trimmed) ? trimmed : `${trimmed}${version}`;
+}

@@ -1,0 +1,180 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type Clock,
+  type Json,
+  type ProviderReference,
+  type SettingItem,
+  type SettingSource,
+  type Settings,
+  type ToolPolicy,
+  timestampOf,
+} from '@signalbox/model';
+import { needsApproval } from '@signalbox/state';
+import type { ToolFacts } from '../agents/offered-tools.ts';
+import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
+import { type LogSettings, readLogSettings } from '../logs/log-config.ts';
+import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL } from '../logs/run-log-files.ts';
+import { readRetention } from '../retention/retention-config.ts';
+import { CONFIG_FILE, readConfigFile } from './config-file.ts';
+
+/** What the process of a data directory is set to: as it is written down now, and as it is applied. Nothing is changed here. */
+export interface SettingsDesk {
+  read(): Promise<Omit<Settings, 'user'>>;
+}
+
+export interface SettingsOptions {
+  readonly dataDirectory: string;
+  /** Who said that it is this directory. */
+  readonly directoryFrom: 'environment' | 'program' | 'default';
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** What logs were opened with. */
+  readonly logs: LogSettings;
+  readonly providers: readonly ProviderReference[];
+  readonly tools: () => Promise<readonly ToolFacts[]>;
+  /** Where guided workflows are looked for. */
+  readonly workflowDirectories: readonly string[];
+}
+
+/** The parts of the configuration that somebody reads. */
+const KNOWN_PARTS: readonly string[] = ['retention', 'logs'];
+
+export function openSettings(options: SettingsOptions): SettingsDesk {
+  const { dataDirectory, env, clock, providers } = options;
+  const startedAt = timestampOf(clock);
+  const { peek } = createSecretFilter(secretsOf(env));
+  return {
+    async read() {
+      const items = itemsOf(options);
+      const retention = readRetention(dataDirectory);
+      const settings: Omit<Settings, 'user'> = {
+        startedAt,
+        sources: sourcesOf(options),
+        items,
+        needsRestart: items.some(item => item.needsRestart),
+        ...(retention.ok && { retention: retention.value }),
+        providers,
+        tools: (await options.tools()).map(policyOf),
+      };
+      // Plain data by its schema; only its optional members keep the type from saying so.
+      return peek(settings as unknown as Json) as unknown as typeof settings;
+    },
+  };
+}
+
+function itemsOf({ dataDirectory, directoryFrom, logs, workflowDirectories }: SettingsOptions): readonly SettingItem[] {
+  const parts = readConfigFile(dataDirectory);
+  const isWritten = (part: string, name: string) => {
+    const given = parts.ok ? parts.value?.[part] : undefined;
+    return typeof given === 'object' && given !== null && Object.hasOwn(given, name);
+  };
+  const retention = readRetention(dataDirectory);
+  const days = (name: 'collapseAfterDays' | 'removeAfterDays', about: string): SettingItem => ({
+    name: `retention.${name}`,
+    about,
+    ...(retention.ok && { desired: retention.value[name] }),
+    applied: retention.ok ? retention.value[name] : null,
+    from: retention.ok && isWritten('retention', name) ? 'file' : 'default',
+    counts: 'at-once',
+    needsRestart: false,
+  });
+  const desiredLogs = readLogSettings(dataDirectory);
+  const log = (name: 'level' | 'maxBytes', unless: Json, about: string): SettingItem => {
+    const desired = desiredLogs.ok ? (desiredLogs.value[name] ?? unless) : undefined;
+    const applied = logs[name] ?? unless;
+    return {
+      name: `logs.${name}`,
+      about,
+      ...(desired !== undefined && { desired }),
+      applied,
+      from: desiredLogs.ok && isWritten('logs', name) ? 'file' : 'default',
+      counts: 'after-restart',
+      needsRestart: desired !== undefined && desired !== applied,
+    };
+  };
+  const told = (name: string, value: Json, from: SettingItem['from'], about: string): SettingItem => ({
+    name,
+    about,
+    desired: value,
+    applied: value,
+    from,
+    counts: 'after-restart',
+    needsRestart: false,
+  });
+  return [
+    told('dataDirectory', dataDirectory, directoryFrom, 'Where everything is kept.'),
+    told(
+      'workflows.directories',
+      workflowDirectories,
+      'program',
+      'Where guided workflows are looked for, in this order.',
+    ),
+    days('collapseAfterDays', 'Days after its end from which only the frames of a run stay that tell something.'),
+    days('removeAfterDays', 'Days after its end from which a run goes.'),
+    log('level', DEFAULT_LOG_LEVEL, 'What the log of a run holds at least.'),
+    log('maxBytes', DEFAULT_LOG_BYTES, 'How large the log of a run gets.'),
+  ];
+}
+
+function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: SettingsOptions): readonly SettingSource[] {
+  const file = path.join(dataDirectory, CONFIG_FILE);
+  const variable = (name: string, about: string): SettingSource => ({
+    kind: 'environment',
+    name,
+    about,
+    isThere: Boolean(env[name]?.trim()),
+  });
+  const variables = new Map<string, string>([['SIGNALBOX_DATA_DIR', 'Where everything is kept.']]);
+  for (const { name, key, baseUrlName } of providers) {
+    if (key !== undefined && !variables.has(key.name)) variables.set(key.name, `The key for ${name}.`);
+    if (baseUrlName !== undefined && !variables.has(baseUrlName)) variables.set(baseUrlName, `The address of ${name}.`);
+  }
+  const problem = problemOf(dataDirectory);
+  return [
+    {
+      kind: 'file',
+      name: file,
+      about: 'How long runs stay, and what their logs hold.',
+      isThere: existsSync(file),
+      ...(problem !== undefined && { problem }),
+    },
+    ...workflowDirectories.map(
+      (directory): SettingSource => ({
+        kind: 'directory',
+        name: directory,
+        about: 'Guided workflows.',
+        isThere: existsSync(directory),
+      }),
+    ),
+    ...[...variables].map(([name, about]) => variable(name, about)),
+  ];
+}
+
+/** What is wrong with the configuration, in words. */
+function problemOf(dataDirectory: string): string | undefined {
+  const parts = readConfigFile(dataDirectory);
+  if (!parts.ok) return `It is not used: ${parts.error}.`;
+  const [retention, logs] = [readRetention(dataDirectory), readLogSettings(dataDirectory)];
+  const problems = [
+    ...(retention.ok ? [] : [`Nothing is collected. ${retention.error.message}`]),
+    ...(logs.ok ? [] : [`Logs are as if nothing was set: ${logs.error}.`]),
+    ...unknownParts(Object.keys(parts.value ?? {})),
+  ];
+  return problems.length === 0 ? undefined : problems.join(' ');
+}
+
+/** A name that is more than a word is not shown: it may be a secret that was put into the wrong place. */
+function unknownParts(names: readonly string[]): readonly string[] {
+  const unknown = names.filter(name => !KNOWN_PARTS.includes(name));
+  if (unknown.length === 0) return [];
+  const words = unknown.filter(name => /^[a-z]{1,24}$/i.test(name)).slice(0, 5);
+  const shown = words.length === 0 ? '' : `, such as ${words.join(', ')}`;
+  return [`Nobody reads ${unknown.length} of its parts${shown}: there are ${KNOWN_PARTS.join(' and ')}.`];
+}
+
+function policyOf(tool: ToolFacts): ToolPolicy {
+  const { name, description, risk, effects } = tool;
+  const asks = needsApproval(tool, 'skip') ? 'always' : needsApproval(tool, 'gated') ? 'gated' : 'never';
+  return { tool: name, about: description, risk, effects: effects.kind, asks };
+}
