@@ -63,7 +63,8 @@ export {
   type WhileProps,
 } from './nodes/components.ts';
 export type { NodeHandlers, TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts';
-export { type NodeKind, nodeKinds } from './nodes/node-kind.ts';
+export { ROOT_ID } from './nodes/node-id.ts';
+export { isAgentKind, isRunnableKind, type NodeKind, nodeKinds } from './nodes/node-kind.ts';
 export { lintTree, type PlanLintFinding } from './nodes/plan-lint.ts';
 export type { AgentNode, HumanNode, PlanNode, RunnableNode, SubPlanNode, TaskNode } from './nodes/plan-node.ts';
 export { type StatusOf, type TreeFault, type TreeNode, treeFromJson, treeToJson } from './nodes/tree-json.ts';
@@ -86,6 +87,7 @@ export {
   RenderPhaseWriteError,
   type SourcePosition,
 } from './plan-error.ts';
+export { outlineOf, type PlanOutline } from './plan-outline.ts';
 export type { DifferentRow, ReplayDifference } from './replay/replay-difference.ts';
 export { type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';

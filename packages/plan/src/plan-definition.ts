@@ -10,6 +10,7 @@ type StateShape = Readonly<Record<string, z.ZodType>>;
 /** A plan: its name, what it takes, what it remembers, and how it looks at any moment. */
 export interface PlanDefinition<Input extends z.ZodType, State extends StateShape> {
   readonly name: string;
+  readonly description?: string;
   readonly input: Input;
   readonly state: z.ZodObject<State>;
   /** Pure: reads `ctx`, returns elements. */
@@ -30,6 +31,7 @@ export type StateValues<State extends StateShape> = { readonly [Key in keyof Sta
 /** A plan whose types are not known where it is handled. */
 export interface AnyPlan {
   readonly name: string;
+  readonly description?: string;
   readonly input: z.ZodType;
   readonly state: z.ZodObject;
   readonly render: (ctx: never) => PlanChild;
@@ -45,6 +47,9 @@ const NO_STATE = z.object({});
 
 interface Written<Input extends z.ZodType, State extends StateShape, Signals extends SignalPayloads> {
   readonly name: string;
+  /** What it is for, in a sentence or two: shown to whoever starts it. */
+  readonly description?: string;
+  /** What a start gives, checked before anything runs. People are shown a form that is made of it. */
   readonly input?: Input;
   readonly state?: z.ZodObject<State>;
   readonly render: PlanDefinition<Input, State>['render'];
@@ -77,6 +82,9 @@ export function definePlan<
   if (!name.success) throw new PlanError('plan/not-a-plan', `the name of the plan ${name.error.issues[0]?.message}`);
   if (typeof written.render !== 'function')
     throw new PlanError('plan/not-a-plan', `plan ${name.data} has no render function`);
+  const { description } = written;
+  if (description !== undefined && typeof description !== 'string')
+    throw new PlanError('plan/not-a-plan', `the description of plan ${name.data} must be a text`);
   for (const [signal, { schema, handle }] of Object.entries<PlanSignal>(written.signals ?? {})) {
     const fits = typeof handle === 'function' && (schema === undefined || schema instanceof z.ZodType);
     if (!fits)
@@ -87,6 +95,7 @@ export function definePlan<
   }
   return Object.freeze({
     name: name.data,
+    ...(description === undefined ? {} : { description }),
     input: written.input ?? (NO_INPUT as unknown as Input),
     state: written.state ?? (NO_STATE as unknown as z.ZodObject<State>),
     render: written.render,
@@ -105,6 +114,11 @@ export function isPlan(value: unknown): value is AnyPlan {
     plan.state instanceof z.ZodObject &&
     typeof plan.render === 'function'
   );
+}
+
+/** Whether its author did not say what it takes. */
+export function takesAnything({ input }: AnyPlan): boolean {
+  return input === NO_INPUT;
 }
 
 /** The values that a run of the plan starts with: copies, so that no two runs share one. */

@@ -6,7 +6,7 @@ import type { Machine } from '../machine.ts';
 import { keptPlan } from '../runs/plan-files.ts';
 import { planLost } from '../runs/plan-lost.ts';
 import { unknownRun } from '../runs/run-failures.ts';
-import { openPlanThreads } from '../threads/plan-threads.ts';
+import { inOwnThread } from '../threads/own-thread.ts';
 import type { PlanSource } from '../threads/thread-api.ts';
 import type { RunReplay } from './replay-job.ts';
 
@@ -21,6 +21,8 @@ export interface ReplayVerdict {
 
 export interface ReplayOptions {
   readonly machine: Pick<Machine, 'timers'>;
+  /** Ends it before it is done. */
+  readonly signal?: AbortSignal | undefined;
   /** A plan's file, instead of the files that the run kept. */
   readonly plan?: string | undefined;
 }
@@ -59,24 +61,21 @@ async function replay(
   archive: Archive,
   database: string,
   asked: RunId,
-  { machine, plan }: ReplayOptions,
+  options: ReplayOptions,
 ): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
   const record = await archive.run(asked);
   if (record === undefined) return err(unknownRun(asked));
   // The plan of a sub-plan is in the code of the run above it.
-  if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, { machine, plan });
+  if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, options);
+  const { machine, plan, signal } = options;
   const source: Result<PlanSource, ErrorEnvelope> =
     plan === undefined ? await keptPlan(archive, record) : ok({ kind: 'file', file: path.resolve(plan) });
   if (!source.ok) return source;
-  const threads = openPlanThreads(() => ({ calls: {} as never, lost() {} }), { timers: machine.timers, threads: 1 });
-  try {
-    const replayed = await threads.replay({ database, run: record.id, source: source.value });
-    if ('status' in replayed) return err(planLost(record.source?.entry ?? record.name, replayed.reason));
-    if (!replayed.ok) return replayed;
-    const runs = replayed.value;
-    const isVerified = (one: RunReplay) => one.difference === undefined && one.verified === one.frames;
-    return ok({ ok: runs.every(isVerified), run: record.id, runs });
-  } finally {
-    threads.close();
-  }
+  const job = { database, run: record.id, source: source.value };
+  const replayed = await inOwnThread({ timers: machine.timers, signal }, threads => threads.replay(job));
+  if ('status' in replayed) return err(planLost(record.source?.entry ?? record.name, replayed.reason));
+  if (!replayed.ok) return replayed;
+  const runs = replayed.value;
+  const isVerified = (one: RunReplay) => one.difference === undefined && one.verified === one.frames;
+  return ok({ ok: runs.every(isVerified), run: record.id, runs });
 }

@@ -37,6 +37,13 @@ export interface RunReport {
   readonly journal?: VerifyReport;
 }
 
+/** A run to be checked, where it is. */
+export interface VerifyJob {
+  readonly dataDirectory: string;
+  readonly run: RunId;
+  readonly expectHead?: string | undefined;
+}
+
 /**
  * Checks a run of a data directory: the chain of its events, its journal, and that the two agree. The journal is derived from
  * the events, so it is brought up to date first; what it held before must be what the events say now.

@@ -29,11 +29,12 @@ export function unknownRun(run: RunId): ErrorEnvelope {
   });
 }
 
-export function unknownNode(run: RunId, node: string): ErrorEnvelope {
+/** In a frame, or now. */
+export function unknownNode(run: RunId, node: string, frame?: number | undefined): ErrorEnvelope {
   return failure('run/node-unknown', {
-    message: `Run ${run} has no node ${node} now.`,
+    message: `Run ${run} has no node ${node} ${frame === undefined ? 'now' : `in frame ${frame}`}.`,
     suggestion: `See "signalbox show ${run}" for the nodes there are.`,
-    details: { run, node },
+    details: { run, node, ...(frame !== undefined && { frame }) },
   });
 }
 

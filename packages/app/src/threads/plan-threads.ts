@@ -1,7 +1,8 @@
 import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
-import type { CommandAnswer, PlanPreview, Timers } from '@signalbox/plan';
+import type { CommandAnswer, PlanOutline, PlanPreview, Timers } from '@signalbox/plan';
 import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
+import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 import { type PlanThread, startPlanThread } from './plan-thread.ts';
 import { PortClosedError } from './port-calls.ts';
 import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost } from './thread-api.ts';
@@ -15,6 +16,7 @@ import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost 
  */
 export interface PlanThreads {
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope> | ThreadLost>;
+  describe(source: PlanSource): Promise<Result<PlanOutline, ErrorEnvelope> | ThreadLost>;
   preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope> | ThreadLost>;
   stateFault(
     source: PlanSource,
@@ -23,6 +25,8 @@ export interface PlanThreads {
   ): Promise<Result<string | undefined, ErrorEnvelope> | ThreadLost>;
   /** Makes the frames of a recorded run again. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope> | ThreadLost>;
+  /** Checks the record of a run. */
+  verify(job: VerifyJob): Promise<Result<RunReport, ErrorEnvelope> | ThreadLost>;
   /** `again` says with which job a run goes on that lost its thread. */
   drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost>;
   /** What became of the command; undefined where nobody drives the run. */
@@ -144,6 +148,8 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
   return {
     drive,
     replay: job => once(seat => seat.thread.calls.call('replay', job)),
+    verify: job => once(seat => seat.thread.calls.call('verify', job)),
+    describe: source => once(seat => seat.thread.calls.call('describe', source)),
     load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),
     preview: (source, input) => once(seat => seat.thread.calls.call('preview', source, input)),
     stateFault: (source, key, value) => once(seat => seat.thread.calls.call('stateFault', source, key, value)),

@@ -29,6 +29,9 @@ export function nodeIdOf(path: string): string {
   return hash('sha256', path, 'hex').slice(0, 16);
 }
 
+/** The id of the node that is the plan itself. */
+export const ROOT_ID = nodeIdOf(ROOT_PATH);
+
 function escaped(text: string): string {
   return encodeURIComponent(text);
 }

@@ -99,9 +99,9 @@ async function withSource(
   const { items } = await reader.transitions(run, {
     key: row.key,
     from: { frame: Math.max(0, frame - 1), index: 0 },
-    limit: 1,
   });
-  const [written] = items;
+  // In the first frame the value that the run begins with comes before what handlers write.
+  const written = items.findLast(one => one.frame < frame) ?? items[0];
   if (written?.node === undefined) return row;
   const source = sourceOf(written.node);
   const writtenBy = `${written.handler ?? 'code'} of ${written.node}`;

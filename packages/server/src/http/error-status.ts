@@ -19,6 +19,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'request/not-json': 415,
   'run/unknown': 404,
   'run/frame-unknown': 404,
+  'run/node-unknown': 404,
   'run/task-unknown': 404,
   'session/unknown': 404,
   'workflow/unknown': 404,

@@ -24,6 +24,7 @@ import {
   importBody,
   importReport,
   lineage,
+  nodeInput,
   listQuery,
   nodeInput,
   pageQuery,

@@ -1,0 +1,81 @@
+import path from 'node:path';
+import {
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  type NodeInput,
+  ok,
+  type PlanDescription,
+  type PlanList,
+  type ReplayReport,
+  type Result,
+  type RunCheck,
+  type RunId,
+} from '@signalbox/model';
+import type { RunReader } from '@signalbox/runs';
+import type { AgentTools } from '../agents/agent-tools.ts';
+import { offeredTools } from '../agents/offered-tools.ts';
+import type { Machine } from '../machine.ts';
+import { unknownRun } from '../runs/run-failures.ts';
+import { describePlan } from './describe-plan.ts';
+import { createGate } from './gate.ts';
+import { knownPlans, type PlansFilter } from './known-plans.ts';
+import { nodeInputOf } from './node-input.ts';
+import { checkRun, replayedRun } from './run-checks.ts';
+
+/** Looks closer at runs and plans than lists do. Nothing is changed, but that a run's journal is brought up to date. */
+export interface RunInspection {
+  nodeInput(run: RunId, node: string, frame?: number | undefined): Promise<Result<NodeInput, ErrorEnvelope>>;
+  plans(filter?: PlansFilter): Promise<Result<PlanList, ErrorEnvelope>>;
+  /** What is wrong with the plan itself is a part of its description. */
+  describePlan(file: string, signal?: AbortSignal): Promise<Result<PlanDescription, ErrorEnvelope>>;
+  /** Whether the record of a run is as it was written. */
+  verify(run: RunId, request?: VerifyRequest): Promise<Result<RunCheck, ErrorEnvelope>>;
+  /** Whether its frames come out again. */
+  replay(run: RunId, request?: ReplayRequest): Promise<Result<ReplayReport, ErrorEnvelope>>;
+  /** Ends what goes on. */
+  close(): void;
+}
+
+export interface VerifyRequest {
+  readonly expectHead?: Digest | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ReplayRequest {
+  /** A plan's file, instead of the files that the run kept. */
+  readonly plan?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface InspectionPorts {
+  readonly dataDirectory: string;
+  readonly machine: Pick<Machine, 'timers'>;
+  readonly reader: RunReader;
+  readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
+}
+
+export function createRunInspection({ dataDirectory, machine, reader, tools }: InspectionPorts): RunInspection {
+  const closing = new AbortController();
+  const looks = createGate({ atOnce: 2, waiting: 16 });
+  const checks = createGate({ atOnce: 1, waiting: 8 });
+  const until = (signal: AbortSignal | undefined) => ({
+    dataDirectory,
+    machine,
+    signal: signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]),
+  });
+  const cacheDirectory = path.join(dataDirectory, 'cache', 'plans');
+  return {
+    async nodeInput(run, node, frame) {
+      const record = await reader.run(run);
+      if (record === undefined) return err(unknownRun(run));
+      return nodeInputOf({ reader, tools: tools && (() => offeredTools(tools)) }, record, node, frame);
+    },
+    plans: filter => knownPlans(reader, filter),
+    describePlan: (file, signal) =>
+      looks.enter(async () => ok(await describePlan(file, { ...until(signal), cacheDirectory }))),
+    verify: (run, { expectHead, signal } = {}) => checks.enter(() => checkRun(until(signal), run, expectHead)),
+    replay: (run, { plan, signal } = {}) => checks.enter(() => replayedRun(until(signal), run, plan)),
+    close: () => closing.abort(),
+  };
+}
