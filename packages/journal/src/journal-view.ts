@@ -7,6 +7,8 @@ export interface JournalView<E extends JournalEvent> {
   readonly sessionId: SessionId;
   readonly length: number;
   readonly head: Digest;
+  /** The head after the first so many events. */
+  headAt(length: number): Digest;
   /** The events from an index on. Whoever keeps the length it has seen pays only for what is new. */
   events(from?: number): readonly E[];
   /** The event that was recorded under a key. */
@@ -22,6 +24,7 @@ export function viewOf<E extends JournalEvent>(truth: Truth<E>): JournalView<E> 
     get head() {
       return truth.chain.headAt(length);
     },
+    headAt: first => truth.chain.headAt(Math.min(first, length)),
     events: (from = 0) => truth.events.slice(from, length),
     find(key) {
       const index = truth.indexByKey.get(key);

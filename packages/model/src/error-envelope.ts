@@ -53,6 +53,7 @@ export const errorCodes = {
   input: ['VALIDATION_ERROR'],
   run: [
     'run/not-a-graph',
+    'run/guided',
     'run/unknown',
     'run/exists',
     'run/duplicate-key',

@@ -1,4 +1,13 @@
-import type { ApprovalId, ArtifactId, ArtifactKind, Json, RunId, RunStatus, TaskStatus } from '@signalbox/model';
+import type {
+  ApprovalId,
+  ArtifactId,
+  ArtifactKind,
+  Json,
+  RunId,
+  RunStatus,
+  TaskStatus,
+  Timestamp,
+} from '@signalbox/model';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { Decision } from './decisions/decision.ts';
 import type { StoredEvent } from './events/stored-event.ts';
@@ -67,6 +76,13 @@ export interface RunFilter {
   readonly tag?: string;
   readonly correlationId?: string;
   readonly idempotencyKey?: string;
+  /** Made from this moment on, and before that one. */
+  readonly since?: Timestamp;
+  readonly until?: Timestamp;
+  /** The plan's file. */
+  readonly entry?: string;
+  /** Where its agents work. */
+  readonly directory?: string;
   readonly after?: RunId;
   readonly limit?: number;
 }
@@ -92,6 +108,9 @@ export interface TaskFilter {
   readonly status?: readonly TaskStatus[];
   readonly node?: NodeKey;
   readonly effects?: readonly Task['effects'][];
+  readonly after?: TaskId;
+  /** All of them unless it is given. */
+  readonly limit?: number;
 }
 
 export interface Orphan {
@@ -107,6 +126,9 @@ export interface DecisionOfRun {
 export interface DecisionFilter {
   readonly run?: RunId;
   readonly status?: readonly Decision['status'][];
+  readonly after?: ApprovalId;
+  /** All of them unless it is given. */
+  readonly limit?: number;
 }
 
 export interface ArtifactFilter {

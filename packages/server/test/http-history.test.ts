@@ -15,7 +15,7 @@ describe('history', () => {
   it('[V13] events come in pages, from any of them on', async () => {
     const scripted = await host.begin('release');
     for (const turn of [1, 2, 3, 4]) await scripted.state('turn', turn);
-    const page = await json(ask('GET', `/api/runs/${scripted.id}/events?from=1&limit=2`));
+    const page = await json(ask('GET', `/api/runs/${scripted.id}/events?from=1&limit=2&view=stored`));
     expect(page.next).toBe(3);
     expect(page.events).toEqual(await host.store.events(scripted.id, 1, 2));
     expect(await json(ask('GET', `/api/runs/${scripted.id}/events?from=5`))).toEqual({ events: [], next: 5 });

@@ -30,8 +30,10 @@ export interface GuidedDesk {
   answer(sessionId: SessionId, gapId: GapId, given: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
 }
 
-export function openGuidedDesk(options: SessionFilesOptions): GuidedDesk {
-  const { reader, writer } = openSessionFiles(options);
+export function openGuidedDesk(
+  options: SessionFilesOptions,
+  { reader, writer }: Pick<ReturnType<typeof openSessionFiles>, 'reader' | 'writer'> = openSessionFiles(options),
+): GuidedDesk {
   return {
     waiting() {
       const ids = reader.sessions();

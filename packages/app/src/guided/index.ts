@@ -12,6 +12,7 @@ export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './guided-desk.
 export { type GuidedSessions, openGuidedSessions } from './guided-sessions.ts';
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './open-guided-tools.ts';
+export type { GuidedEvent, GuidedRuns } from './runs/guided-runs.ts';
 export {
   type Collected,
   type CollectOptions,
@@ -29,8 +30,9 @@ export {
 } from './session-detail.ts';
 export { type ExportOptions, exportSession, type SessionExport } from './session-export.ts';
 export { type ImportOptions, importSession, type SessionImport } from './session-import.ts';
+export { listSessions } from './session-index.ts';
 export { keepSession } from './session-keeping.ts';
-export { listSessions, type RunSummary, type SessionSummary } from './session-list.ts';
+export type { PersonGap, RunSummary, SessionSummary } from './session-summary.ts';
 export { listTokenKeys, rotateTokenKeys, type TokenKey, type TokenKeysOptions } from './token-keys.ts';
 export type {
   CheckpointAnswer,

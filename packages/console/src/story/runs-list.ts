@@ -1,5 +1,5 @@
 import type { News } from '@signalbox/client';
-import type { RunId, RunList, RunSummary } from '@signalbox/model';
+import type { RunList, RunSummary } from '@signalbox/model';
 import type { Link } from './link.ts';
 
 export interface RunsList {
@@ -7,7 +7,7 @@ export interface RunsList {
   /** Newest first; undefined until the server has told them. */
   readonly runs: readonly RunSummary[] | undefined;
   /** Where older ones begin that are not listed yet. */
-  readonly next?: RunId;
+  readonly next?: string;
 }
 
 export const emptyList: RunsList = { link: { status: 'connecting' }, runs: undefined };
@@ -20,12 +20,17 @@ export function toldList(list: RunsList, news: News): RunsList {
       return { link: list.link, runs: news.runs, ...(news.next !== undefined && { next: news.next }) };
     case 'run': {
       const others = (list.runs ?? []).filter(({ id }) => id !== news.run);
-      // Ids are in the order of their making.
-      return { ...list, runs: [...others, news.summary].toSorted((a, b) => (a.id < b.id ? 1 : -1)) };
+      return { ...list, runs: [...others, news.summary].toSorted(newestFirst) };
     }
     default:
       return list;
   }
+}
+
+function newestFirst(a: RunSummary, b: RunSummary): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  // Of plans made at once, ids are in the order of their making.
+  return a.id < b.id ? 1 : -1;
 }
 
 /** With a page of older runs at its end. */

@@ -3,8 +3,9 @@ import { timestamp } from '../clock.ts';
 import { approvalResolution } from '../contract/approval.ts';
 import { toolCall } from '../contract/tool.ts';
 import { digest } from '../digest.ts';
-import { approvalId, nodeId, runId } from '../ids.ts';
+import { approvalId, nodeId, runId, sessionId } from '../ids.ts';
 import { json, jsonObject, text } from '../json.ts';
+import { runKind } from './run-summary.ts';
 
 /** A person's answer in full. */
 export const wireResolution = z.strictObject({
@@ -23,6 +24,10 @@ export const wireDecision = z.object({
   approvalId,
   runId,
   nodeId,
+  /** Of what kind the run is that asks. */
+  kind: runKind,
+  /** The session of a guided run. */
+  sessionId: sessionId.optional(),
   tool: toolCall,
   context: text.optional(),
   /** The contract's view of the answer. */
@@ -44,7 +49,8 @@ export const wireDecision = z.object({
 });
 export type WireDecision = z.infer<typeof wireDecision>;
 
-export const decisionList = z.object({ approvals: z.array(wireDecision).readonly() });
+/** Oldest first; `next` is what the next page comes after. */
+export const decisionList = z.object({ approvals: z.array(wireDecision).readonly(), next: text.optional() });
 export type DecisionList = z.infer<typeof decisionList>;
 
 const proposalHash = digest.optional();

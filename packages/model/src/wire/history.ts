@@ -73,7 +73,8 @@ export const transitionList = z.object({
 });
 export type TransitionList = z.infer<typeof transitionList>;
 
-export const taskList = z.object({ tasks: z.array(wireTask).readonly() });
+/** In the order in which they were made; `next` is what the next page comes after. */
+export const taskList = z.object({ tasks: z.array(wireTask).readonly(), next: text.optional() });
 export type TaskList = z.infer<typeof taskList>;
 
 /** A part of what an agent said during a task. */

@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import { timestamp } from '../clock.ts';
 import { json, text } from '../json.ts';
+import { taskStatus } from '../status/node-status.ts';
 import { runStatus } from '../status/run-status.ts';
-import { wireLimits } from './run-summary.ts';
+import { runKind, wireLimits } from './run-summary.ts';
 
 const name = text.min(1).max(256);
 const count = z.coerce.number().pipe(z.int().nonnegative());
@@ -32,21 +34,51 @@ export const emptyBody = z.strictObject({});
 export const signalBody = z.strictObject({ name, payload: json.optional() });
 export type SignalBody = z.infer<typeof signalBody>;
 
-/** Queries come as text; a list of statuses is one text with commas. */
-export const runsQuery = z.strictObject({
-  status: z
+/** Queries come as text; a list of words is one text with commas. */
+const words = <Word extends z.ZodType<string, string>>(word: Word) =>
+  z
     .string()
     .transform(given => given.split(','))
-    .pipe(z.array(runStatus).min(1))
-    .optional(),
+    .pipe(z.array(word).min(1))
+    .optional();
+
+/** Where a page goes on: the `next` of the page before. What is in it is the server's own affair. */
+export const cursor = text.min(1).max(4096);
+
+/** A list in pages. */
+export const listQuery = z.strictObject({ after: cursor.optional(), limit: pageLimit(1000) });
+
+export const runsQuery = z.strictObject({
+  kind: runKind.optional(),
+  status: words(runStatus),
   name: text.optional(),
   tag: text.optional(),
   correlationId: text.optional(),
-  after: text.optional(),
+  /** Made from this moment on, and before that one. */
+  since: timestamp.optional(),
+  until: timestamp.optional(),
+  /** The plan's file, or the id of the workflow. */
+  entry: text.optional(),
+  /** Where its agents work. */
+  directory: text.optional(),
+  after: cursor.optional(),
   limit: pageLimit(500),
 });
 
 export const pageQuery = z.strictObject({ from: count.optional(), limit: pageLimit(1000) });
+
+/** What an event is told as: the contract's event that stands for it, or as it is stored. */
+export const eventView = z.enum(['contract', 'stored']);
+export type EventView = z.infer<typeof eventView>;
+
+export const eventsQuery = pageQuery.extend({ view: eventView.optional() });
+
+export const tasksQuery = z.strictObject({
+  status: words(taskStatus),
+  node: text.min(1).max(512).optional(),
+  after: cursor.optional(),
+  limit: pageLimit(1000),
+});
 
 export const stateQuery = z.strictObject({ frame: count.optional() });
 
@@ -63,4 +95,7 @@ export const transitionsQuery = z.strictObject({
 export const decisionsQuery = z.strictObject({
   run: text.optional(),
   status: z.enum(['open', 'answered', 'withdrawn', 'all']).optional(),
+  kind: runKind.optional(),
+  after: cursor.optional(),
+  limit: pageLimit(1000),
 });

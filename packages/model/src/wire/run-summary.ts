@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { run } from '../contract/run.ts';
 import { digest } from '../digest.ts';
-import { runId } from '../ids.ts';
+import { runId, sessionId } from '../ids.ts';
 import { json, text } from '../json.ts';
-import { runStatus } from '../status/run-status.ts';
+import { guidedRunStatus, runStatus } from '../status/run-status.ts';
 
 /** Why a run or a task failed, as it is kept. */
 export const wireFault = z.object({ class: text, code: text, message: text });
@@ -40,7 +40,7 @@ export const wireRecord = z.object({
       frame: z.int().optional(),
     })
     .optional(),
-  /** The plan's file. */
+  /** The plan's file, or the id of the workflow. */
   entry: text.optional(),
   limits: wireLimits,
   frames: z.int().nonnegative(),
@@ -61,9 +61,31 @@ export const wireRecord = z.object({
 });
 export type WireRecord = z.infer<typeof wireRecord>;
 
+/** What moves a run on: a plan that this server drives, or an agent elsewhere that is guided through a workflow. */
+export const runKind = z.enum(['plan', 'guided']);
+export type RunKind = z.infer<typeof runKind>;
+
+/** How a journal can be read; only what comes before a defect is shown. */
+export const journalHealth = z.enum(['healthy', 'corrupt_tail', 'corrupt_head', 'unknown_version']);
+
+/** What a guided run is beyond the fields of all runs. */
+export const guidedFacts = z.object({
+  sessionId,
+  /** As its journal has it. */
+  status: guidedRunStatus,
+  workflowId: text.nullable(),
+  workflowHash: digest.nullable(),
+  pendingStep: z.object({ stepId: text, title: text }).nullable(),
+  health: journalHealth,
+});
+export type GuidedFacts = z.infer<typeof guidedFacts>;
+
 /** A run in a list: the contract's fields without its members, and ours beside them. */
 export const runSummary = z.object({
   ...run.omit({ nodes: true, edges: true, artifacts: true }).shape,
+  kind: runKind,
+  /** Of a guided run. */
+  guided: guidedFacts.optional(),
   record: wireRecord,
   /** Whether something works on it in the process that owns it. */
   driven: z.boolean(),
@@ -72,7 +94,7 @@ export const runSummary = z.object({
 export type RunSummary = z.infer<typeof runSummary>;
 
 /** Newest first. */
-export const runList = z.object({ runs: z.array(runSummary).readonly(), next: runId.optional() });
+export const runList = z.object({ runs: z.array(runSummary).readonly(), next: text.optional() });
 export type RunList = z.infer<typeof runList>;
 
 /** What a person gave a run, and what it gave back. */

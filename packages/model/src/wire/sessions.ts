@@ -4,9 +4,9 @@ import { digest } from '../digest.ts';
 import { nodeId, runId, sessionId } from '../ids.ts';
 import { text } from '../json.ts';
 import { guidedRunStatus } from '../status/run-status.ts';
+import { journalHealth as health } from './run-summary.ts';
 
 const count = z.int().nonnegative();
-const health = z.enum(['healthy', 'corrupt_tail', 'corrupt_head', 'unknown_version']);
 
 /** A run of a guided session in a list. */
 export const sessionRun = z.object({
@@ -41,8 +41,8 @@ export const sessionSummary = z.object({
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 
-/** The last that was written first. */
-export const sessionList = z.object({ sessions: z.array(sessionSummary).readonly() });
+/** The last that was written first; `next` is what the next page comes after. */
+export const sessionList = z.object({ sessions: z.array(sessionSummary).readonly(), next: text.optional() });
 export type SessionList = z.infer<typeof sessionList>;
 
 /** Something that a session lacks; open while nothing resolves it. */
@@ -68,6 +68,11 @@ export const sessionNode = z.object({
   isOnPreferredPath: z.boolean(),
   step: z.object({ key: text, title: text }).nullable(),
   notes: text.optional(),
+  /** Why the last attempt did not get on from here; absent where one did. */
+  blockers: z
+    .array(z.object({ code: text, message: text, suggestedFix: text.optional() }))
+    .readonly()
+    .optional(),
 });
 export type SessionNode = z.infer<typeof sessionNode>;
 
@@ -75,6 +80,7 @@ export const sessionDetail = z.object({
   ...common,
   /** Only what comes before a defect is shown. */
   isSalvaged: z.boolean(),
+  defect: z.object({ code: text, reason: text }).optional(),
   workspace: z.record(z.string(), text),
   runs: z
     .array(
@@ -123,6 +129,8 @@ export const workflowList = z.object({
     .readonly(),
   problems: z.array(z.object({ sourceKind: text, sourceRef: text, code: text, message: text })).readonly(),
   omittedProblems: count,
+  /** What the next page of workflows comes after. */
+  next: text.optional(),
 });
 export type WorkflowList = z.infer<typeof workflowList>;
 

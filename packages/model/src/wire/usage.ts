@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { runId } from '../ids.ts';
 import { text } from '../json.ts';
+import { cursor, pageLimit } from './requests.ts';
 
 const count = z.int().nonnegative();
 
@@ -21,8 +22,13 @@ export const wireSpending = z.object({
 });
 export type WireSpending = z.infer<typeof wireSpending>;
 
-/** The latest day first. */
-export const spendingList = z.object({ spending: z.array(wireSpending).readonly() });
+/** The latest day first; `next` is what the next page comes after. */
+export const spendingList = z.object({ spending: z.array(wireSpending).readonly(), next: text.optional() });
 export type SpendingList = z.infer<typeof spendingList>;
 
-export const spendingQuery = z.strictObject({ run: runId.optional(), since: timestamp.optional() });
+export const spendingQuery = z.strictObject({
+  run: runId.optional(),
+  since: timestamp.optional(),
+  after: cursor.optional(),
+  limit: pageLimit(1000),
+});

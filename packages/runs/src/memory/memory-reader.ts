@@ -1,5 +1,6 @@
 import type { Json, RunId } from '@signalbox/model';
-import { DEFAULT_PAGE, type RunReader } from '../reader.ts';
+import { DEFAULT_PAGE, type RunFilter, type RunReader } from '../reader.ts';
+import type { RunRecord } from '../run/run-record.ts';
 import { isTaskUnderWay } from '../tasks/task-lifecycle.ts';
 import { spendingOfCall, sumSpending } from '../usage/spending.ts';
 import { addUsage, NO_USAGE } from '../usage/stop-check.ts';
@@ -20,18 +21,11 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
 
   return {
     run: async run => runs.get(run)?.record,
-    async runs({ status, name, tag, correlationId, idempotencyKey, after, limit = DEFAULT_PAGE } = {}) {
+    async runs({ after, limit = DEFAULT_PAGE, ...filter } = {}) {
       const all = newestFirst().map(({ record }) => record);
       const found = all
         .slice(after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1)
-        .filter(
-          record =>
-            (status === undefined || status.includes(record.status)) &&
-            (name === undefined || record.name === name) &&
-            (tag === undefined || record.tags.includes(tag)) &&
-            (correlationId === undefined || record.correlationId === correlationId) &&
-            (idempotencyKey === undefined || record.idempotencyKey === idempotencyKey),
-        );
+        .filter(record => isAskedFor(record, filter));
       const items = found.slice(0, limit);
       const last = items.at(-1);
       return found.length > items.length && last !== undefined ? { items, next: last.id } : { items };
@@ -71,13 +65,17 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
     events: async (run, from, limit) => runs.get(run)?.events.slice(from, from + limit) ?? [],
 
     task: async (run, task) => runs.get(run)?.tasks.get(task),
-    tasks: async (run, { status, node, effects } = {}) =>
-      [...(runs.get(run)?.tasks.values() ?? [])].filter(
-        task =>
-          (status === undefined || status.includes(task.status)) &&
-          (node === undefined || task.node === node) &&
-          (effects === undefined || effects.includes(task.effects)),
-      ),
+    async tasks(run, { status, node, effects, after, limit } = {}) {
+      const all = [...(runs.get(run)?.tasks.values() ?? [])];
+      return pageAfter(all, after, ({ id }) => id)
+        .filter(
+          task =>
+            (status === undefined || status.includes(task.status)) &&
+            (node === undefined || task.node === node) &&
+            (effects === undefined || effects.includes(task.effects)),
+        )
+        .slice(0, limit);
+    },
     orphans: async alive =>
       [...runs.values()].flatMap(({ record, tasks }) =>
         [...tasks.values()]
@@ -98,12 +96,17 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
       }
       return undefined;
     },
-    decisions: async ({ run, status } = {}) =>
-      [...runs.values()]
-        .filter(({ record }) => run === undefined || record.id === run)
+    async decisions({ run, status, after, limit } = {}) {
+      const all = [...runs.values()]
         .flatMap(({ record, decisions }) => [...decisions.values()].map(decision => ({ run: record.id, decision })))
-        .filter(({ decision }) => status === undefined || status.includes(decision.status))
-        .sort((a, b) => (a.decision.askedAt < b.decision.askedAt ? -1 : 1)),
+        .sort((a, b) => (a.decision.askedAt < b.decision.askedAt ? -1 : 1));
+      return pageAfter(all, after, ({ decision }) => decision.id)
+        .filter(
+          ({ run: ofRun, decision }) =>
+            (run === undefined || ofRun === run) && (status === undefined || status.includes(decision.status)),
+        )
+        .slice(0, limit);
+    },
     artifacts: async (run, { node, key } = {}) =>
       [...(runs.get(run)?.artifacts.values() ?? [])].filter(
         artifact => (node === undefined || artifact.node === node) && (key === undefined || artifact.key === key),
@@ -155,4 +158,26 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
           ),
       ),
   };
+}
+
+function isAskedFor(record: RunRecord, filter: RunFilter): boolean {
+  const { status, name, tag, correlationId, idempotencyKey, since, until, entry, directory } = filter;
+  return (
+    (status === undefined || status.includes(record.status)) &&
+    (name === undefined || record.name === name) &&
+    (tag === undefined || record.tags.includes(tag)) &&
+    (correlationId === undefined || record.correlationId === correlationId) &&
+    (idempotencyKey === undefined || record.idempotencyKey === idempotencyKey) &&
+    (since === undefined || record.createdAt >= since) &&
+    (until === undefined || record.createdAt < until) &&
+    (entry === undefined || record.source?.entry === entry) &&
+    (directory === undefined || record.workingDirectory === directory)
+  );
+}
+
+/** What comes after the one with this id; nothing where there is none. */
+function pageAfter<Item>(all: readonly Item[], after: string | undefined, idOf: (item: Item) => string) {
+  if (after === undefined) return all;
+  const at = all.findIndex(item => idOf(item) === after);
+  return at === -1 ? [] : all.slice(at + 1);
 }

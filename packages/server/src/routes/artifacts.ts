@@ -20,6 +20,7 @@ import { type Context, Hono } from 'hono';
 import { answer, readQuery, refuse } from '../http/answer.ts';
 import { contentHeaders } from '../http/content-headers.ts';
 import { rangeOf } from '../http/content-range.ts';
+import { badCursor } from './paging.ts';
 
 /** What runs keep for people to see. */
 export function artifactRoutes({ reader, blobs }: Pick<RunHost, 'reader' | 'blobs'>): Hono {
@@ -29,6 +30,8 @@ export function artifactRoutes({ reader, blobs }: Pick<RunHost, 'reader' | 'blob
     const query = readQuery(context, artifactsQuery);
     if (!query.ok) return refuse(context, query.error);
     const given = Object.fromEntries(Object.entries(query.value).filter(([, value]) => value !== undefined));
+    const { after } = query.value;
+    if (after !== undefined && (await reader.artifact(after)) === undefined) return refuse(context, badCursor());
     const { items, next } = await reader.artifactList(given);
     const list: ArtifactList = {
       artifacts: items.map(({ run, artifact }) => artifactView(run, artifact)),

@@ -1,10 +1,21 @@
 import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/runs';
-import { type CheckpointList, editBody, emptyBody, forkBody, rerunBody, retryBody, undoBody } from '@signalbox/model';
+import {
+  type CheckpointList,
+  editBody,
+  emptyBody,
+  forkBody,
+  type Lineage,
+  listQuery,
+  rerunBody,
+  retryBody,
+  undoBody,
+} from '@signalbox/model';
 import { Hono } from 'hono';
 import type * as z from 'zod';
-import { answer, readBody, refuse } from '../http/answer.ts';
+import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
 import { knownRun } from './known-run.ts';
+import { MANY, pageOf } from './paging.ts';
 import { actRoute, runRoute } from './run-route.ts';
 
 /** Going back, branching off and intervening. */
@@ -51,20 +62,34 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
 
   routes.get('/:run/lineage', async context => {
     const run = await knownRun(reader, context.req.param('run'));
-    return run.ok ? context.json(await lineageOf(reader, run.value)) : refuse(context, run.error);
+    if (!run.ok) return refuse(context, run.error);
+    const query = readQuery(context, listQuery);
+    if (!query.ok) return refuse(context, query.error);
+    const { forks, ...rest } = await lineageOf(reader, run.value);
+    const page = pageOf(forks, query.value, fork => fork.run);
+    if (!page.ok) return refuse(context, page.error);
+    const { items, next } = page.value;
+    const lineage: Lineage = { ...rest, forks: items, ...(next !== undefined && { next }) };
+    return context.json(lineage);
   });
 
   routes.get('/:run/checkpoints', async context => {
     const run = await knownRun(reader, context.req.param('run'));
     if (!run.ok) return refuse(context, run.error);
+    const query = readQuery(context, listQuery);
+    if (!query.ok) return refuse(context, query.error);
     const found = await host.checkpoints(run.value.id);
     if (!found.ok) return refuse(context, found.error);
+    const page = pageOf(found.value, { limit: MANY, ...query.value }, ({ call }) => call);
+    if (!page.ok) return refuse(context, page.error);
+    const { items, next } = page.value;
     const list: CheckpointList = {
-      checkpoints: found.value.map(({ node, directory, ...facts }) => ({
+      checkpoints: items.map(({ node, directory, ...facts }) => ({
         ...facts,
         ...(node !== undefined && { node }),
         ...(directory !== undefined && { directory }),
       })),
+      ...(next !== undefined && { next }),
     };
     return context.json(list);
   });

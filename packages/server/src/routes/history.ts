@@ -1,10 +1,13 @@
+import type { GuidedRuns } from '@signalbox/app/guided';
 import type { RunReader, RunRecord } from '@signalbox/app/runs';
-import { taskId } from '@signalbox/app/runs';
+import { nodeKey, taskId } from '@signalbox/app/runs';
 import {
   type ChunkList,
   type ErrorEnvelope,
   type EventList,
+  type EventView,
   err,
+  eventsQuery,
   type FrameList,
   type FrameState,
   type FrameTree,
@@ -18,27 +21,40 @@ import {
   stateQuery,
   type TaskList,
   type TransitionList,
+  tasksQuery,
   transitionsQuery,
 } from '@signalbox/model';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { answer, readQuery, refuse } from '../http/answer.ts';
+import { guidedEvents, tellEvents } from '../views/event-page.ts';
 import { taskView } from '../views/task-view.ts';
 import { readTree } from '../views/tree-view.ts';
 import { knownRun, unknownFrame } from './known-run.ts';
+import { badCursor, cutPage, MANY } from './paging.ts';
 
 const DEFAULT_LIMIT = 200;
 
 /** What a run was and is, in pages. Each route reads; nothing here changes anything. */
-export function historyRoutes(reader: RunReader): Hono {
+export function historyRoutes(reader: RunReader, guided?: GuidedRuns): Hono {
   const routes = new Hono();
 
-  routes.get('/:run/events', context =>
-    read(context, pageQuery, async ({ id }, { from = 0, limit = DEFAULT_LIMIT }): Promise<EventList> => {
-      const events = await reader.events(id, from, limit);
-      return { events, next: from + events.length };
-    }),
-  );
+  routes.get('/:run/events', async context => {
+    const run = await knownRun(reader, context.req.param('run'));
+    const guidedRun = run.ok ? undefined : guided?.find(context.req.param('run') as RunId);
+    if (guidedRun?.ok === false) return refuse(context, guidedRun.error);
+    if (!run.ok && guidedRun?.value === undefined) return refuse(context, run.error);
+    const query = readQuery(context, eventsQuery);
+    if (!query.ok) return refuse(context, query.error);
+    const { from = 0, limit = DEFAULT_LIMIT, view = 'contract' } = query.value;
+    const found =
+      run.ok || guided === undefined
+        ? ok(await readEvents(context.req.param('run') as RunId, from, limit, view))
+        : guidedEvents(guided, context.req.param('run') as RunId, { from, limit, view });
+    if (!found.ok) return refuse(context, found.error);
+    const list: EventList = { events: found.value, next: from + found.value.length };
+    return context.json(list);
+  });
 
   routes.get('/:run/frames', context =>
     read(context, pageQuery, async ({ id }, { from = 0, limit = DEFAULT_LIMIT }): Promise<FrameList> => {
@@ -85,8 +101,20 @@ export function historyRoutes(reader: RunReader): Hono {
   );
 
   routes.get('/:run/tasks', context =>
-    read(context, z.strictObject({}), async ({ id }): Promise<TaskList> => {
-      return { tasks: (await reader.tasks(id)).map(taskView) };
+    read(context, tasksQuery, async ({ id }, { after, limit = MANY, status, node }) => {
+      const from = after === undefined ? undefined : taskId.safeParse(after);
+      const isThere = from === undefined || (from.success && (await reader.task(id, from.data)) !== undefined);
+      if (!isThere) return err(badCursor());
+      const asked = node === undefined ? undefined : nodeKey.parse(node);
+      const found = await reader.tasks(id, {
+        ...(status !== undefined && { status }),
+        ...(asked !== undefined && { node: asked }),
+        ...(from?.data !== undefined && { after: from.data }),
+        limit: limit + 1,
+      });
+      const { items, next } = cutPage(found, limit, task => task.id);
+      const list: TaskList = { tasks: items.map(taskView), ...(next !== undefined && { next }) };
+      return ok(list);
     }),
   );
 
@@ -103,6 +131,10 @@ export function historyRoutes(reader: RunReader): Hono {
       return ok(list);
     }),
   );
+
+  async function readEvents(run: RunId, from: number, limit: number, view: EventView) {
+    return tellEvents(reader, run, view)(await reader.events(run, from, limit));
+  }
 
   async function read<Schema extends z.ZodType, Found extends object>(
     context: Context,

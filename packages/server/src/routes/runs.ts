@@ -1,3 +1,4 @@
+import type { GuidedRuns } from '@signalbox/app/guided';
 import type { RunHost } from '@signalbox/app/runs';
 import {
   emptyBody,
@@ -16,15 +17,15 @@ import { Hono } from 'hono';
 import type * as z from 'zod';
 import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
-import { snapshotOf, summariesOf } from '../views/run-view.ts';
+import { listRuns } from '../views/run-list.ts';
+import { snapshotOf } from '../views/run-view.ts';
 import { unknownRun } from './known-run.ts';
 import { actRoute, answerRun, runRoute } from './run-route.ts';
 
 const idempotencyKey = text.min(1).max(256);
 
 /** Starts, lists, shows and moves runs. */
-export function runRoutes(host: RunHost): Hono<Asked> {
-  const { reader } = host;
+export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
   const routes = new Hono<Asked>();
 
   routes.post('/', async context => {
@@ -43,20 +44,19 @@ export function runRoutes(host: RunHost): Hono<Asked> {
   routes.get('/', async context => {
     const query = readQuery(context, runsQuery);
     if (!query.ok) return refuse(context, query.error);
-    const { after: given, ...filter } = query.value;
-    const after = runId.optional().safeParse(given);
-    if (!after.success) return refuse(context, invalid('"after" must be the "next" of the page before'));
-    const page = await reader.runs(withoutUndefined({ ...filter, after: after.data }));
-    const list: RunList = {
-      runs: await summariesOf(host, page.items),
-      ...(page.next !== undefined && { next: page.next }),
-    };
+    const page = await listRuns(host, guided, query.value);
+    if (!page.ok) return refuse(context, page.error);
+    const { items, next } = page.value;
+    const list: RunList = { runs: items, ...(next !== undefined && { next }) };
     return context.json(list);
   });
 
   routes.get('/:run', async context => {
     const id = runId.safeParse(context.req.param('run'));
     const snapshot = id.success ? await snapshotOf(host, id.data) : undefined;
+    const shown = id.success && snapshot === undefined ? guided?.show(id.data) : undefined;
+    if (shown?.ok === false) return refuse(context, shown.error);
+    if (shown?.value !== undefined) return context.json(shown.value);
     return answer(context, snapshot === undefined ? err(unknownRun(context.req.param('run'))) : ok(snapshot));
   });
 
@@ -87,11 +87,4 @@ export function runRoutes(host: RunHost): Hono<Asked> {
     actRoute(host, signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null })),
   );
   return routes;
-}
-
-type Present<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
-
-/** Filters tell an absent field from one that is undefined. */
-function withoutUndefined<T extends object>(fields: T): Partial<Present<T>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Present<T>>;
 }

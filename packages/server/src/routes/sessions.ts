@@ -4,6 +4,7 @@ import {
   err,
   failure,
   gapAnswerBody,
+  listQuery,
   ok,
   type Result,
   type SessionDetail,
@@ -17,20 +18,23 @@ import {
   workflowList,
 } from '@signalbox/model';
 import { Hono } from 'hono';
-import * as z from 'zod';
 import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
-
-const noQuery = z.strictObject({});
+import { pageOf } from './paging.ts';
 
 /** Guided sessions: what agents walked, what waits in them, and the person's answers. */
 export function sessionRoutes(sessions: GuidedSessions): Hono {
   const routes = new Hono();
 
   routes.get('/', context => {
-    const query = readQuery(context, noQuery);
+    const query = readQuery(context, listQuery);
     if (!query.ok) return refuse(context, query.error);
     const found = sessions.list();
-    return answer(context, found.ok ? ok<SessionList>(sessionList.parse({ sessions: found.value })) : found);
+    if (!found.ok) return refuse(context, found.error);
+    const page = pageOf(found.value, query.value, ({ sessionId: id }) => id);
+    if (!page.ok) return refuse(context, page.error);
+    const { items, next } = page.value;
+    const list: SessionList = sessionList.parse({ sessions: items, ...(next !== undefined && { next }) });
+    return context.json(list);
   });
 
   routes.get('/:session', async context => {
@@ -55,10 +59,19 @@ export function workflowRoutes(tools: Pick<GuidedTools, 'list' | 'inspect'>): Ho
   const routes = new Hono();
 
   routes.get('/', async context => {
-    const query = readQuery(context, noQuery);
+    const query = readQuery(context, listQuery);
     if (!query.ok) return refuse(context, query.error);
     const listed = await tools.list({});
-    return answer(context, listed.ok ? ok<WorkflowList>(workflowList.parse(listed.value)) : listed);
+    if (!listed.ok) return refuse(context, listed.error);
+    const page = pageOf(listed.value.workflows, query.value, ({ workflowId }) => workflowId);
+    if (!page.ok) return refuse(context, page.error);
+    const { items: workflows, next } = page.value;
+    const list: WorkflowList = workflowList.parse({
+      ...listed.value,
+      workflows,
+      ...(next !== undefined && { next }),
+    });
+    return context.json(list);
   });
 
   routes.get('/:workflow', async context => {

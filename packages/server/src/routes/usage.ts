@@ -1,7 +1,8 @@
-import type { RunReader } from '@signalbox/app/runs';
+import type { RunReader, Spending } from '@signalbox/app/runs';
 import { type SpendingList, spendingQuery } from '@signalbox/model';
 import { Hono } from 'hono';
 import { readQuery, refuse } from '../http/answer.ts';
+import { MANY, pageOf } from './paging.ts';
 
 /** What was spent. */
 export function usageRoutes(reader: Pick<RunReader, 'spending'>): Hono {
@@ -9,13 +10,21 @@ export function usageRoutes(reader: Pick<RunReader, 'spending'>): Hono {
   routes.get('/', async context => {
     const query = readQuery(context, spendingQuery);
     if (!query.ok) return refuse(context, query.error);
-    const { run, since } = query.value;
+    const { run, since, ...asked } = query.value;
     const spending = await reader.spending({
       ...(run !== undefined && { run }),
       ...(since !== undefined && { since }),
     });
-    const list: SpendingList = { spending };
+    const page = pageOf(spending, { limit: MANY, ...asked }, keyOf);
+    if (!page.ok) return refuse(context, page.error);
+    const { items, next } = page.value;
+    const list: SpendingList = { spending: items, ...(next !== undefined && { next }) };
     return context.json(list);
   });
   return routes;
+}
+
+/** There is one sum for these. */
+function keyOf({ day, directory = '', provider = '', model = '' }: Spending): string {
+  return JSON.stringify([day, directory, provider, model]);
 }

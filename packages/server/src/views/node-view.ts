@@ -1,5 +1,5 @@
-import type { Task } from '@signalbox/app/runs';
-import { type Node, type Provider, type RunId, type Timestamp, toContractNodeStatus } from '@signalbox/model';
+import { isContractNodeKind, type Task, vendorOfKind } from '@signalbox/app/runs';
+import { type Node, type RunId, type Timestamp, toContractNodeStatus } from '@signalbox/model';
 import type { ReadNode } from './tree-view.ts';
 
 /** The contract's nodes of a plan (R20): every agent, human, task and sub-plan node. */
@@ -12,26 +12,14 @@ export function contractNodes(
   const byNode = Map.groupBy(tasks, task => task.node as string);
   return Object.fromEntries(
     tree
-      .filter(({ node }) => isWork(node.kind))
+      .filter(({ node }) => isContractNodeKind(node.kind))
       .map(read => [read.node.nodeId, contractNode(run, read, byNode.get(read.node.id) ?? [], startedAt)]),
   );
 }
 
-const vendors: Readonly<Record<string, Provider>> = {
-  claude: 'claude',
-  codex: 'codex',
-  gemini: 'gemini',
-  openai: 'custom',
-  agent: 'custom',
-};
-
-function isWork(kind: string): boolean {
-  return kind in vendors || kind === 'task' || kind === 'human' || kind === 'subplan';
-}
-
 function contractNode(run: RunId, { node, data }: ReadNode, tasks: readonly Task[], startedAt: Timestamp): Node {
-  const provider = vendors[node.kind] ?? 'custom';
-  const isAgent = node.kind in vendors;
+  const provider = vendorOfKind[node.kind] ?? 'custom';
+  const isAgent = Object.hasOwn(vendorOfKind, node.kind);
   const works = isAgent || node.kind === 'task';
   return {
     id: node.nodeId,

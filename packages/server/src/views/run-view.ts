@@ -32,6 +32,7 @@ export function runSummaryOf(record: RunRecord, { driven, openDecisions }: RunFa
     phase: record.phase,
     mode: record.mode,
     globalMode: record.globalMode,
+    kind: 'plan',
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
     record: recordView(record),

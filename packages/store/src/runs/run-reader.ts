@@ -24,7 +24,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const tasksOfRun = database.prepare(`
     select * from tasks where run = :run and (:status is null or status in (select value from json_each(:status)))
       and (:node is null or node = :node)
-      and (:effects is null or effects in (select value from json_each(:effects))) order by n`);
+      and (:effects is null or effects in (select value from json_each(:effects)))
+      and (:after is null or n > (select n from tasks where run = :run and id = :after)) order by n limit :limit`);
   const underWay = database.prepare(ORPHANS);
   const decisionById = database.prepare(`
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
@@ -32,7 +33,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run
     where (:run is null or runs.id = :run)
       and (:status is null or decisions.status in (select value from json_each(:status)))
-    order by asked_at, decisions.n`);
+      and (:after is null or (asked_at, decisions.n) > (select asked_at, n from decisions where id = :after))
+    order by asked_at, decisions.n limit :limit`);
   const artifacts = database.prepare(`
     select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
     order by n`);
@@ -52,9 +54,16 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
       const limit = filter.limit ?? DEFAULT_PAGE;
       const parameters = { ...listParameters(filter), limit: limit + 1 };
       const { idempotencyKey: key } = filter;
-      const rows =
-        key === undefined ? listed.all(parameters) : listedByKey.all({ ...parameters, idempotency_key: key });
-      const found = rows.map(row => runs.fromRow(row).record);
+      const found: RunRecord[] = [];
+      for (let { after } = parameters; ; ) {
+        const page = { ...parameters, after };
+        const rows = key === undefined ? listed.all(page) : listedByKey.all({ ...page, idempotency_key: key });
+        const records = rows.map(row => runs.fromRow(row).record);
+        // Details that are too large for their row are not seen by the query.
+        found.push(...records.filter(record => isFrom(record, filter)));
+        if (rows.length <= limit || found.length > limit) break;
+        after = records.at(-1)?.id ?? null;
+      }
       const items = found.slice(0, limit);
       const last: RunRecord | undefined = items.at(-1);
       return found.length > limit && last !== undefined ? { items, next: last.id } : { items };
@@ -70,13 +79,15 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     events: async (run, from, limit) => events.from(numberOf(run), from, limit),
 
     task: async (run, task) => records.task(numberOf(run), task),
-    tasks: async (run, { status, node, effects } = {}) =>
+    tasks: async (run, { status, node, effects, after, limit } = {}) =>
       tasksOfRun
         .all({
           run: numberOf(run),
           status: listOrNull(status),
           node: node ?? null,
           effects: listOrNull(effects),
+          after: after ?? null,
+          limit: limit ?? ALL,
         })
         .map(row => records.codecs.task.fromRow(row)),
     orphans: async alive =>
@@ -88,9 +99,9 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
       const row = decisionById.get(id);
       return row && { run: runOf(row), decision: records.codecs.decision.fromRow(row) };
     },
-    decisions: async ({ run, status } = {}) =>
+    decisions: async ({ run, status, after, limit } = {}) =>
       decisionList
-        .all({ run: run ?? null, status: listOrNull(status) })
+        .all({ run: run ?? null, status: listOrNull(status), after: after ?? null, limit: limit ?? ALL })
         .map(row => ({ run: runOf(row), decision: records.codecs.decision.fromRow(row) })),
     artifacts: async (run, { node, key } = {}) =>
       artifacts
@@ -151,6 +162,9 @@ const SPENDING = `
   where usage.at >= :since and (:run is null or runs.id = :run) and (:task is null or usage.task = :task)
   group by usage.run, day, provider, model`;
 
+/** The limit of a list that is read whole. */
+const ALL = -1;
+
 /** Finds tasks that are under way by an index of just those. */
 export const ORPHANS = `
   select tasks.*, runs.id as run_id from tasks indexed by tasks_under_way join runs on runs.n = tasks.run
@@ -175,6 +189,9 @@ const listSql = (first: string) => `
     and (:name is null or name = :name)
     and (:correlation_id is null or correlation_id = :correlation_id)
     and (:tag is null or exists (select 1 from run_tags where run_tags.run = runs.n and tag = :tag))
+    and (:since is null or created_at >= :since) and (:until is null or created_at < :until)
+    and (:entry is null or typeof(details) = 'blob' or details ->> '$.source.entry' = :entry)
+    and (:directory is null or typeof(details) = 'blob' or details ->> '$.workingDirectory' = :directory)
     and (:after is null or n < (select n from runs where id = :after))
   order by n desc limit :limit`;
 
@@ -190,12 +207,22 @@ const usageSql = `
     coalesce(sum(wall_ms), 0) as wall_ms
   from usage join tree on usage.run = tree.n`;
 
-function listParameters({ status, name, tag, correlationId, after }: RunFilter) {
+function isFrom({ source, workingDirectory }: RunRecord, { entry, directory }: RunFilter): boolean {
+  return (
+    (entry === undefined || source?.entry === entry) && (directory === undefined || workingDirectory === directory)
+  );
+}
+
+function listParameters({ status, name, tag, correlationId, since, until, entry, directory, after }: RunFilter) {
   return {
     status: listOrNull(status),
     name: name ?? null,
     tag: tag ?? null,
     correlation_id: correlationId ?? null,
+    since: since ?? null,
+    until: until ?? null,
+    entry: entry ?? null,
+    directory: directory ?? null,
     after: after ?? null,
   };
 }

@@ -1,0 +1,63 @@
+import type { ApprovalId, Digest, NodeId, RunEvent, RunId } from '@signalbox/model';
+import {
+  type AnyEvent,
+  contractNodeId,
+  type Decision,
+  type NodeKey,
+  type RunReader,
+  type StoredEvent,
+} from '@signalbox/runs';
+import { contractEventOfPlan } from './projections/contract-event.ts';
+import { isContractNodeKind } from './projections/contract-node-kind.ts';
+
+export interface ContractStored {
+  readonly event: RunEvent;
+  /** The head of the run's chain after the event that this one stands for. */
+  readonly hash: Digest;
+}
+
+type Reads = Pick<RunReader, 'valueAt' | 'decision'>;
+
+/** Tells the events of one run as the contract has them. What it has looked up it remembers. */
+export function contractView(
+  reader: Reads,
+  run: RunId,
+): (stored: readonly StoredEvent[]) => Promise<readonly ContractStored[]> {
+  const nodes = new Map<string, NodeId | undefined>();
+
+  /** Work is started for nodes that the contract shows, and for no other; what else happens to a node names its frame. */
+  async function learnNode(node: NodeKey, frame: number | undefined): Promise<void> {
+    if (nodes.has(node)) return;
+    const row = frame === undefined ? undefined : await reader.valueAt(run, 'node', node, frame);
+    const isShown = frame === undefined || isContractNodeKind(kindOf(row));
+    nodes.set(node, isShown ? contractNodeId(run, node) : undefined);
+  }
+
+  return async stored => {
+    const decisions = new Map<ApprovalId, Decision>();
+    for (const { event } of stored) {
+      const id = decisionOf(event);
+      const found = id === undefined || decisions.has(id) ? undefined : await reader.decision(id);
+      if (id !== undefined && found !== undefined) {
+        decisions.set(id, found.decision);
+        await learnNode(found.decision.node, undefined);
+      }
+      if ('node' in event && event.node !== undefined) {
+        await learnNode(event.node, 'frame' in event ? event.frame : undefined);
+      }
+    }
+    const facts = {
+      nodeOf: (node: string) => nodes.get(node),
+      decision: (id: ApprovalId) => decisions.get(id),
+    };
+    return stored.map(({ event, hash }) => ({ event: contractEventOfPlan(event, facts), hash }));
+  };
+}
+
+function decisionOf(event: AnyEvent): ApprovalId | undefined {
+  return 'decision' in event ? event.decision : undefined;
+}
+
+function kindOf(row: unknown): string {
+  return typeof row === 'object' && row !== null && 'kind' in row ? String(row.kind) : '';
+}

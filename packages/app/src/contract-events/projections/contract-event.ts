@@ -1,0 +1,365 @@
+/**
+ * The one mapping of what happens inside to what the contract calls it (R20).
+ *
+ * 1. Total: every kind of event, of plans and of guided sessions, has exactly one event of the contract. The compiler names a
+ *    kind that has none.
+ * 2. In place: it has the id, the run, the `seq` and the time of the event it stands for, so a reader goes on by `seq` whichever
+ *    view it reads.
+ * 3. What the contract has no word for is a `node.progress` with words where it is about a node that the contract shows, and
+ *    otherwise a `run.patch` that says no more than that the run moved.
+ */
+import {
+  type ApprovalId,
+  type ApprovalResolution,
+  canonicalJson,
+  deriveId,
+  type EventId,
+  type Json,
+  type MessageId,
+  type NodeId,
+  type NodePatch,
+  RUN_EVENT_VERSION,
+  type RunEvent,
+  type RunId,
+  type RunPatch,
+  type Timestamp,
+  type ToolId,
+  toContractNodeStatus,
+  toContractRunStatus,
+  truncateUtf8,
+  unreachable,
+} from '@signalbox/model';
+import type { AnyEvent, Decision, InternalEvent } from '@signalbox/runs';
+import type { DomainEvent, EventOf } from '@signalbox/workflow';
+import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
+import { approvalOfGap, guidedArtifact, guidedEdge, guidedNodeFields, toolOfGap } from './guided-parts.ts';
+
+/** What the events of a plan do not say by themselves. */
+export interface PlanFacts {
+  /** What the contract calls a node; undefined for one that it does not show. */
+  nodeOf(node: string): NodeId | undefined;
+  decision(decision: ApprovalId): Decision | undefined;
+}
+
+/** Where an event of a guided session is in its run, and what it does not say by itself. */
+export interface GuidedFacts {
+  readonly run: RunId;
+  readonly seq: number;
+  readonly at: Timestamp;
+  /** The step that is pending at a place; `complete` where the workflow has come to its end. */
+  stepAt(node: NodeId): { readonly title: string } | 'complete' | undefined;
+}
+
+/** The contract's own events are told as they are. */
+export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent {
+  if (isContractEvent(event)) return event;
+  const told = tellers({ id: event.id, runId: event.runId, seq: event.seq, ts: event.ts });
+  const progress = (node: string | undefined, summary: string) =>
+    told.progress(node === undefined ? undefined : facts.nodeOf(node), summary);
+  switch (event.type) {
+    case 'run.created':
+      return told.patch({ phase: 'BOOT', mode: event.driver === 'workflow' ? 'INTERACTIVE' : 'AUTO' });
+    case 'run.status':
+      return told.patch(toContractRunStatus(event.to, event.stopReason));
+    case 'run.claimed':
+    case 'run.resumed':
+    case 'run.forked':
+    case 'run.kept':
+    case 'run.collapsed':
+    case 'run.imported':
+    case 'frame.committed':
+    case 'state.edited':
+      return told.patch({});
+    case 'node.status':
+      return told.node(facts.nodeOf(event.node), {
+        status: toContractNodeStatus(event.to),
+        summary: event.blockReason === undefined ? event.to : cut(`${event.to}: ${event.blockReason}`),
+        lastActivityAt: event.ts,
+      });
+    case 'state.changed':
+      return progress(event.node, `wrote ${event.key}`);
+    case 'task.started':
+      return progress(event.node, `attempt ${event.attempt} began`);
+    case 'task.progressed':
+      return progress(event.node, wordsOf(event.detail));
+    case 'task.ended':
+      return progress(
+        event.node,
+        event.error === undefined ? event.outcome : `${event.outcome}: ${event.error.message}`,
+      );
+    case 'task.retry':
+      return progress(event.node, `is tried again at ${event.retryAt}: ${event.error.message}`);
+    case 'task.orphaned':
+      return progress(event.node, `lost its process: ${event.action}`);
+    case 'handler.ran':
+      return progress(event.node, `${event.handler} ran`);
+    case 'handler.failed':
+      return progress(event.node, `${event.handler} failed: ${event.error}`);
+    case 'effect.ran':
+      return progress(event.node, `effect ${event.effect} ran`);
+    case 'effect.cleaned':
+      return progress(event.node, `effect ${event.effect} was cleaned up`);
+    case 'effect.failed':
+      return progress(event.node, `effect ${event.effect} failed: ${event.error}`);
+    case 'file.written':
+      return progress(event.node, `wrote ${event.path}`);
+    case 'decision.asked':
+    case 'decision.proposed':
+      return requested(told, facts, event);
+    case 'decision.answered':
+      return told.resolved(event.decision, contractResolution(event.resolution));
+    case 'decision.withdrawn':
+      // Nobody waits for an answer any more: for whoever keeps a list of what waits, that is a no.
+      return told.resolved(event.decision, { status: 'denied' });
+    case 'decision.delivered':
+      return progress(facts.decision(event.decision)?.node, 'has its answer');
+    case 'signal.received':
+      return told.userMessage(`${event.name} ${canonicalJson(event.payload)}`);
+    case 'operator.acted':
+      return progress(event.node, `${event.by} asked for ${event.action}`);
+    case 'node.policy':
+      return progress(event.node, `${event.by} gave it other rules for retries`);
+    case 'call.began':
+      return told.toolStarted(facts.nodeOf(event.node), toolIdOf(event));
+    case 'call.ended':
+      return told.toolCompleted(
+        facts.nodeOf(event.node),
+        toolIdOf(event),
+        event.outcome === 'succeeded' ? undefined : `${event.tool}: ${event.outcome}`,
+      );
+    case 'call.undone':
+      return progress(event.node, `${event.by} undid ${event.tool}`);
+    case 'usage.recorded':
+      return progress(event.node, 'used a model');
+    default:
+      return unreachable(event);
+  }
+}
+
+/** An event that is of no run of its session has another id in each: events of one run are told apart by id. */
+export function contractEventOfGuided(event: DomainEvent, facts: GuidedFacts): RunEvent {
+  const { run, seq, at } = facts;
+  const scope = 'scope' in event ? event.scope : undefined;
+  const id = scope === undefined ? deriveId<EventId>('guided-event', run, event.eventId) : event.eventId;
+  const told = tellers({ id, runId: run, seq, ts: at });
+  switch (event.kind) {
+    case 'session_created':
+      return told.patch({ phase: 'BOOT', mode: 'INTERACTIVE', globalMode: 'IMPLEMENTATION' });
+    case 'run_started':
+      return told.patch({ status: 'running', phase: 'EXECUTE', mode: 'INTERACTIVE', globalMode: 'IMPLEMENTATION' });
+    case 'node_created': {
+      const step = facts.stepAt(event.scope.nodeId);
+      if (step === 'complete') return told.phase('DONE');
+      const { nodeKind: kind } = event.data;
+      const isStep = kind !== 'checkpoint';
+      return told.node(
+        event.scope.nodeId,
+        guidedNodeFields({
+          kind,
+          label: step?.title ?? kind,
+          status: isStep ? 'running' : 'idle',
+          summary: isStep ? 'pending' : 'a place to come back to',
+          at,
+        }),
+      );
+    }
+    case 'edge_created': {
+      const { fromNodeId, toNodeId, edgeKind } = event.data;
+      if (facts.stepAt(toNodeId) === 'complete') return told.patch({ status: 'completed', phase: 'DONE' });
+      return told.edge(guidedEdge(run, fromNodeId, toNodeId, edgeKind));
+    }
+    case 'advance_recorded': {
+      const { outcome } = event.data;
+      return told.node(
+        event.scope.nodeId,
+        outcome.kind === 'advanced'
+          ? { status: 'idle', summary: 'done', lastActivityAt: at }
+          : {
+              status: 'blocked',
+              summary: cut(outcome.blockers.blockers.map(({ message }) => message).join(' ')),
+              lastActivityAt: at,
+            },
+      );
+    }
+    case 'node_output_appended': {
+      const { outputId, payload } = event.data;
+      const { nodeId } = event.scope;
+      return payload.payloadKind === 'notes'
+        ? told.said(nodeId, deriveId<MessageId>('guided-note', outputId), payload.notesMarkdown)
+        : told.artifact(guidedArtifact(run, nodeId, outputId, payload, at));
+    }
+    case 'preferences_changed':
+      return told.progress(
+        event.scope.nodeId,
+        `preferences: ${event.data.delta.map(({ key, value }) => `${key} ${value}`).join(', ')}`,
+      );
+    case 'capability_observed':
+      return told.progress(event.scope.nodeId, `${event.data.capability} is ${event.data.status}`);
+    case 'observation_recorded':
+      return told.progress(event.scope?.nodeId, `saw ${event.data.key} ${event.data.value.value}`);
+    case 'gap_recorded':
+      return gapEvent(told, event);
+    case 'divergence_recorded':
+      return told.progress(event.scope.nodeId, `${event.data.reason}: ${event.data.summary}`);
+    case 'decision_trace_appended':
+      return told.progress(event.scope.nodeId, event.data.entries.map(({ summary }) => summary).join(' '));
+    case 'context_set':
+      return told.patch({});
+    default:
+      return unreachable(event);
+  }
+}
+
+/** What only a person can give is an approval; any other gap is news of its node. */
+function gapEvent(told: Tellers, { scope, data }: EventOf<'gap_recorded'>): RunEvent {
+  const { gapId, reason, summary, resolution, answer } = data;
+  if (reason.category !== 'user_only_dependency') return told.progress(scope.nodeId, summary);
+  if (resolution.kind === 'unresolved') {
+    const tool = toolOfGap({ gapId, detail: reason.detail, summary });
+    return told.requested(scope.nodeId, { approvalId: approvalOfGap(gapId), tool, context: summary });
+  }
+  return told.resolved(approvalOfGap(resolution.resolvesGapId), answerOfGap(answer));
+}
+
+/** Words that were asked for stand where arguments do. Without an answer, a later attempt had what was missing. */
+export function answerOfGap(
+  answer: { readonly kind: 'approved' | 'denied' } | { readonly kind: 'answered'; readonly value: string } | undefined,
+): ApprovalResolution {
+  if (answer?.kind === 'answered') return { status: 'modified', modifiedArgs: { value: answer.value } };
+  return { status: answer?.kind === 'denied' ? 'denied' : 'approved' };
+}
+
+/** A proposal that was changed since is not told as if it had been asked about then. */
+function requested(
+  told: Tellers,
+  facts: PlanFacts,
+  event: Extract<InternalEvent, { readonly type: 'decision.asked' | 'decision.proposed' }>,
+): RunEvent {
+  const decision = facts.decision(event.decision);
+  if (decision === undefined) return told.patch({});
+  const isAsShown = decision.proposalHash === event.proposalHash;
+  const proposal = isAsShown ? decision.proposal : {};
+  const context = isAsShown ? wordsOfProposal(proposal) : 'what was proposed then was changed since';
+  return told.requested(facts.nodeOf(decision.node), {
+    approvalId: event.decision,
+    tool: toolOfDecision({ ...decision, proposal }),
+    ...(context !== undefined && { context }),
+  });
+}
+
+type Tellers = ReturnType<typeof tellers>;
+type Fields<Type extends RunEvent['type']> = Omit<
+  Extract<RunEvent, { readonly type: Type }>,
+  'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type' | 'nodeId'
+>;
+
+interface Place {
+  readonly id: EventId;
+  readonly runId: RunId;
+  readonly seq: number;
+  readonly ts: Timestamp;
+}
+
+/** The contract's events in one place. About a node that the contract does not show, only that the run moved is told. */
+function tellers(place: Place) {
+  const head = { v: RUN_EVENT_VERSION, ...place } as const;
+  const { runId, ts } = place;
+  const patch = (given: RunPatch): RunEvent => ({ ...head, type: 'run.patch', patch: { ...given, updatedAt: ts } });
+  const of = (nodeId: NodeId | undefined, tell: (nodeId: NodeId) => RunEvent) =>
+    nodeId === undefined ? patch({}) : tell(nodeId);
+  return {
+    patch,
+    phase: (phase: Fields<'run.phase'>['phase']): RunEvent => ({ ...head, type: 'run.phase', phase }),
+    node: (node: NodeId | undefined, given: NodePatch) =>
+      of(node, nodeId => ({ ...head, type: 'node.patch', nodeId, patch: given })),
+    progress: (node: NodeId | undefined, summary: string) =>
+      of(node, nodeId => ({ ...head, type: 'node.progress', nodeId, summary: cut(summary) })),
+    edge: (edge: Fields<'edge.created'>['edge']): RunEvent => ({ ...head, type: 'edge.created', edge }),
+    artifact: (artifact: Fields<'artifact.created'>['artifact']): RunEvent => ({
+      ...head,
+      type: 'artifact.created',
+      nodeId: artifact.nodeId,
+      artifact,
+    }),
+    requested: (node: NodeId | undefined, asked: Fields<'approval.requested'>) =>
+      of(node, nodeId => ({ ...head, type: 'approval.requested', nodeId, ...asked })),
+    resolved: (approvalId: ApprovalId, resolution: ApprovalResolution): RunEvent => ({
+      ...head,
+      type: 'approval.resolved',
+      approvalId,
+      resolution,
+    }),
+    userMessage: (content: string): RunEvent => ({
+      ...head,
+      type: 'message.user',
+      message: {
+        id: deriveId<MessageId>('signal', place.id),
+        runId,
+        role: 'user',
+        content: truncateUtf8(content, MESSAGE_MAX_BYTES),
+        interrupt: false,
+        createdAt: ts,
+      },
+    }),
+    said: (nodeId: NodeId, id: MessageId, content: string): RunEvent => ({
+      ...head,
+      type: 'message.assistant.final',
+      nodeId,
+      message: { id, runId, nodeId, role: 'assistant', content, interrupt: false, createdAt: ts },
+    }),
+    toolStarted: (node: NodeId | undefined, toolId: ToolId) =>
+      of(node, nodeId => ({ ...head, type: 'tool.started', nodeId, toolId })),
+    toolCompleted: (node: NodeId | undefined, toolId: ToolId, error: string | undefined) =>
+      of(node, nodeId => ({
+        ...head,
+        type: 'tool.completed',
+        nodeId,
+        toolId,
+        result: { ok: error === undefined },
+        ...(error !== undefined && { error: { message: error } }),
+      })),
+  };
+}
+
+/** Types that only the contract has; no event of ours shares one. */
+const contractTypes: Readonly<Record<RunEvent['type'], true>> = {
+  'run.patch': true,
+  'run.phase': true,
+  'run.mode': true,
+  'run.stalled': true,
+  'node.patch': true,
+  'node.progress': true,
+  'edge.created': true,
+  'edge.deleted': true,
+  'handoff.sent': true,
+  'message.user': true,
+  'message.assistant.delta': true,
+  'message.assistant.final': true,
+  'tool.proposed': true,
+  'tool.started': true,
+  'tool.completed': true,
+  'approval.requested': true,
+  'approval.resolved': true,
+  'artifact.created': true,
+};
+
+function isContractEvent(event: AnyEvent): event is RunEvent {
+  return Object.hasOwn(contractTypes, event.type);
+}
+
+function toolIdOf({ runId, call }: { readonly runId: RunId; readonly call: string }): ToolId {
+  return deriveId<ToolId>('tool-call', runId, call);
+}
+
+const SUMMARY_MAX_BYTES = 512;
+const MESSAGE_MAX_BYTES = 65_536;
+
+function cut(words: string): string {
+  return truncateUtf8(words, SUMMARY_MAX_BYTES);
+}
+
+function wordsOf(detail: Json): string {
+  if (typeof detail === 'string') return detail;
+  const words = typeof detail === 'object' && detail !== null && 'message' in detail ? detail.message : undefined;
+  return typeof words === 'string' ? words : canonicalJson(detail);
+}

@@ -1,0 +1,94 @@
+import type { GuidedRuns } from '@signalbox/app/guided';
+import { errorEnvelope, failure, type RunSummary, runId } from '@signalbox/model';
+import type { MiddlewareHandler } from 'hono';
+import { refuse } from '../http/answer.ts';
+import type { Asked } from '../http/asked.ts';
+
+/**
+ * What is asked of a run that no plan drives: where it is a guided one, the answer says so and what to do instead. It looks
+ * only at what was refused as unknown, so it costs nothing for runs of plans.
+ */
+export function guidedInstead(guided: GuidedRuns): MiddlewareHandler<Asked> {
+  return async (context, next) => {
+    await next();
+    if (context.res.status !== 404) return;
+    const id = runId.safeParse(context.req.param('run'));
+    const run = id.success ? guided.find(id.data) : undefined;
+    if (run?.ok !== true || run.value === undefined) return;
+    const refused = errorEnvelope.safeParse(await context.res.clone().json());
+    if (refused.data?.code !== 'run/unknown') return;
+    const asked = new URL(context.req.url).pathname.split('/').slice(4);
+    context.res = refuse(context, instead(run.value, context.req.method, asked));
+  };
+}
+
+function instead({ id: run, guided }: RunSummary, method: string, [what = '', , verb]: readonly string[]) {
+  const sessionId = guided?.sessionId ?? '';
+  const details = { run, sessionId };
+  const isGraphs = what === 'edges' || what === 'chat' || (what === 'nodes' && verb === undefined);
+  if (isGraphs && method !== 'GET') {
+    return failure('run/not-a-graph', {
+      message: `Run ${run} is guided by a workflow, not a graph: its steps are those of the workflow, and an agent elsewhere walks them.`,
+      suggestion:
+        what === 'chat'
+          ? 'Answer what it waits for (GET /api/approvals?kind=guided), or talk to the agent that walks it.'
+          : 'Change the source of the workflow, and let the agent start it anew.',
+      details,
+    });
+  }
+  return failure('run/guided', {
+    message: `Run ${run} is guided: an agent elsewhere walks it through session ${sessionId}, and ${whyNot(what, verb)}.`,
+    suggestion: todo(what, verb, sessionId),
+    details,
+  });
+}
+
+function whyNot(what: string, verb: string | undefined): string {
+  switch (verb ?? what) {
+    case 'pause':
+    case 'stop':
+    case 'terminate':
+    case 'cancel':
+      return 'nothing here drives it that could be stopped';
+    case 'resume':
+    case 'retry':
+    case 'signals':
+    case 'reset':
+      return 'only that agent moves it on';
+    case 'fork':
+    case 'rerun':
+      return 'it branches where that agent goes on from an earlier place';
+    case 'keep':
+    case 'unkeep':
+      return 'it stays for as long as its session';
+    case 'bundle':
+      return 'it is exported with its session';
+    default:
+      return 'it has no frames, no tasks and no state of a plan';
+  }
+}
+
+function todo(what: string, verb: string | undefined, session: string): string {
+  switch (verb ?? what) {
+    case 'pause':
+    case 'stop':
+    case 'terminate':
+    case 'cancel':
+      return 'Tell the agent to stop; what it has done so far stays, and can be taken up again.';
+    case 'resume':
+    case 'retry':
+    case 'signals':
+    case 'reset':
+      return `Tell the agent to go on: resume_session finds session ${session}, continue_workflow takes the next step.`;
+    case 'fork':
+    case 'rerun':
+      return 'Give the agent the state token of the earlier place, or of a checkpoint: continue_workflow goes on from there.';
+    case 'keep':
+    case 'unkeep':
+      return `Say "signalbox sessions ${what} ${session}".`;
+    case 'bundle':
+      return `Say "signalbox export ${session}".`;
+    default:
+      return `See GET /api/runs/:run, its /events, or GET /api/sessions/${session}.`;
+  }
+}

@@ -1,0 +1,32 @@
+import type { GuidedEvent, GuidedRuns } from '@signalbox/app/guided';
+import { contractView, type RunReader, type StoredEvent } from '@signalbox/app/runs';
+import type { EventView, RunId, WireEvent, WireStoredEvent } from '@signalbox/model';
+import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+
+/** Tells events of a plan's run as they are asked for. */
+export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly WireStoredEvent[]>;
+
+export function tellEvents(reader: RunReader, run: RunId, view: EventView): TellEvents {
+  if (view === 'stored') return async stored => stored as readonly WireStoredEvent[];
+  const tell = contractView(reader, run);
+  return async stored => (await tell(stored)) as readonly WireStoredEvent[];
+}
+
+/** Events of a guided run from one of them on. */
+export function guidedEvents(
+  guided: GuidedRuns,
+  run: RunId,
+  { from, limit, view }: { readonly from: number; readonly limit: number; readonly view: EventView },
+): Result<readonly WireStoredEvent[], ErrorEnvelope> {
+  const found = guided.events(run, from, limit);
+  if (!found.ok) return found;
+  return ok(found.value.map(each => ({ event: eventAs(each, view), hash: each.hash })));
+}
+
+/** As the journal has it, in the envelope of every event. */
+function eventAs({ contract, stored }: GuidedEvent, view: EventView): WireEvent {
+  if (view === 'contract') return contract;
+  const { v, id, runId, seq, ts } = contract;
+  const node = 'scope' in stored && stored.scope !== undefined && 'nodeId' in stored.scope && stored.scope.nodeId;
+  return { v, id, runId, seq, ts, type: stored.kind, ...(node && { node }), data: stored.data };
+}
