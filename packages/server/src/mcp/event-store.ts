@@ -1,42 +1,93 @@
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
 
 /** What is kept of one session for a client that lost its connection; the oldest goes first. */
-const MOST = { events: 256, bytes: 2 * 1_048_576 } as const;
+export interface KeptEvents {
+  readonly events: number;
+  readonly bytes: number;
+  /**
+   * What a client is told in place of what its stream for news carried and is no longer kept; then it gets the rest. Without
+   * it such a client is refused, as it always is where the answer of a call may be missing.
+   */
+  readonly missed?: ((count: number) => JSONRPCMessage) | undefined;
+}
+
+const MOST: KeptEvents = { events: 256, bytes: 2 * 1_048_576 };
+
+/** The stream that is of no call, as the transport names it. */
+export const NEWS = '_GET_stream';
+
+/** The id of what comes before the first news of a session: whoever asks with it gets them all. */
+export const BEFORE_NEWS = `${NEWS}:-1`;
 
 interface Kept {
   readonly streamId: string;
+  readonly place: number;
   readonly message: JSONRPCMessage;
   readonly bytes: number;
 }
 
-/** The last events of an MCP session, in memory: who comes back with the id of one gets those of its stream that followed. */
-export function boundedEventStore(most: { readonly events: number; readonly bytes: number } = MOST): EventStore {
-  const kept = new Map<string, Kept>();
-  let count = 0;
+/**
+ * The last events of an MCP session, in memory: who comes back with the id of one gets those of its stream that followed. An
+ * id is the name of the stream and the place in it, so that a gap is known and counted.
+ */
+export function boundedEventStore({ events, bytes: mostBytes, missed }: KeptEvents = MOST): EventStore {
+  const kept = new Set<Kept>();
+  /** How many events a stream has had; streams of which nothing is kept are forgotten, but for the news. */
+  const counts = new Map<string, number>([[NEWS, 0]]);
   let bytes = 0;
+
+  function placeOf(id: string): { readonly streamId: string; readonly place: number } | undefined {
+    const parts = /^(.+):(-1|0|[1-9]\d{0,15})$/.exec(id);
+    const [streamId = '', place = Number.NaN] = [parts?.[1], Number(parts?.[2])];
+    if (!(place < (counts.get(streamId) ?? 0)) && id !== BEFORE_NEWS) return undefined;
+    if (streamId === NEWS)
+      return missed !== undefined || hasAllAfter(streamId, place) ? { streamId, place } : undefined;
+    return firstOf(streamId) <= place ? { streamId, place } : undefined;
+  }
+
+  const firstOf = (streamId: string): number => {
+    for (const event of kept) if (event.streamId === streamId) return event.place;
+    return counts.get(streamId) ?? 0;
+  };
+  const hasAllAfter = (streamId: string, place: number) => firstOf(streamId) <= place + 1;
+
+  function letGo(event: Kept): void {
+    kept.delete(event);
+    bytes -= event.bytes;
+    const { streamId, place } = event;
+    if (streamId !== NEWS && place + 1 === counts.get(streamId)) counts.delete(streamId);
+  }
+
   return {
     async storeEvent(streamId, message) {
-      const event = { streamId, message, bytes: Buffer.byteLength(JSON.stringify(message)) };
-      const id = String(count++);
-      kept.set(id, event);
+      const place = counts.get(streamId) ?? 0;
+      const event = { streamId, place, message, bytes: Buffer.byteLength(JSON.stringify(message)) };
+      counts.set(streamId, place + 1);
+      kept.add(event);
       bytes += event.bytes;
-      for (const [oldest, { bytes: freed }] of kept) {
-        if (kept.size <= most.events && bytes <= most.bytes) break;
-        kept.delete(oldest);
-        bytes -= freed;
+      for (const oldest of kept) {
+        if (kept.size <= events && bytes <= mostBytes) break;
+        letGo(oldest);
       }
-      return id;
+      return `${streamId}:${place}`;
     },
 
-    /** Undefined for an event that was never there or is no longer kept: what followed it cannot be told in full. */
-    getStreamIdForEventId: async id => kept.get(id)?.streamId,
+    /** Undefined for an event that was never there, or where what followed it cannot be told in full and nobody says so. */
+    getStreamIdForEventId: async id => placeOf(id)?.streamId,
 
     async replayEventsAfter(lastId, { send }) {
-      const streamId = kept.get(lastId)?.streamId;
-      if (streamId === undefined) throw new RangeError('the event is not kept');
-      const later = [...kept].filter(([id, event]) => event.streamId === streamId && Number(id) > Number(lastId));
+      const known = placeOf(lastId);
+      if (known === undefined) throw new RangeError('the event is not kept');
+      const { streamId, place } = known;
+      const first = firstOf(streamId);
+      if (missed !== undefined && streamId === NEWS && first > place + 1) {
+        await send(`${streamId}:${first - 1}`, missed(first - place - 1));
+      }
+      const later = [...kept].filter(event => event.streamId === streamId && event.place > place);
       // The event that opens a stream carries no message.
-      for (const [id, { message }] of later) if ('jsonrpc' in message) await send(id, message);
+      for (const event of later) {
+        if ('jsonrpc' in event.message) await send(`${streamId}:${event.place}`, event.message);
+      }
       return streamId;
     },
   };

@@ -7,7 +7,7 @@ const TOLD = 10;
 
 /** Arguments that a tool does not take: which, why, and what it takes. Nothing that was sent is quoted. */
 export function inputFault(
-  { name, template }: ToolDefinition,
+  { name, template }: Pick<ToolDefinition, 'name' | 'template'>,
   { issues }: z.ZodError,
 ): ErrorEnvelope<'VALIDATION_ERROR'> {
   const problems = issues

@@ -4,11 +4,14 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpServerFactory,
+  type ServerEventBus,
 } from '@modelcontextprotocol/server';
 import type { Machine } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import { BODY_MAX_BYTES, bodyText } from '../http/body-text.ts';
 import { errorStatus } from '../http/error-status.ts';
+import { boundedStream } from './bounded-stream.ts';
+import type { KeptEvents } from './event-store.ts';
 import { createMcpSessions } from './mcp-sessions.ts';
 
 /** Answers one request of an MCP client. Who may ask was settled before. */
@@ -19,6 +22,10 @@ export interface McpHttpOptions {
   /** Ids of MCP sessions, that nobody can guess. */
   readonly newSessionId?: (() => string) | undefined;
   readonly onFault?: ((thrown: unknown) => void) | undefined;
+  /** What is kept of a session for a client that lost its connection. */
+  readonly kept?: KeptEvents | undefined;
+  /** What clients of 2026-07-28 hear of that subscribe. */
+  readonly bus?: ServerEventBus | undefined;
 }
 
 export interface McpHttp {
@@ -32,28 +39,31 @@ export interface McpHttp {
  * with the session that its handshake begins; and requests of 2025-11-25 that name no session, each for itself.
  */
 export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions): McpHttp {
-  const { timers, newSessionId = randomUUID, onFault = () => undefined } = options;
+  const { timers, newSessionId = randomUUID, onFault = () => undefined, kept, bus } = options;
   const handler = createMcpHandler(createServer, {
     maxRequestBodySize: BODY_MAX_BYTES,
     keepAliveMs: 0,
     onerror: onFault,
+    ...(bus && { bus }),
   });
-  const sessions = createMcpSessions(createServer, { timers, newId: newSessionId, onFault });
+  const sessions = createMcpSessions(createServer, { timers, newId: newSessionId, onFault, kept });
+  const inSession = async (id: string, request: Request, body: unknown) => {
+    const response = (await sessions.go(id, request, body)) ?? noSession();
+    return response === 'lost' ? lostEvents() : response;
+  };
 
   async function route(request: Request): Promise<Response> {
     const sessionId = request.headers.get('mcp-session-id');
     if (request.method !== 'POST') {
-      return sessionId === null
-        ? handler.fetch(request)
-        : ((await sessions.go(sessionId, request, undefined)) ?? noSession());
+      return sessionId === null ? handler.fetch(request) : inSession(sessionId, request, undefined);
     }
     const text = await bodyText(request);
     if (!text.ok) return refused(text.error);
     const body = parsed(text.value);
     const whole = new Request(request.url, { method: 'POST', headers: request.headers, body: text.value });
     const given = body === undefined ? {} : { parsedBody: body };
-    if (!(await isLegacyRequest(whole.clone(), body))) return handler.fetch(whole, given);
-    if (sessionId !== null) return (await sessions.go(sessionId, whole, body)) ?? noSession();
+    if (!(await isLegacyRequest(whole.clone(), body))) return boundedStream(await handler.fetch(whole, given));
+    if (sessionId !== null) return inSession(sessionId, whole, body);
     return isInitializeRequest(body) ? ((await sessions.begin(whole, body)) ?? busy()) : handler.fetch(whole, given);
   }
 
@@ -83,6 +93,15 @@ function noSession(): Response {
       suggestion: 'Begin a new one with "initialize". Runs and their tokens outlive sessions: nothing is lost.',
     }),
     -32_001,
+  );
+}
+
+function lostEvents(): Response {
+  return refused(
+    failure('VALIDATION_ERROR', {
+      message: 'Last-Event-ID names an event that is not known in this session, or what followed it is no longer kept.',
+      suggestion: 'Open a stream without it, and ask anew for what you need: nothing but the stream is lost.',
+    }),
   );
 }
 

@@ -1,16 +1,30 @@
 import type { CommitNotice } from '@signalbox/app/runs';
-import type { Json } from '@signalbox/model';
+import type { Json, JsonObject } from '@signalbox/model';
+
+/** Every name that an operator's program is told something under (PRD 10.5). */
+export const newsNames = [
+  'frame.created',
+  'node.updated',
+  'task.updated',
+  'agent.stream',
+  'approval.requested',
+  'execution.status',
+] as const;
+type NewsName = (typeof newsNames)[number];
 
 export interface OperatorNotification {
-  readonly method: string;
-  readonly params: Readonly<Record<string, Json>>;
+  readonly method: `signalbox.${NewsName}`;
+  readonly params: JsonObject;
 }
 
-/** What a commit means for a program of an operator, in order (PRD 10.5). */
+/** What a commit means for a program of an operator, in order. */
 export function notificationsOf({ run, events, stream }: CommitNotice): readonly OperatorNotification[] {
   const written = Map.groupBy(
     events.flatMap(({ event }) => (event.type === 'state.changed' ? [event] : [])),
     ({ frame }) => frame,
+  );
+  const tasks = new Map(
+    events.flatMap(({ event }) => ('task' in event && 'node' in event ? [[event.node, event.task ?? null]] : [])),
   );
   const told = events.flatMap(({ event }): readonly OperatorNotification[] => {
     switch (event.type) {
@@ -21,7 +35,7 @@ export function notificationsOf({ run, events, stream }: CommitNotice): readonly
         ];
       }
       case 'node.status':
-        return [of('node.updated', { node_id: event.node, status: event.to, run_id: null })];
+        return [of('node.updated', { node_id: event.node, status: event.to, run_id: tasks.get(event.node) ?? null })];
       case 'task.started':
         return [of('task.updated', { task_id: event.task, status: 'running' })];
       case 'task.ended':
@@ -42,10 +56,18 @@ export function notificationsOf({ run, events, stream }: CommitNotice): readonly
   });
   const said = stream
     .filter(({ kind }) => kind !== 'message')
-    .map(({ task, kind, payload }) => of('agent.stream', { run_id: task, chunk_type: kind, payload }));
+    .map(({ task, kind, payload }) => of('agent.stream', { run_id: task, chunk_type: kind, payload: fields(payload) }));
   return [...told, ...said];
 
-  function of(name: string, params: Readonly<Record<string, Json>>): OperatorNotification {
+  function of(name: NewsName, params: JsonObject): OperatorNotification {
     return { method: `signalbox.${name}`, params: { execution_id: run, ...params } };
   }
+}
+
+/** What an agent said, always as an object. */
+function fields(payload: Json): JsonObject {
+  if (typeof payload === 'string') return { text: payload };
+  return typeof payload === 'object' && payload !== null && !Array.isArray(payload)
+    ? (payload as JsonObject)
+    : { value: payload };
 }

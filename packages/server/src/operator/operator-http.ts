@@ -1,6 +1,7 @@
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import { type McpHttp, mcpHttp } from '../mcp/mcp-http.ts';
 import { createOperatorMcp } from './operator-mcp.ts';
+import { changeBus, keptNews } from './subscriptions.ts';
 
 export interface OperatorHttp {
   /** Answers a request of a user. Nobody can use a session of somebody else: what is done in it bears its user's name. */
@@ -13,9 +14,12 @@ export function operatorHttp(
   { timers, onFault }: { readonly timers: Machine['timers']; readonly onFault: (thrown: unknown) => void },
 ): OperatorHttp {
   const byUser = new Map<string, McpHttp>();
+  const bus = changeBus(host.feed);
+  const newDesk = (user: string) =>
+    mcpHttp(createOperatorMcp({ host, by: user, onFault }), { timers, onFault, bus, kept: keptNews });
   return {
     route(request, user) {
-      const own = byUser.get(user) ?? mcpHttp(createOperatorMcp({ host, by: user, onFault }), { timers, onFault });
+      const own = byUser.get(user) ?? newDesk(user);
       byUser.set(user, own);
       return own.route(request);
     },

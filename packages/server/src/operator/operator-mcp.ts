@@ -7,38 +7,41 @@ import {
 } from '@modelcontextprotocol/server';
 import type { RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
-import type * as z from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
-import { inputJsonSchema, shownSchema } from '../mcp/tool-schema.ts';
-import { notificationsOf } from './notifications.ts';
+import { inputFault } from '../mcp/input-fault.ts';
+import { answerJsonSchema, inputJsonSchema, shownSchema } from '../mcp/tool-schema.ts';
+import { operatorInstructions } from './instructions.ts';
 import { operatorResources, resourceAt } from './resources.ts';
-import { type OperatorTool, operatorTools } from './tools.ts';
+import { tellNews } from './subscriptions.ts';
+import type { OperatorTool, ToolDesk } from './tool.ts';
+import { operatorTools } from './tools.ts';
 
 export interface OperatorMcpOptions {
   readonly host: RunHost;
   /** Who acts, as the events say it. */
   readonly by: string;
+  /** Where the server is reached over HTTP; a request over HTTP says it itself. */
+  readonly url?: string | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
-const instructions = `Signalbox runs plans of AI agents durably. Read what happens under signalbox://executions; act with the tools. An execution that waits has approvals: answer them with approval.respond. Every failure says what to do next.`;
-
 /**
- * The operator's surface (R9): what happens as resources, what to do about it as tools, and news of every commit to whoever
- * keeps a session. A fresh server for each session or request; it keeps nothing.
+ * The operator's surface (R9): what happens as resources, what to do about it as tools, and news of what is committed. A fresh
+ * server for each session, connection or request; it keeps what its client subscribed to and nothing else.
  */
-export function createOperatorMcp({ host, by, onFault = () => undefined }: OperatorMcpOptions): McpServerFactory {
-  return () => {
+export function createOperatorMcp({ host, by, url, onFault = () => undefined }: OperatorMcpOptions): McpServerFactory {
+  return context => {
     const server = new McpServer(
       { name: 'signalbox-operator', title: 'Signalbox, for operators', version: manifest.version },
-      { instructions, capabilities: { tools: {}, resources: {} } },
+      { instructions: operatorInstructions, capabilities: { tools: {}, resources: { subscribe: true } } },
     );
-    for (const [tool, inputSchema] of shown) {
+    const desk: ToolDesk = { host, by, url: context.requestInfo?.url ?? url };
+    for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
-      server.registerTool(name, { title, description, annotations, inputSchema }, async given => {
+      server.registerTool(name, { title, description, annotations, ...schemas }, async given => {
         try {
-          return await call(host, tool, given, by);
+          return await call(desk, tool, given);
         } catch (thrown) {
           onFault(thrown);
           return failed(unexpected(name));
@@ -46,21 +49,25 @@ export function createOperatorMcp({ host, by, onFault = () => undefined }: Opera
       });
     }
     serveResources(server, host, onFault);
-    tellNews(server, host);
+    tellNews(server, host.feed, context);
     return server;
   };
 }
 
-const shown = operatorTools.map(tool => [tool, shownSchema(() => inputJsonSchema(tool.input))] as const);
+const shown = operatorTools.map(tool => {
+  const inputSchema = shownSchema(() => inputJsonSchema(tool.input));
+  return [tool, { inputSchema, outputSchema: shownSchema(() => answerJsonSchema(tool.answer)) }] as const;
+});
 
-async function call(host: RunHost, tool: OperatorTool, given: unknown, by: string): Promise<CallToolResult> {
+async function call(desk: ToolDesk, tool: OperatorTool, given: unknown): Promise<CallToolResult> {
   const parsed = tool.input.safeParse(given ?? {});
-  if (!parsed.success) return failed(unfit(tool.name, parsed.error));
-  const answer = await tool.call(host, parsed.data, by);
+  if (!parsed.success) return failed(inputFault(tool, parsed.error));
+  const answer = await tool.call(desk, parsed.data);
   if (!answer.ok) return failed(answer.error);
+  const { value, attached = [] } = answer.value;
   return {
-    content: [{ type: 'text', text: JSON.stringify(answer.value, undefined, 2) }],
-    structuredContent: { ...answer.value },
+    content: [{ type: 'text', text: JSON.stringify(value, undefined, 2) }, ...attached],
+    structuredContent: { ...value },
   };
 }
 
@@ -98,21 +105,6 @@ function serveResources(server: McpServer, host: RunHost, onFault: (thrown: unkn
 
 const JSON_TYPE = 'application/json';
 
-/** A session hears of every commit from its handshake to its end. What is sent is bounded by the transport. */
-function tellNews(server: McpServer, host: RunHost): void {
-  let stop: () => void = () => undefined;
-  server.server.oninitialized = () => {
-    stop();
-    stop = host.feed.subscribe('all', notice => {
-      for (const { method, params } of notificationsOf(notice)) {
-        // A client that is gone hears nothing; its session ends by itself.
-        void server.server.notification({ method, params: { ...params } }).catch(() => undefined);
-      }
-    });
-  };
-  server.server.onclose = () => stop();
-}
-
 function failed(error: ErrorEnvelope): CallToolResult {
   const text = `${error.code}: ${error.message}\n${error.suggestion}`;
   return { isError: true, content: [{ type: 'text', text }], structuredContent: { ...error } };
@@ -120,14 +112,6 @@ function failed(error: ErrorEnvelope): CallToolResult {
 
 function refusedRead(error: ErrorEnvelope): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message} ${error.suggestion}`, error);
-}
-
-function unfit(name: string, { issues }: z.ZodError): ErrorEnvelope {
-  const told = issues.slice(0, 10).map(({ path, message }) => `${path.map(String).join('.') || 'input'}: ${message}`);
-  return failure('VALIDATION_ERROR', {
-    message: `${name} was not called: its arguments do not fit. ${told.join('; ')}.`,
-    suggestion: 'Change these arguments and call it again.',
-  });
 }
 
 function unknownResource(uri: string): ErrorEnvelope {

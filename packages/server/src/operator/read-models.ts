@@ -1,4 +1,4 @@
-import type { Decision, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
+import type { ArtifactRecord, Decision, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
 import type { Json, RunId, TreeNode, WireStoredEvent } from '@signalbox/model';
 
 /**
@@ -38,11 +38,14 @@ export function frameSummary({ index, at, trigger, written }: Frame) {
   return { frame_index: index, created_at: at, reason: trigger.kind, state_keys_changed: written };
 }
 
+type Changes = Readonly<Record<string, { readonly old: Json; readonly new: Json }>>;
+
 export function frameDetail(
   frame: Frame,
   parts: {
     readonly tree: readonly TreeNode[];
-    readonly changes: Readonly<Record<string, { readonly old: Json; readonly new: Json }>>;
+    readonly changes: Changes;
+    readonly volatileChanges: Changes;
     readonly events: readonly WireStoredEvent[];
   },
 ) {
@@ -50,6 +53,7 @@ export function frameDetail(
     ...frameSummary(frame),
     plan_tree: parts.tree,
     state_diff: parts.changes,
+    vol_diff: parts.volatileChanges,
     digest: frame.digest,
     verifiable: frame.verifiable,
     events: parts.events,
@@ -57,7 +61,7 @@ export function frameDetail(
 }
 
 export function nodeInstance(
-  { id, kind, label, status, iteration, reason, source }: TreeNode,
+  { id, kind, label, status, iteration, reason, handlers = [], source }: TreeNode,
   seen: { readonly mounted: number; readonly last: number },
   tasks: readonly Task[],
 ) {
@@ -68,6 +72,7 @@ export function nodeInstance(
     status,
     iteration,
     block_reason: reason ?? null,
+    handlers,
     source: source ?? null,
     mounted_at_frame: seen.mounted,
     last_seen_frame: seen.last,
@@ -116,6 +121,31 @@ export function approvalRecord(run: RunId, decision: Decision) {
     responded_at: closedAt ?? null,
     responder: answeredBy ?? null,
     comment: resolution?.rationale ?? null,
+  };
+}
+
+/** A longer content is left where it is. */
+const SHOWN_CONTENT = 4_096;
+
+export function artifactShown(run: RunId, record: ArtifactRecord) {
+  const { id, node, kind, name, bytes, mimeType, content, createdAt, key, version } = record;
+  const isShown = content !== undefined && bytes <= SHOWN_CONTENT;
+  return {
+    id,
+    execution_id: run,
+    node_id: node ?? null,
+    // An artifact is of the work that made it; which frame came then is not kept.
+    frame_id: null,
+    key: key ?? null,
+    version: version ?? 1,
+    type: kind,
+    name,
+    mime_type: mimeType,
+    bytes,
+    content: isShown ? { text: content } : { reference: `artifact://${id}` },
+    created_at: createdAt,
+    // A change makes another version.
+    updated_at: createdAt,
   };
 }
 

@@ -1,14 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { nodeKey, type RunHost, type RunRecord, type Task } from '@signalbox/app/runs';
 import {
   type ErrorEnvelope,
   err,
   failure,
   type Json,
+  json,
   type Result,
   type RunId,
   type WireStoredEvent,
 } from '@signalbox/model';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { knownRun } from '../routes/known-run.ts';
 import { type ReadNode, readTree } from '../views/tree-view.ts';
 import { executionSummary } from './read-models.ts';
@@ -22,14 +24,22 @@ export interface ResourcePlace {
   readonly query: URLSearchParams;
 }
 
-type Read = Promise<Result<object, ErrorEnvelope>>;
+type Read<T extends object = object> = Promise<Result<T, ErrorEnvelope>>;
 
-export async function ofRun({ reader }: OperatorHost, { parts }: ResourcePlace, read: (run: RunRecord) => Read): Read {
+export async function ofRun<T extends object>(
+  { reader }: OperatorHost,
+  { parts }: ResourcePlace,
+  read: (run: RunRecord) => Read<T>,
+): Read<T> {
   const run = await knownRun(reader, parts[0] ?? '');
   return run.ok ? read(run.value) : run;
 }
 
-export function ofNode(host: OperatorHost, place: ResourcePlace, read: (run: RunRecord, node: ReadNode) => Read): Read {
+export function ofNode<T extends object>(
+  host: OperatorHost,
+  place: ResourcePlace,
+  read: (run: RunRecord, node: ReadNode) => Read<T>,
+): Read<T> {
   return ofRun(host, place, async record => {
     const tree = await readTree(host.reader, record.id, record.frames);
     const found = tree.find(({ node }) => node.id === place.parts[1]);
@@ -87,6 +97,29 @@ export async function changesIn({ reader }: OperatorHost, run: RunId, frame: num
   }
   return changes;
 }
+
+/** What renders read of volatile state that was another value, or not read, in the frame before. */
+export async function volatileChangesIn({ reader }: OperatorHost, run: RunId, frame: number) {
+  const before = frame === 0 ? new Map<string, Json>() : await reader.at(run, 'read', frame - 1);
+  const after = await reader.at(run, 'read', frame);
+  const changes: Record<string, { old: Json; new: Json }> = {};
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    if (!key.startsWith(VOLATILE)) continue;
+    const [old, now] = [volatileValue(before.get(key)), volatileValue(after.get(key))];
+    if (!isDeepStrictEqual(old, now)) changes[key.slice(VOLATILE.length)] = { old, new: now };
+  }
+  return changes;
+}
+
+/** How rows of reads name keys of volatile state. */
+const VOLATILE = 'v:';
+
+function volatileValue(row: Json | undefined): Json {
+  const read = volatileRow.safeParse(row);
+  return read.success ? (read.data.value ?? null) : null;
+}
+
+const volatileRow = z.object({ value: json.optional() });
 
 /** The events between a frame and the next. */
 export async function eventsOfFrame(

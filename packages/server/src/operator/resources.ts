@@ -2,7 +2,16 @@ import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runStatus }
 import * as z from 'zod';
 import { knownRun, unknownFrame } from '../routes/known-run.ts';
 import { readTree } from '../views/tree-view.ts';
-import { agentRun, approvalRecord, executionDetail, frameDetail, frameSummary, nodeInstance } from './read-models.ts';
+import { SCHEME } from './address.ts';
+import {
+  agentRun,
+  approvalRecord,
+  artifactShown,
+  executionDetail,
+  frameDetail,
+  frameSummary,
+  nodeInstance,
+} from './read-models.ts';
 import {
   changesIn,
   eventsOfFrame,
@@ -13,6 +22,7 @@ import {
   seenIn,
   summaryOf,
   tasksOf,
+  volatileChangesIn,
   withQuery,
 } from './resource-reads.ts';
 
@@ -25,7 +35,6 @@ export interface OperatorResource {
   read(host: OperatorHost, place: ResourcePlace): Promise<Result<object, ErrorEnvelope>>;
 }
 
-const SCHEME = 'signalbox://';
 const PAGE = 100;
 const MOST = 500;
 
@@ -104,6 +113,7 @@ export const operatorResources: readonly OperatorResource[] = [
           frameDetail(frame, {
             tree: tree.map(({ node }) => node),
             changes: await changesIn(host, id, index),
+            volatileChanges: await volatileChangesIn(host, id, index),
             events: await eventsOfFrame(host, id, index),
           }),
         );
@@ -150,9 +160,16 @@ export const operatorResources: readonly OperatorResource[] = [
   },
   {
     name: 'artifacts',
-    uri: `${SCHEME}executions/{id}/artifacts`,
-    description: 'What an execution produced for people to look at.',
-    read: (host, place) => ofRun(host, place, async ({ id }) => ok({ artifacts: await host.reader.artifacts(id) })),
+    uri: `${SCHEME}executions/{id}/artifacts{?from,limit}`,
+    description:
+      'What an execution produced for people to look at, oldest first. A short content is here, a longer one under its reference.',
+    read: (host, place) =>
+      ofRun(host, place, ({ id }) =>
+        withQuery(place.query, page, async ({ from = 0, limit = PAGE }) => {
+          const shown = (await host.reader.artifacts(id)).slice(from, from + limit);
+          return ok({ artifacts: shown.map(record => artifactShown(id, record)), next: from + shown.length });
+        }),
+      ),
   },
   {
     name: 'approvals',

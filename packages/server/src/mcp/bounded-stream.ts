@@ -1,0 +1,37 @@
+/** What waits for a client that does not read, at most. */
+export const WAITING_BYTES = 1_048_576;
+
+/**
+ * The same response; where it is a stream, it is read as it comes, and ends when more waits for its client than may. The
+ * client comes back with the id of the last event that it got.
+ */
+export function boundedStream(response: Response, mostBytes = WAITING_BYTES): Response {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (response.body === null || !isStream) return response;
+  const reader = response.body.getReader();
+
+  async function pump(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        // One event may be larger than everything that may wait.
+        if ((controller.desiredSize ?? 0) <= 0) throw new RangeError('the client does not read');
+        controller.enqueue(value);
+      }
+    } catch (thrown) {
+      controller.error(thrown);
+      await reader.cancel(thrown).catch(() => undefined);
+    }
+  }
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: controller => void pump(controller),
+      cancel: reason => reader.cancel(reason),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: mostBytes }),
+  );
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}

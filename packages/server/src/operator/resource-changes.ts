@@ -1,0 +1,40 @@
+import type { CommitNotice } from '@signalbox/app/runs';
+import { executionAddress, LIST, nodeAddress, SCHEME } from './address.ts';
+
+/** The addresses of the resources that a commit changed, without queries, each once. */
+export function changedResources({ run, events, stream }: CommitNotice): readonly string[] {
+  const execution = executionAddress(run);
+  const changed = new Set<string>();
+  // What agents say is no event, but is told where events are.
+  if (events.length > 0 || stream.length > 0) changed.add(`${execution}/events`);
+  for (const { event } of events) {
+    changed.add(execution);
+    if ('frame' in event && typeof event.frame === 'number') changed.add(`${execution}/frames/${event.frame}`);
+    if ('node' in event && typeof event.node === 'string') {
+      changed.add(nodeAddress(run, event.node));
+      if ('task' in event) changed.add(`${nodeAddress(run, event.node)}/runs`);
+    }
+    switch (event.type) {
+      case 'frame.committed':
+        changed.add(`${execution}/frames`);
+        break;
+      case 'artifact.created':
+        changed.add(`${execution}/artifacts`);
+        break;
+      case 'run.created':
+        changed.add(LIST).add(`${SCHEME}scripts`).add(`${SCHEME}health`);
+        break;
+      case 'run.status':
+      case 'usage.recorded':
+        changed.add(LIST).add(`${SCHEME}health`);
+        break;
+      case 'decision.asked':
+      case 'decision.proposed':
+      case 'decision.answered':
+      case 'decision.withdrawn':
+        changed.add(`${execution}/approvals`).add(`${SCHEME}health`);
+        break;
+    }
+  }
+  return [...changed];
+}

@@ -1,0 +1,108 @@
+import type { RunAction } from '@signalbox/app/runs';
+import { approvalId, type ErrorEnvelope, editOp, err, failure, json, ok, text } from '@signalbox/model';
+import * as z from 'zod';
+import { knownRun } from '../routes/known-run.ts';
+import { resolutionOf } from '../views/decision-view.ts';
+import { approvalSchema, stateChangeSchema } from './answer-schemas.ts';
+import { approvalRecord } from './read-models.ts';
+import {
+  type Answer,
+  adds,
+  EXECUTION,
+  executionFields,
+  harms,
+  type OperatorTool,
+  type ToolDesk,
+  tool,
+} from './tool.ts';
+
+const stateKey = text.min(1).max(1024).describe('A key of the state that the plan declares.');
+const trigger = text.min(1).max(1024).describe('Why, in words: it is kept in the log, beside who and both values.');
+
+export const stateTools: readonly OperatorTool[] = [
+  tool({
+    name: 'state.set',
+    title: 'Set a key of state',
+    description: `Puts a value in the place of what a key of an execution's durable state holds; the execution is rendered anew with it.
+It must fit what the plan declares, otherwise it is refused with plan/state-invalid and nothing is changed. Read the newest frame first to know what is there.
+To add to what is there, use state.update: it cannot overwrite what happened since you looked.`,
+    annotations: harms,
+    template: { execution_id: EXECUTION, key: '<key>', value: '<value>', trigger: '<why>' },
+    input: z.strictObject({
+      ...executionFields,
+      key: stateKey,
+      value: json.optional().describe('Left out, the key is taken away.'),
+      trigger,
+    }),
+    answer: stateChangeSchema,
+    call: (desk, { execution_id, key, value, trigger: reason }) =>
+      edit(desk, execution_id, { kind: 'edit', key, value, reason }),
+  }),
+  tool({
+    name: 'state.update',
+    title: 'Update a key of state',
+    description: `Changes a key of an execution's durable state by what it holds when the change is made, not by what you last read: two updates at once both count.
+increment adds a number (a negative one takes away), append adds one item at the end of a list, merge puts the fields of an object over those that are there (one level deep; null is a value). A key that holds nothing counts as 0, an empty list, an object without fields.
+What it makes must fit the plan, otherwise it is refused with plan/state-invalid and nothing is changed.
+Calling it twice does it twice.`,
+    annotations: adds,
+    template: { execution_id: EXECUTION, key: '<key>', op: 'increment', value: 1, trigger: '<why>' },
+    input: z.strictObject({
+      ...executionFields,
+      key: stateKey,
+      op: editOp,
+      value: json.describe('A number for increment, any item for append, an object for merge.'),
+      trigger,
+    }),
+    answer: stateChangeSchema,
+    call: (desk, { execution_id, key, op, value, trigger: reason }) =>
+      edit(desk, execution_id, { kind: 'edit', key, op, value, reason }),
+  }),
+  tool({
+    name: 'approval.respond',
+    title: 'Answer a decision',
+    description: `Answers what waits for a person in an execution: a tool call that needs consent, a question, a review.
+Read signalbox://executions/{id}/approvals first and answer what is shown there; only a person, or you where a person said so, decides.
+It is answered once: a second answer gets the first one's outcome back. The execution goes on by itself.`,
+    annotations: harms,
+    template: { execution_id: EXECUTION, approval_id: '<id of an approval>', decision: 'approve', comment: '<why>' },
+    input: z.strictObject({
+      ...executionFields,
+      approval_id: approvalId.describe('As the approvals of the execution list it.'),
+      decision: z.enum(['approve', 'deny']),
+      comment: text.max(4096).optional().describe('Why; whoever asked reads it.'),
+    }),
+    answer: approvalSchema,
+    async call({ host, by }, { execution_id, approval_id, decision, comment }) {
+      const found = await host.reader.decision(approval_id);
+      if (found === undefined || found.run !== execution_id) return err(unknownApproval(approval_id));
+      const status = decision === 'approve' ? 'approved' : 'denied';
+      const body = { status, ...(comment !== undefined && { rationale: comment }) } as const;
+      const answered = await host.answer(approval_id, { resolution: resolutionOf(body, found.decision.kind) }, by);
+      return answered.ok ? ok({ value: approvalRecord(found.run, answered.value) }) : answered;
+    },
+  }),
+];
+
+async function edit(
+  { host, by }: ToolDesk,
+  given: string,
+  action: Extract<RunAction, { readonly kind: 'edit' }>,
+): Answer {
+  const run = await knownRun(host.reader, given);
+  if (!run.ok) return run;
+  const { id } = run.value;
+  const edited = await host.act(id, action, by);
+  if (!edited.ok) return edited;
+  const { status, frames } = (await host.reader.run(id)) ?? run.value;
+  const value = (await host.reader.valueAt(id, 'state', action.key, frames)) ?? null;
+  return ok({ value: { execution_id: id, key: action.key, value, status, current_frame_index: frames - 1 } });
+}
+
+function unknownApproval(given: string): ErrorEnvelope {
+  return failure('decision/unknown', {
+    message: `The execution has no decision ${given}.`,
+    suggestion: 'Read the approvals of the execution and answer one of them.',
+    details: { decision: given },
+  });
+}

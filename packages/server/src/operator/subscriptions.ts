@@ -1,0 +1,116 @@
+/**
+ * What operators' programs hear without asking, as each revision of the protocol has it.
+ *
+ * N1  2025-11-25: a session hears of every commit (PRD 10.5) from its handshake to its end, and of changes of the resources
+ *     that it subscribed to. It is told what was missed where that is no longer kept.
+ * N2  2026-07-28: who listens hears of changes of the resources that were named, and of nothing else. The change of `…/events`
+ *     carries what was committed, as a session would be told it.
+ * N3  An address is subscribed to without its query: what it shows of a resource changes with the resource.
+ */
+import {
+  type JSONRPCMessage,
+  type McpRequestContext,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server';
+import type { CommitNotice, RunFeed } from '@signalbox/app/runs';
+import { failure } from '@signalbox/model';
+import { executionAddress, plainAddress } from './address.ts';
+import { notificationsOf } from './notifications.ts';
+import { changedResources } from './resource-changes.ts';
+import { resourceAt } from './resources.ts';
+
+/** The field of `_meta` in which a change carries what was committed. */
+export const NEWS_FIELD = 'signalbox/news';
+
+/** A session subscribes to as many resources. */
+const MOST_SUBSCRIPTIONS = 1_000;
+
+/** How much is kept of a session's news for a client that lost its connection (PRD 7.8.4). */
+export const keptNews = {
+  events: 1_000,
+  bytes: 4 * 1_048_576,
+  missed: (count: number): JSONRPCMessage => ({
+    jsonrpc: '2.0',
+    method: 'signalbox.events.missed',
+    params: {
+      count,
+      suggestion:
+        'These are no longer kept. Read what you follow anew: signalbox://executions/{id}/events has everything.',
+    },
+  }),
+};
+
+/** Lets a server tell its client, for as long as the two are connected. */
+export function tellNews(server: McpServer, feed: RunFeed, { era, requestInfo }: McpRequestContext): void {
+  let stop: () => void = () => undefined;
+  server.server.onclose = () => stop();
+  if (era === 'modern') {
+    // Over HTTP every request is for itself; who listens there is on the bus.
+    if (requestInfo === undefined) stop = feed.subscribe('all', notice => changesOf(notice).forEach(send));
+    return;
+  }
+  const subscribed = new Map<string, string>();
+  let isConnected = false;
+  server.server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    if (!isConnected)
+      throw refused('A subscription is of a session, and this request is of none.', 'Begin one with "initialize".');
+    if (resourceAt(uri) === undefined)
+      throw refused(`There is no resource ${uri.slice(0, 200)}.`, 'List the resources and their templates.');
+    if (subscribed.size >= MOST_SUBSCRIPTIONS && !subscribed.has(uri)) {
+      throw refused(
+        `A session subscribes to ${MOST_SUBSCRIPTIONS} resources at most.`,
+        'Unsubscribe from some of them.',
+      );
+    }
+    subscribed.set(uri, plainAddress(uri));
+    return {};
+  });
+  server.server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    subscribed.delete(uri);
+    return {};
+  });
+  server.server.oninitialized = () => {
+    isConnected = true;
+    stop();
+    stop = feed.subscribe('all', notice => {
+      for (const { method, params } of notificationsOf(notice)) send({ method, params: { ...params } });
+      if (subscribed.size === 0) return;
+      const changed = new Set(changedResources(notice));
+      for (const [uri, plain] of subscribed) {
+        if (changed.has(plain)) send({ method: 'notifications/resources/updated', params: { uri } });
+      }
+    });
+  };
+
+  function send(notification: { readonly method: string; readonly params: Record<string, unknown> }): void {
+    // A client that is gone hears nothing; its session ends by itself.
+    void server.server.notification(notification).catch(() => undefined);
+  }
+}
+
+/** The changes that who listens over HTTP with 2026-07-28 can hear of. Only what is committed speaks on it. */
+export function changeBus(feed: RunFeed): ServerEventBus {
+  return {
+    publish: () => undefined,
+    subscribe: listener =>
+      feed.subscribe('all', notice => {
+        for (const { params } of changesOf(notice)) listener({ kind: 'resource_updated', uri: params.uri, params });
+      }),
+  };
+}
+
+function changesOf(notice: CommitNotice) {
+  const events = `${executionAddress(notice.run)}/events`;
+  return changedResources(notice).map(uri => ({
+    method: 'notifications/resources/updated',
+    params: { uri, ...(uri === events && { _meta: { [NEWS_FIELD]: notificationsOf(notice) } }) },
+  }));
+}
+
+function refused(message: string, suggestion: string): ProtocolError {
+  const error = failure('VALIDATION_ERROR', { message, suggestion });
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${message} ${suggestion}`, error);
+}
