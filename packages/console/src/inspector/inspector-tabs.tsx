@@ -1,5 +1,5 @@
-import type { Json, RunId, TreeNode, WireChunk, WireDecision, WireTask } from '@signalbox/model';
-import { lazy, type ReactNode, Suspense } from 'react';
+import type { Json, NodeInput, RunId, TreeNode, WireChunk, WireDecision, WireTask } from '@signalbox/model';
+import { lazy, Suspense } from 'react';
 import { CopyButton } from '../frame/copy-button.tsx';
 import { JsonView } from '../frame/json-view.tsx';
 import { Moment } from '../frame/moment.tsx';
@@ -9,6 +9,7 @@ import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { type RunStory, spoken } from '../story/run-story.ts';
 import { many, span } from '../story/words.ts';
+import { Block, Pair } from './block.tsx';
 import { Tail } from './tail.tsx';
 import type { Transcript } from './transcript.ts';
 
@@ -27,13 +28,16 @@ interface TabProps {
 
 interface WithDecisions extends TabProps {
   readonly decisions: readonly WireDecision[];
+  readonly input: NodeInput | undefined;
 }
 
-export function SummaryTab({ node, tasks, task, chunks, story, decisions }: WithDecisions) {
+export function SummaryTab({ node, tasks, task, chunks, story, decisions, input }: WithDecisions) {
   const now = useNow(task !== undefined && task.endedAt === undefined);
   const spent = chunks === undefined ? undefined : spendingOf(chunks);
   const waiting = decisions.filter(({ decision }) => decision.node === node.id);
-  const handlers = story.handlers.get(node.id) ?? [];
+  const ran = story.handlers.get(node.id) ?? [];
+  const written = node.handlers ?? input?.handlers ?? [];
+  const signature = input?.startedSignature ?? input?.signature;
   return (
     <>
       <dl className="pairs">
@@ -69,7 +73,15 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions }: With
             <SpendingWords spending={spent} />
           </Pair>
         )}
-        {handlers.length > 0 && <Pair name="handlers ran">{handlers.join(', ')}</Pair>}
+        {signature !== undefined && (
+          <Pair name="signature">
+            <code title="What the work is known by: a retry does the same work again, under the same one.">
+              {signature}
+            </code>
+          </Pair>
+        )}
+        {written.length > 0 && <Pair name="handlers">{written.join(', ')}</Pair>}
+        {ran.length > 0 && <Pair name="handlers ran">{ran.join(', ')}</Pair>}
         {tasks !== undefined && tasks.length > 1 && <Pair name="tasks in all">{tasks.length}</Pair>}
       </dl>
       {task?.lastError !== undefined && (
@@ -78,24 +90,6 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions }: With
           <pre className="errorbox-words">{task.lastError.message}</pre>
           <code>{task.lastError.code}</code>
         </div>
-      )}
-    </>
-  );
-}
-
-export function InputTab({ node, transcript, decisions }: WithDecisions) {
-  const asked = decisions.find(({ decision }) => decision.node === node.id);
-  const hasAny = node.detail !== undefined || transcript?.note !== undefined || asked !== undefined;
-  if (!hasAny) return <Empty title="Nothing was given to it that is kept" />;
-  return (
-    <>
-      {node.detail !== undefined && <Block title="Asked to">{node.detail}</Block>}
-      {transcript?.model !== undefined && <Block title="Model">{transcript.model}</Block>}
-      {transcript?.note !== undefined && <Block title="Told besides">{transcript.note}</Block>}
-      {asked !== undefined && (
-        <Block title="Proposal">
-          <JsonView value={asked.decision.proposal} />
-        </Block>
       )}
     </>
   );
@@ -143,24 +137,6 @@ function Words({ value }: { readonly value: Json }) {
     <Suspense fallback={<pre className="code">{value}</pre>}>
       <Prose text={value} />
     </Suspense>
-  );
-}
-
-function Block({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="block">
-      <h3 className="eyebrow">{title}</h3>
-      <div>{children}</div>
-    </section>
-  );
-}
-
-function Pair({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

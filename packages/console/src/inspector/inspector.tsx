@@ -5,24 +5,25 @@ import { Lamp } from '../frame/lamp.tsx';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';
-import { DefinitionTab, InputTab, JsonTab, LogsTab, OutputTab, SummaryTab } from './inspector-tabs.tsx';
+import { InputTab } from './input-tab.tsx';
+import { DefinitionTab, JsonTab, LogsTab, OutputTab, SummaryTab } from './inspector-tabs.tsx';
 import { NodeLevers } from './node-levers.tsx';
 import { ToolsTab } from './tools-tab.tsx';
 import { transcriptOf } from './transcript.ts';
-import { useStream, useTasks } from './use-node-work.ts';
+import { useNodeInput, useStream, useTasks } from './use-node-work.ts';
 
 interface InspectorProps {
   readonly run: RunId;
   readonly node: TreeNode;
   readonly story: RunStory;
-  /** Whether it is looked back: then there is nothing to do about it. */
-  readonly isPast: boolean;
+  /** The frame that is looked back at: then there is nothing to do about the node. */
+  readonly frame: number | undefined;
   readonly tab: InspectorTab;
   onTab(tab: InspectorTab): void;
 }
 
 /** One node: what it was given, what it does, what came of it. */
-export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorProps) {
+export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProps) {
   const { events, decisions, speech } = story;
   const tasks = useTasks(run, events, true);
   const own = tasks?.filter(task => task.node === node.id);
@@ -31,7 +32,9 @@ export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorPro
     own?.find(({ id }) => id === chosen) ??
     own?.findLast(({ iteration }) => iteration === node.iteration) ??
     own?.at(-1);
-  const chunks = useStream(run, task, lastMoveOf(events, node.id) + (speech.get(task?.id ?? '')?.next ?? 0));
+  const moved = lastMoveOf(events, node.id);
+  const input = useNodeInput(run, node.id, frame, moved);
+  const chunks = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
   const transcript = chunks && transcriptOf(chunks);
   const { signal, word } = nodeStanding(node.status);
   const part = { run, node, tasks: own, task, chunks, transcript, story };
@@ -59,7 +62,7 @@ export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorPro
             </select>
           </label>
         )}
-        {!isPast && <NodeLevers run={run} node={node} />}
+        {frame === undefined && <NodeLevers run={run} node={node} />}
       </header>
       <Tabs.Root
         value={tab}
@@ -77,8 +80,15 @@ export function Inspector({ run, node, story, isPast, tab, onTab }: InspectorPro
           ))}
         </Tabs.List>
         <Tabs.Content value={tab} className="tabpage">
-          {tab === 'summary' && <SummaryTab {...part} decisions={decisions} />}
-          {tab === 'input' && <InputTab {...part} decisions={decisions} />}
+          {tab === 'summary' && <SummaryTab {...part} decisions={decisions} input={input.data} />}
+          {tab === 'input' && (
+            <InputTab
+              input={input.data}
+              error={input.error}
+              transcript={transcript}
+              asked={decisions.find(({ decision }) => decision.node === node.id)}
+            />
+          )}
           {tab === 'output' && <OutputTab {...part} />}
           {tab === 'tools' && <ToolsTab run={run} transcript={transcript} />}
           {tab === 'logs' && <LogsTab {...part} />}

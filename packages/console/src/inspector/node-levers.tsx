@@ -6,20 +6,23 @@ import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
-import { workKinds } from '../story/tree-rows.ts';
+import { loopKinds, workKinds } from '../story/tree-rows.ts';
 
-/** What can be done about a node, if it is one that does work. */
+/** What can be done about a node that does work, or about a loop. */
 export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: TreeNode }) {
   const client = useClient();
   const { dangerous } = useSettings();
   const { isBusy, error, send } = useCommand();
   const [asks, setAsks] = useState<'rerun' | 'reset'>();
-  if (!workKinds.has(node.kind)) return null;
   const { id, status, label } = node;
-  const canCancel = status === 'running' || status === 'scheduled' || status === 'blocked';
-  const canRetry = status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned';
+  const isLoop = loopKinds.has(node.kind);
+  if (!workKinds.has(node.kind) && !isLoop) return null;
+  const canCancel = !isLoop && (status === 'running' || status === 'scheduled' || status === 'blocked');
+  const canRetry =
+    !isLoop && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');
+  const canReset = isLoop && status !== 'idle' && status !== 'skipped' && dangerous === 'ask';
   const hasBegun = canCancel || canRetry;
-  if (!hasBegun && error === undefined) return null;
+  if (!hasBegun && !canReset && error === undefined) return null;
   return (
     <div className="levers">
       {canRetry && (
@@ -47,9 +50,9 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
           Rerun from here…
         </button>
       )}
-      {canRetry && dangerous === 'ask' && (
+      {canReset && (
         <button type="button" className="button button-small button-danger" onClick={() => setAsks('reset')}>
-          Reset…
+          Reset its counter…
         </button>
       )}
       {asks === 'rerun' && (
@@ -62,12 +65,15 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
       )}
       {asks === 'reset' && (
         <Confirm
-          title={`Reset ${label}?`}
+          title={`Reset the counter of ${label}?`}
           word="Reset"
           onConfirm={() => send(() => client.reset(run, id))}
           onClose={() => setAsks(undefined)}
         >
-          <p>What it did and kept in this run no longer counts, and it begins anew.</p>
+          <p>
+            The turns that it took no longer count: it may take as many again as it is allowed. What was done in them
+            stays done.
+          </p>
         </Confirm>
       )}
       {error !== undefined && <ErrorBox error={error} title="It did not work" />}

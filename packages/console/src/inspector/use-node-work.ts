@@ -25,3 +25,11 @@ export function useStream(run: RunId, task: WireTask | undefined, version: numbe
   });
   return data;
 }
+
+/** What a node was given, as a frame has it, or as it is now. `moved` changes when it may have been given something else. */
+export function useNodeInput(run: RunId, node: string, frame: number | undefined, moved: number) {
+  const client = useClient();
+  return useRead(['node-input', run, node, frame ?? `now ${moved}`], () => client.nodeInput(run, node, frame), {
+    keeps: true,
+  });
+}

@@ -134,9 +134,7 @@ function OneRun({ run }: { readonly run: RunId }) {
               {tab === 'plan' && !isGone && <PlanTab nodes={tree} current={current} onCurrent={lookAt} />}
               {tab === 'state' && !isGone && (
                 <StateTab
-                  state={frame === undefined ? now.state : view.state}
-                  before={frame === undefined ? undefined : view.before}
-                  error={frame === undefined ? now.error : view.error}
+                  {...(frame === undefined ? { ...now, before: undefined } : view)}
                   {...(frame === undefined && canEdit && { run })}
                 />
               )}
@@ -162,7 +160,7 @@ function OneRun({ run }: { readonly run: RunId }) {
             run={run}
             node={shown}
             story={story}
-            isPast={frame !== undefined}
+            frame={frame === undefined ? undefined : (view.frame ?? frame)}
             tab={look}
             onTab={name => go({ look: name })}
           />

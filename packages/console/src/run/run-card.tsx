@@ -1,8 +1,8 @@
 import type { Json, RunSummary } from '@signalbox/model';
-import type { ReactNode } from 'react';
 import { CopyButton } from '../frame/copy-button.tsx';
 import { JsonView } from '../frame/json-view.tsx';
 import { Moment } from '../frame/moment.tsx';
+import { Block, Pair } from '../inspector/block.tsx';
 import { money, span, tokens } from '../story/words.ts';
 import { LineagePanel } from './lineage-panel.tsx';
 
@@ -53,10 +53,9 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
         </dl>
         <LineagePanel run={record.id} origin={record.origin} />
         {input !== undefined && input !== null && (
-          <section className="block">
-            <h3 className="eyebrow">Input</h3>
+          <Block title="Input">
             <JsonView value={input} />
-          </section>
+          </Block>
         )}
       </div>
     </section>
@@ -73,13 +72,4 @@ function Limits({ limits }: { readonly limits: RunSummary['record']['limits'] })
     maxRetriesPerTask !== undefined && `${maxRetriesPerTask} retries a task`,
   ].filter(word => word !== false);
   return words.length === 0 ? null : <Pair name="at most">{words.join(', ')}</Pair>;
-}
-
-function Pair({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }

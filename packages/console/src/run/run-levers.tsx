@@ -7,7 +7,9 @@ import { ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { ReplayDialog, VerifyDialog } from './check-dialog.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
+import { saveFile } from './save-file.ts';
 import { SignalDialog } from './signal-dialog.tsx';
 
 interface RunLeversProps {
@@ -22,12 +24,18 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
   const navigate = useNavigate();
   const { dangerous } = useSettings();
   const { isBusy, error, send } = useCommand();
-  const [asks, setAsks] = useState<'terminate' | 'signal' | 'fork'>();
+  const [asks, setAsks] = useState<'terminate' | 'signal' | 'fork' | 'verify' | 'replay'>();
   const { id, status } = record;
   const isUnderWay = status === 'running' || status === 'queued' || status === 'waiting';
   const isOpen = isUnderWay || status === 'paused' || status === 'stalled';
   const at = frame ?? record.frames - 1;
   const canResume = status === 'paused' || status === 'stalled' || status === 'failed' || status === 'stopped';
+  const exportRun = () =>
+    send(async () => {
+      const bundle = await client.bundle(id);
+      if (bundle.ok) saveFile(`${id}.bundle`, bundle.value, 'application/gzip');
+      return bundle;
+    });
   return (
     <div className="levers">
       {isUnderWay && (
@@ -71,6 +79,17 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
                 Fork from frame {at}…
               </DropdownMenu.Item>
             )}
+            <DropdownMenu.Item className="menu-item" onSelect={() => void exportRun()}>
+              Export as a bundle
+            </DropdownMenu.Item>
+            <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('verify')}>
+              Verify its record…
+            </DropdownMenu.Item>
+            {record.frames > 0 && record.driver === 'plan' && (
+              <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('replay')}>
+                Replay without models…
+              </DropdownMenu.Item>
+            )}
             <DropdownMenu.Item
               className="menu-item"
               onSelect={() => void send(() => (record.kept === undefined ? client.keep(id) : client.unkeep(id)))}
@@ -105,6 +124,8 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
           onClose={() => setAsks(undefined)}
         />
       )}
+      {asks === 'verify' && <VerifyDialog record={record} onClose={() => setAsks(undefined)} />}
+      {asks === 'replay' && <ReplayDialog record={record} onClose={() => setAsks(undefined)} />}
       {asks === 'terminate' && (
         <Confirm
           title={`Terminate ${record.name}?`}

@@ -45,7 +45,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
         {!read.verifiable && 'It read something that was not recorded: it cannot be verified.'}
       </p>
       <Panel title="State against the frame before">
-        <StateTab state={view.state} before={view.before} error={view.error} />
+        <StateTab {...view} />
       </Panel>
     </div>
   );

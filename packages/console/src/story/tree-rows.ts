@@ -56,6 +56,9 @@ export const workKinds: ReadonlySet<string> = new Set([
   'subplan',
 ]);
 
+/** The kinds of nodes that take turns. */
+export const loopKinds: ReadonlySet<string> = new Set(['while', 'ralph']);
+
 /** What comes next: work that is scheduled, and the first of each place that has not begun. */
 export function nextWork(nodes: readonly TreeNode[], limit: number): readonly TreeNode[] {
   const work = nodes.filter(({ kind }) => workKinds.has(kind));

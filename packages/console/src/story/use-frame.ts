@@ -4,6 +4,8 @@ import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 
 export type State = Readonly<Record<string, Json>>;
+/** Without a value, what was read was not kept. */
+export type Volatile = Readonly<Record<string, { readonly value?: Json | undefined }>>;
 
 /** A frame that is looked back at. What is undefined is being read. */
 export interface FrameView {
@@ -13,6 +15,9 @@ export interface FrameView {
   readonly state: State | undefined;
   /** The state of the frame before it. */
   readonly before: State | undefined;
+  /** What its render read of volatile state, and what the one before it did. */
+  readonly volatile: Volatile | undefined;
+  readonly volatileBefore: Volatile | undefined;
   readonly error: ErrorEnvelope | undefined;
 }
 
@@ -35,6 +40,8 @@ export function useFrame(run: RunId, frame: number | undefined): FrameView {
     tree: isEnabled ? tree.data?.tree : undefined,
     state: isEnabled ? state.data?.state : undefined,
     before: isEnabled ? (at > 0 ? before.data?.state : {}) : undefined,
+    volatile: isEnabled ? state.data?.volatile : undefined,
+    volatileBefore: isEnabled && at > 0 ? before.data?.volatile : undefined,
     error: tree.error ?? state.error ?? before.error ?? undefined,
   };
 }

@@ -1,10 +1,11 @@
 import type { ErrorEnvelope, RunId } from '@signalbox/model';
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
-import type { State } from './use-frame.ts';
+import type { State, Volatile } from './use-frame.ts';
 
 export interface StateNow {
   readonly state: State | undefined;
+  readonly volatile: Volatile | undefined;
   readonly error: ErrorEnvelope | undefined;
 }
 
@@ -14,7 +15,7 @@ export interface StateNow {
  */
 export function useStateNow(run: RunId, version: number, isWanted: boolean): StateNow {
   const client = useClient();
-  const [now, setNow] = useState<StateNow>({ state: undefined, error: undefined });
+  const [now, setNow] = useState<StateNow>({ state: undefined, volatile: undefined, error: undefined });
   const touch = useRef<() => void>(() => undefined);
 
   useEffect(() => {
@@ -31,7 +32,9 @@ export function useStateNow(run: RunId, version: number, isWanted: boolean): Sta
         const state = await client.state(run);
         if (isOver) return;
         setNow(before =>
-          state.ok ? { state: state.value.state, error: undefined } : { ...before, error: state.error },
+          state.ok
+            ? { state: state.value.state, volatile: state.value.volatile, error: undefined }
+            : { ...before, error: state.error },
         );
       }
       isReading = false;

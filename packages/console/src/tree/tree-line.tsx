@@ -1,6 +1,6 @@
 import { type CSSProperties, memo } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
-import type { TreeRow } from '../story/tree-rows.ts';
+import { loopKinds, type TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
 
 interface TreeLineProps extends TreeRow {
@@ -19,7 +19,7 @@ interface TreeLineProps extends TreeRow {
 export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
   const { node, depth, hasChildren, isOpen, start, ran = [], isCurrent, isLooked, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status);
-  const isLoop = node.kind === 'while' || node.kind === 'ralph';
+  const isLoop = loopKinds.has(node.kind);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys
     <div

@@ -1,0 +1,67 @@
+import type { ReplayReport, RunCheck } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import { replayWords, verifyWords } from './check-words.ts';
+
+const head = 'sha256:00';
+const check = (fields: object) => ({ ok: true, run: 'r', events: 7, head, ...fields }) as unknown as RunCheck;
+const journal = { ok: true, health: 'healthy', events: 7, segments: 1, head, notes: [] };
+const replayed = (fields: object = {}) => ({
+  run: 'r',
+  name: 'release',
+  frames: 5,
+  verified: 5,
+  unverified: { count: 0, first: [] },
+  ...fields,
+});
+const report = (ok: boolean, ...runs: object[]) => ({ ok, run: 'r', runs }) as unknown as ReplayReport;
+
+describe('a report in words', () => {
+  it('[K43] says that a record holds, and what its journal says', () => {
+    expect(verifyWords(check({ journal }))).toEqual({
+      isSound: true,
+      verdict: 'All 7 events hold: each is chained to the one before it, and none was changed.',
+      details: ['The head after the last event that holds is sha256:00.', 'Its journal says the same, in 1 segment.'],
+    });
+  });
+
+  it('[K43] says how far a record holds, and what is wrong first', () => {
+    const defect = { where: 'chain', what: 'event 7 has another hash' };
+    expect(verifyWords(check({ ok: false, defect }))).toEqual({
+      isSound: false,
+      verdict: 'Only the first 7 events can be relied on.',
+      details: ['In the chain: event 7 has another hash', 'The head after the last event that holds is sha256:00.'],
+    });
+    const broken = {
+      ...journal,
+      ok: false,
+      health: 'corrupt_tail',
+      defect: { reason: 'a line is cut off', meaning: 'It was never acknowledged.' },
+      notes: ['one more thing'],
+    };
+    expect(verifyWords(check({ ok: false, journal: broken })).details.slice(1)).toEqual([
+      'Its journal is corrupt_tail: a line is cut off. It was never acknowledged.',
+      'one more thing',
+    ]);
+  });
+
+  it('[K44] says that every frame came out again, with those of sub-plans', () => {
+    expect(replayWords(report(true, replayed(), replayed({ frames: 2, verified: 2 })))).toEqual({
+      isSound: true,
+      verdict: 'All 7 frames came out again as they were recorded. No model was asked and no tool was run.',
+      details: ['1 sub-plan of it is counted in.'],
+    });
+  });
+
+  it('[K44] says which frame came out otherwise, and how many could not be verified', () => {
+    const difference = { frame: 3, kind: 'frame', what: 'the state is another', recorded: head, rows: [] };
+    expect(replayWords(report(false, replayed({ verified: 3, difference })))).toMatchObject({
+      isSound: false,
+      verdict: 'Frame 3 came out otherwise: the state is another',
+    });
+    expect(replayWords(report(false, replayed({ verified: 4, unverified: { count: 1, first: [2] } })))).toEqual({
+      isSound: false,
+      verdict: '4 of 5 frames came out again as they were recorded.',
+      details: ['1 frame read something that was not recorded, and cannot be verified.'],
+    });
+  });
+});
