@@ -24,7 +24,6 @@ import {
   importBody,
   importReport,
   lineage,
-  nodeInput,
   listQuery,
   nodeInput,
   pageQuery,
