@@ -9,7 +9,10 @@ export interface JournalView<E extends JournalEvent> {
   readonly head: Digest;
   /** The head after the first so many events. */
   headAt(length: number): Digest;
-  /** The events from an index on. Whoever keeps the length it has seen pays only for what is new. */
+  /**
+   * The events from an index on. Whoever keeps the length it has seen pays only for what is new. All of them are one list for every
+   * view of the same moment, so that what is made of a list can be kept for it.
+   */
   events(from?: number): readonly E[];
   /** The event that was recorded under a key. */
   find(key: DedupeKey): E | undefined;
@@ -25,7 +28,11 @@ export function viewOf<E extends JournalEvent>(truth: Truth<E>): JournalView<E> 
       return truth.chain.headAt(length);
     },
     headAt: first => truth.chain.headAt(Math.min(first, length)),
-    events: (from = 0) => truth.events.slice(from, length),
+    events(from = 0) {
+      if (from > 0) return truth.events.slice(from, length);
+      if (truth.whole.length !== length) truth.whole = truth.events.slice(0, length);
+      return truth.whole;
+    },
     find(key) {
       const index = truth.indexByKey.get(key);
       return index === undefined || index >= length ? undefined : truth.events[index];

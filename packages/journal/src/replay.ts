@@ -28,6 +28,8 @@ export const MANIFEST = 'manifest.jsonl';
 export interface Truth<E extends JournalEvent> {
   readonly sessionId: SessionId;
   readonly events: E[];
+  /** The events that were last asked for as a whole. */
+  whole: readonly E[];
   readonly indexByKey: Map<DedupeKey, number>;
   /** Every pinned snapshot, and the index of an event that refers to it. */
   readonly pins: Map<Digest, number>;
@@ -41,6 +43,7 @@ export function emptyTruth<E extends JournalEvent>(sessionId: SessionId, hasher:
   return {
     sessionId,
     events: [],
+    whole: [],
     indexByKey: new Map(),
     pins: new Map(),
     chain: headChain(hasher),

@@ -24,7 +24,7 @@ async function stage() {
   const { timers, advance } = manualTimers();
   const started = await startServer({ host, token: TOKEN, port: 0, timers });
   if (!started.ok) throw new Error(started.error.message);
-  onTestFinished(open);
+  onTestFinished(() => open());
   return { host, server: started.value, asked, open, advance };
 }
 

@@ -21,10 +21,10 @@ export function historyAt(
   events: readonly DomainEvent[],
   outcome: EventOf<'advance_recorded'> | EventOf<'edge_created'>,
 ): readonly DomainEvent[] {
-  if (outcome.kind === 'edge_created') return events.slice(0, outcome.eventIndex + 1);
+  if (outcome.kind === 'edge_created') return firstOf(events, outcome.eventIndex + 1);
   let end = outcome.eventIndex + 1;
   for (let event = events[end]; event !== undefined && isFollowing(event); event = events[end]) end++;
-  return events.slice(0, end);
+  return firstOf(events, end);
 }
 
 /** The history as it was when a run had been started: the trace of the first choice is the last of that append. */
@@ -32,7 +32,7 @@ export function historyAtStart(events: readonly DomainEvent[], root: EventOf<'no
   const trace = events.findIndex(
     event => event.kind === 'decision_trace_appended' && event.scope.nodeId === root.scope.nodeId,
   );
-  return events.slice(0, Math.max(trace, root.eventIndex) + 1);
+  return firstOf(events, Math.max(trace, root.eventIndex) + 1);
 }
 
 /** What was appended with the attempt that led to a place; for the root of a run, with its start. */
@@ -56,4 +56,9 @@ export function attemptEvents(events: readonly DomainEvent[], { runId, nodeId }:
 
 function isFollowing(event: DomainEvent): boolean {
   return FOLLOWING.has(event.kind) && !(event.kind === 'gap_recorded' && event.data.answer !== undefined);
+}
+
+/** All of a list is the list itself: what was made of it counts for it. */
+function firstOf(events: readonly DomainEvent[], count: number): readonly DomainEvent[] {
+  return count >= events.length ? events : events.slice(0, count);
 }

@@ -1,8 +1,9 @@
 import type { EventId, NodeId, RunId } from '@signalbox/model';
-import type { DomainEvent, EventOf } from '../session/domain-event.ts';
+import type { EventOf } from '../session/domain-event.ts';
 import type { GapAnswer } from '../session/event-data.ts';
 import type { GapId } from '../session/ids.ts';
 import type { GapReason } from '../session/reasons.ts';
+import { perHistory } from './per-history.ts';
 
 /** Something that was missing, and what became of it. */
 export interface Gap {
@@ -21,7 +22,7 @@ export interface Gap {
 }
 
 /** All gaps in the order they were recorded. A record that resolves another is no gap of its own. */
-export function projectGaps(events: readonly DomainEvent[]): readonly Gap[] {
+export const projectGaps = perHistory((events): readonly Gap[] => {
   const gaps = new Map<GapId, Gap>();
   for (const event of events) {
     if (event.kind !== 'gap_recorded') continue;
@@ -36,7 +37,7 @@ export function projectGaps(events: readonly DomainEvent[]): readonly Gap[] {
     gaps.set(gap.gapId, { ...gap, resolvedBy: gapId, ...(answer && { answer }) });
   }
   return [...gaps.values()];
-}
+});
 
 export function isUnresolved(gap: Gap): boolean {
   return gap.resolvedBy === undefined;

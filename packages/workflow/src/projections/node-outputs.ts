@@ -1,7 +1,7 @@
 import type { NodeId, RunId } from '@signalbox/model';
-import type { DomainEvent } from '../session/domain-event.ts';
 import type { OutputChannel, OutputPayload } from '../session/event-data.ts';
 import type { OutputId } from '../session/ids.ts';
+import { perHistory } from './per-history.ts';
 
 export interface NodeOutput {
   readonly outputId: OutputId;
@@ -22,7 +22,7 @@ export interface NodeOutputs {
   readonly current: Readonly<Partial<Record<OutputChannel, NodeOutput>>>;
 }
 
-export function projectNodeOutputs(events: readonly DomainEvent[]): ReadonlyMap<NodeId, NodeOutputs> {
+export const projectNodeOutputs = perHistory((events): ReadonlyMap<NodeId, NodeOutputs> => {
   const histories = new Map<NodeId, NodeOutput[]>();
   for (const event of events) {
     if (event.kind !== 'node_output_appended') continue;
@@ -46,7 +46,7 @@ export function projectNodeOutputs(events: readonly DomainEvent[]): ReadonlyMap<
     });
   }
   return new Map([...histories].map(([nodeId, history]) => [nodeId, { history, current: currentOf(history) }]));
-}
+});
 
 /** The notes of a node as they stand. */
 export function recapNotes(outputs: NodeOutputs | undefined): string | undefined {

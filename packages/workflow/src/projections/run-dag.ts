@@ -1,6 +1,7 @@
 import type { Digest, EventId, NodeId, RunId } from '@signalbox/model';
 import type { DomainEvent } from '../session/domain-event.ts';
 import type { NodeKind } from '../session/event-data.ts';
+import { perHistory } from './per-history.ts';
 
 /** A run as a graph of places. Branches are its leaves; nothing else records them. */
 export interface RunDag {
@@ -40,7 +41,7 @@ export interface DagTip {
 }
 
 /** The graphs of all runs of a history, in the order of their first events. Total: any list of events has one. */
-export function projectRunDags(events: readonly DomainEvent[]): ReadonlyMap<RunId, RunDag> {
+export const projectRunDags = perHistory((events): ReadonlyMap<RunId, RunDag> => {
   const drafts = new Map<RunId, DagDraft>();
   const draftOf = (runId: RunId): DagDraft => {
     const known = drafts.get(runId);
@@ -57,7 +58,7 @@ export function projectRunDags(events: readonly DomainEvent[]): ReadonlyMap<RunI
   };
   for (const event of events) record(event, draftOf);
   return new Map([...drafts].map(([runId, draft]) => [runId, { runId, ...finish(draft) }]));
-}
+});
 
 /** A node and what it came from, nearest first. */
 export function lineage(dag: RunDag, nodeId: NodeId): readonly DagNode[] {

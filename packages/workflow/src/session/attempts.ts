@@ -1,3 +1,5 @@
+import type { NodeId } from '@signalbox/model';
+import { perHistory } from '../projections/per-history.ts';
 import type { DomainEvent } from './domain-event.ts';
 import type { Place } from './event-draft.ts';
 import { type AttemptId, guidedId } from './ids.ts';
@@ -7,17 +9,26 @@ import { type AttemptId, guidedId } from './ids.ts';
  * and after an attempt was recorded it is another, so that a second walk from the same place is a fork and a retry is not.
  */
 export function nextAttemptId(history: readonly DomainEvent[], place: Place): AttemptId {
-  const recorded = history.filter(
-    event => event.kind === 'advance_recorded' && event.scope.nodeId === place.nodeId,
-  ).length;
+  const recorded = recordedAt(history).advances.get(place.nodeId) ?? 0;
   return guidedId<AttemptId>('attempt', place.sessionId, place.runId, place.nodeId, recorded);
 }
 
 /** The same for checkpoints, which are numbered apart. */
 export function nextCheckpointId(history: readonly DomainEvent[], place: Place): AttemptId {
-  const recorded = history.filter(
-    event =>
-      event.kind === 'node_created' && event.data.nodeKind === 'checkpoint' && event.data.parentNodeId === place.nodeId,
-  ).length;
+  const recorded = recordedAt(history).checkpoints.get(place.nodeId) ?? 0;
   return guidedId<AttemptId>('checkpoint-attempt', place.sessionId, place.runId, place.nodeId, recorded);
 }
+
+/** How many of each were recorded at each node. */
+const recordedAt = perHistory(history => {
+  const advances = new Map<NodeId, number>();
+  const checkpoints = new Map<NodeId, number>();
+  const count = (counts: Map<NodeId, number>, nodeId: NodeId) => counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);
+  for (const event of history) {
+    if (event.kind === 'advance_recorded') count(advances, event.scope.nodeId);
+    if (event.kind === 'node_created' && event.data.nodeKind === 'checkpoint' && event.data.parentNodeId !== null) {
+      count(checkpoints, event.data.parentNodeId);
+    }
+  }
+  return { advances, checkpoints };
+});
