@@ -4,6 +4,7 @@ import { Empty } from './frame/notices.tsx';
 import { Shell } from './frame/shell.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { runPlaceOf } from './run/run-place.ts';
+import { workflowsPlaceOf } from './sessions/workflows-place.ts';
 import { runsSearchOf } from './story/runs-search.ts';
 
 /** Every page of the console. What a page shows is in its address, so that it can be kept and handed on. */
@@ -56,12 +57,7 @@ const routes = [
   createRoute({
     getParentRoute: at,
     path: '/workflows',
-    validateSearch: (
-      given: Readonly<Record<string, unknown>>,
-    ): { readonly session?: string; readonly workflow?: string } => ({
-      ...(typeof given.session === 'string' && { session: given.session }),
-      ...(typeof given.workflow === 'string' && { workflow: given.workflow }),
-    }),
+    validateSearch: workflowsPlaceOf,
     component: lazyRouteComponent(() => import('./pages/workflows-page.tsx'), 'WorkflowsPage'),
   }),
   createRoute({

@@ -3,6 +3,7 @@ import {
   type Digest,
   type ErrorEnvelope,
   err,
+  type NodeId,
   ok,
   type Result,
   type SessionId,
@@ -10,6 +11,8 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import {
+  type Blocker,
+  type DomainEvent,
   derivePendingStep,
   formatStepInstanceKey,
   type Gap,
@@ -72,6 +75,8 @@ export interface NodeDetail extends NodeView {
   readonly step: { readonly key: string; readonly title: string } | null;
   /** What was noted when this place was reached. */
   readonly notes?: string | undefined;
+  /** Why the last attempt did not get on from here; absent where one did. */
+  readonly blockers?: readonly Blocker[] | undefined;
 }
 
 /** A session for a person to look at, in any health that lets it be read. Takes no lock. */
@@ -96,6 +101,7 @@ export async function showSession(
   const outputs = projectNodeOutputs(events);
   const dags = projectRunDags(events);
   const gaps = projectGaps(events);
+  const blocked = blockersOf(events);
   const runs: RunDetail[] = [];
   for (const run of projected.runs) {
     const dag = dags.get(run.runId);
@@ -112,6 +118,7 @@ export async function showSession(
         ...node,
         step: step === undefined ? null : { key: formatStepInstanceKey(step), title: title ?? step.stepId },
         ...(notes !== undefined && { notes }),
+        ...(blocked.has(node.nodeId) && { blockers: blocked.get(node.nodeId) }),
       };
     });
     runs.push({
@@ -136,6 +143,18 @@ export async function showSession(
     runs,
     omittedRuns: projected.omittedRuns,
   });
+}
+
+/** By node, where the last attempt at it was blocked. */
+function blockersOf(events: readonly DomainEvent[]): ReadonlyMap<NodeId, readonly Blocker[]> {
+  const blocked = new Map<NodeId, readonly Blocker[]>();
+  for (const event of events) {
+    if (event.kind !== 'advance_recorded') continue;
+    const { outcome } = event.data;
+    if (outcome.kind === 'blocked') blocked.set(event.scope.nodeId, outcome.blockers.blockers);
+    else blocked.delete(event.scope.nodeId);
+  }
+  return blocked;
 }
 
 async function sourceOf(library: WorkflowLibrary, workflow: RunView['workflow']): Promise<PinnedSource> {

@@ -17,7 +17,7 @@ const route = getRouteApi('/workflows');
 /** Guided workflows: the sessions in which agents walk them, and the catalogue. */
 export function WorkflowsPage() {
   const client = useClient();
-  const { session, workflow } = route.useSearch();
+  const { session, workflow, pinned, place } = route.useSearch();
   const navigate = route.useNavigate();
   const sessions = useSessions();
   const catalogue = useRead(['workflows'], () => client.workflows());
@@ -40,7 +40,13 @@ export function WorkflowsPage() {
       <div className="queue-panes">
         <div className="queue-list">
           <Panel title="Sessions" className="panel-flat">
-            {listed?.length === 0 && <Empty title="No agent has walked a workflow yet" />}
+            {listed?.length === 0 && (
+              <Empty title="No agent has walked a workflow yet">
+                <p>
+                  Connect one with <code>signalbox mcp</code>; what it does appears here at once.
+                </p>
+              </Empty>
+            )}
             <ul className="artifact-list border-0">
               {listed?.map(one => {
                 const { signal, word } = sessionStanding(one);
@@ -98,9 +104,14 @@ export function WorkflowsPage() {
           </Panel>
         </div>
         {session !== undefined ? (
-          <SessionView key={session} session={session as SessionId} />
+          <SessionView
+            key={session}
+            session={session as SessionId}
+            place={place}
+            onPlace={at => void navigate({ search: { session, place: at }, replace: true })}
+          />
         ) : workflow !== undefined ? (
-          <WorkflowView key={workflow} workflow={workflow} />
+          <WorkflowView key={workflow} workflow={workflow} pinned={pinned} />
         ) : (
           <Empty title="Choose a session or a workflow to look at it" />
         )}

@@ -1,143 +1,222 @@
-import type { SessionGap, SessionId } from '@signalbox/model';
+import type { SessionDetail, SessionId, SessionNode } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { CopyButton } from '../frame/copy-button.tsx';
-import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { useLive } from '../server/live.tsx';
+import { GapCard } from './gap-card.tsx';
+import { placeOfInterest, placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
 const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
-const AGAIN_MS = 5_000;
+const SessionGraph = lazy(() =>
+  import('./session-graph.tsx').then(({ SessionGraph: component }) => ({ default: component })),
+);
+const AGAIN_MS = 2_000;
 
-/** One guided session: its runs step by step, what was noted, and what it lacks. */
-export function SessionView({ session }: { readonly session: SessionId }) {
+interface SessionViewProps {
+  readonly session: SessionId;
+  /** The place that is looked at; the one where the agent is unless told otherwise. */
+  readonly place: string | undefined;
+  onPlace(place: string): void;
+}
+
+/** One guided session: the graph of its runs as it grows, what was noted, what it lacks, and what is wrong with it. */
+export function SessionView({ session, place, onPlace }: SessionViewProps) {
   const client = useClient();
+  const { runs: live = [] } = useLive();
+  // The server says when a run of the session moved. A session is in files that others may write: it is looked at again besides.
+  const moved = live.flatMap(({ guided, record }) => (guided?.sessionId === session ? [record.updatedAt] : [])).join();
   const { data, refetch } = useQuery({
-    queryKey: ['session', session],
+    queryKey: ['session', session, moved],
     queryFn: () => client.session(session),
+    placeholderData: before => before,
     refetchInterval: AGAIN_MS,
   });
   if (data === undefined) return <Empty title="Reading…" />;
   if (!data.ok) return <ErrorBox error={data.error} title="This session cannot be shown" />;
-  const { runs, isSalvaged, health } = data.value;
+  const { runs, omittedRuns } = data.value;
   return (
     <article className="desk" aria-label={`Session ${session}`}>
-      <header>
-        <p className="eyebrow">
-          session {session.slice(-12)} <CopyButton text={session} label="Copy the id of the session" />
-        </p>
-        <h2>{runs[0]?.name ?? runs[0]?.workflow?.workflowId ?? 'A session without a run'}</h2>
-      </header>
-      {isSalvaged && (
-        <p className="risk">
-          Its log is damaged ({health}). Only what comes before the damage is shown, and nothing goes on from it.
-        </p>
-      )}
-      {runs.map(({ runId, status, source, nodes, gaps, omittedNodes }) => (
-        <section key={runId} className="flex flex-col gap-3">
-          {source.kind !== 'as_pinned' && (
-            <p className="streak">
-              {source.kind === 'gone'
-                ? 'The source of its workflow is gone. The run goes on with what it is pinned to.'
-                : 'The source of its workflow has changed since. The run goes on with what it is pinned to.'}
-            </p>
-          )}
-          {gaps.map(gap => (
-            <GapCard key={gap.gapId} session={session} gap={gap} onAnswered={() => void refetch()} />
-          ))}
-          <h3 className="eyebrow">
-            {status.replaceAll('_', ' ')}
-            {omittedNodes > 0 && `, ${omittedNodes} more places are not shown`}
-          </h3>
-          <ol className="steps">
-            {nodes.map(node => (
-              <li key={node.nodeId} data-off={!node.isOnPreferredPath || undefined}>
-                <i aria-hidden="true" />
-                <span>{node.step?.title ?? node.nodeKind}</span>
-                {node.isLeaf && <span className="turn">here</span>}
-                {node.notes !== undefined && (
-                  <Suspense fallback={<pre className="code">{node.notes}</pre>}>
-                    <Prose text={node.notes} />
-                  </Suspense>
-                )}
-              </li>
-            ))}
-          </ol>
-        </section>
+      <SessionHead detail={data.value} />
+      {runs.map(run => (
+        <SessionRun
+          key={run.runId}
+          session={session}
+          run={run}
+          place={place}
+          onPlace={onPlace}
+          onAnswered={() => void refetch()}
+        />
       ))}
+      {omittedRuns > 0 && <p className="text-muted">{omittedRuns} more runs are not shown.</p>}
     </article>
   );
 }
 
-interface GapCardProps {
-  readonly session: SessionId;
-  readonly gap: SessionGap;
+function SessionHead({ detail }: { readonly detail: SessionDetail }) {
+  const { sessionId, runs, isSalvaged, health, defect, events, isKept, lastActiveAt, workspace } = detail;
+  return (
+    <>
+      <header>
+        <p className="eyebrow">
+          session {sessionId.slice(-12)} <CopyButton text={sessionId} label="Copy the id of the session" />
+        </p>
+        <h2>{runs[0]?.name ?? runs[0]?.workflow?.workflowId ?? 'A session without a run'}</h2>
+        <dl className="facts">
+          <Fact name="log" words={`${health.replace('_', ' ')}, ${events} events${isKept ? ', kept' : ''}`} />
+          <div>
+            <dt>last written</dt>
+            <dd>
+              <Moment at={lastActiveAt} />
+            </dd>
+          </div>
+          {Object.entries(workspace).map(([name, value]) => (
+            <Fact key={name} name={name.replaceAll('_', ' ')} words={value} />
+          ))}
+        </dl>
+      </header>
+      {isSalvaged && (
+        <section role="alert" className="errorbox">
+          <h3>Its log is damaged ({health.replace('_', ' ')})</h3>
+          <p>Only what comes before the damage is shown, and nothing goes on from it.</p>
+          {defect !== undefined && <pre className="errorbox-words">{defect.reason}</pre>}
+          <p className="text-muted">
+            Check it with <code>signalbox verify {sessionId}</code>.
+          </p>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Fact({ name, words }: { readonly name: string; readonly words: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="truncate" title={words}>
+        {words}
+      </dd>
+    </div>
+  );
+}
+
+interface SessionRunProps extends SessionViewProps {
+  readonly run: SessionRunDetail;
   onAnswered(): void;
 }
 
-/** Something that the session lacks. What only the person can give is answered here. */
-function GapCard({ session, gap, onAnswered }: GapCardProps) {
-  const client = useClient();
-  const { isBusy, error, send } = useCommand();
-  const [value, setValue] = useState('');
-  const { gapId, reason, summary, resolvedBy, shown } = gap;
-  const isOpen = resolvedBy === undefined;
-  const isPersons = isOpen && reason.category === 'user_only_dependency';
-  const wantsLeave = isPersons && reason.detail === 'needs_user_approval';
-  const wantsWords = isPersons && !wantsLeave;
-  const say = async (answer: Parameters<typeof client.answerGap>[2]) => {
-    if (await send(() => client.answerGap(session, gapId, answer))) onAnswered();
-  };
+function SessionRun({ session, run, place, onPlace, onAnswered }: SessionRunProps) {
+  const [isListed, setIsListed] = useState(false);
+  const { nodes, gaps, source, status, omittedNodes, preferences } = run;
+  const current = nodes.find(({ nodeId }) => nodeId === place) ?? placeOfInterest(run);
+  const open = gaps.filter(({ resolvedBy }) => resolvedBy === undefined);
+  const closed = gaps.filter(({ resolvedBy }) => resolvedBy !== undefined);
   return (
-    <section className={isOpen ? 'decision' : 'gap-closed'} aria-label={summary}>
-      <p className="flex items-center gap-2">
-        <Lamp signal={isOpen ? 'waiting' : 'done'} />
-        {summary} <span className="kind">{reason.detail.replaceAll('_', ' ')}</span>
-      </p>
-      {isPersons && (
-        <div className="answers">
-          {wantsLeave && (
-            <>
-              <button
-                type="button"
-                className="button button-go"
-                disabled={isBusy}
-                onClick={() => say({ kind: 'approved', shown })}
-              >
-                Approve
-              </button>
-              <button
-                type="button"
-                className="button button-danger"
-                disabled={isBusy}
-                onClick={() => say({ kind: 'denied', shown })}
-              >
-                Deny
-              </button>
-            </>
-          )}
-          {wantsWords && (
-            <>
-              <input
-                className="why"
-                aria-label="Your answer"
-                value={value}
-                onChange={event => setValue(event.target.value)}
-              />
-              <button
-                type="button"
-                className="button button-go"
-                disabled={isBusy || value === ''}
-                onClick={() => say({ kind: 'answered', value, shown })}
-              >
-                Answer
-              </button>
-            </>
+    <section className="flex flex-col gap-3" aria-label={`Run ${run.runId}`}>
+      {source.kind !== 'as_pinned' && (
+        <p className="streak">
+          {source.kind === 'gone'
+            ? 'The source of its workflow is gone. The run goes on with what it is pinned to. '
+            : 'The source of its workflow has changed since. The run goes on with what it is pinned to. '}
+          <Pinned run={run}>Compare them</Pinned>
+        </p>
+      )}
+      {open.map(gap => (
+        <GapCard key={gap.gapId} session={session} gap={gap} onAnswered={onAnswered} />
+      ))}
+      <div className="flex flex-wrap items-baseline gap-x-4">
+        <h3 className="eyebrow">{status.replaceAll('_', ' ')}</h3>
+        <span className="text-muted">
+          {Object.values(preferences)
+            .map(value => value.replaceAll('_', ' '))
+            .join(', ')}
+        </span>
+        {source.kind === 'as_pinned' && <Pinned run={run}>what it is pinned to</Pinned>}
+        <label className="check ml-auto">
+          <input type="checkbox" checked={isListed} onChange={event => setIsListed(event.target.checked)} />
+          as a list
+        </label>
+      </div>
+      {omittedNodes > 0 && <p className="text-muted">{omittedNodes} earlier places are not shown.</p>}
+      {nodes.length === 0 ? (
+        <Empty title="It has no place yet" />
+      ) : isListed ? (
+        <ol className="steps">
+          {nodes.map(node => (
+            <li key={node.nodeId} data-off={!node.isOnPreferredPath || undefined}>
+              <i aria-hidden="true" />
+              <span>{titleOf(node)}</span>
+              <span className="text-muted">{placeStanding(node, run).word}</span>
+              <Told node={node} />
+            </li>
+          ))}
+        </ol>
+      ) : (
+        <div className="session-panes">
+          <Suspense fallback={<Empty title="Drawing…" />}>
+            <SessionGraph run={run} current={current?.nodeId} onCurrent={onPlace} />
+          </Suspense>
+          {current !== undefined && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
+            <section aria-label="This place" className="session-place-told" tabIndex={0}>
+              <h3 className="font-semibold">{titleOf(current)}</h3>
+              <p className="text-muted">
+                {placeStanding(current, run).word}
+                {current.step !== null && (
+                  <>
+                    {' · '}
+                    <code>{current.step.key}</code>
+                  </>
+                )}
+              </p>
+              <Told node={current} />
+              {current.notes === undefined && current.blockers === undefined && (
+                <p className="text-faint">Nothing was noted on the way here.</p>
+              )}
+            </section>
           )}
         </div>
       )}
-      {error !== undefined && <ErrorBox error={error} title="The answer was not taken" />}
+      {closed.length > 0 && (
+        <details className="more">
+          <summary>{closed.length} answered</summary>
+          {closed.map(gap => (
+            <GapCard key={gap.gapId} session={session} gap={gap} onAnswered={onAnswered} />
+          ))}
+        </details>
+      )}
     </section>
+  );
+}
+
+function Pinned({ run: { workflow }, children }: { readonly run: SessionRunDetail; readonly children: string }) {
+  if (workflow === undefined) return null;
+  return (
+    <Link to="/workflows" search={{ workflow: workflow.workflowId, pinned: workflow.workflowHash }}>
+      {children}
+    </Link>
+  );
+}
+
+/** What was noted on the way to a place, and why the last attempt did not get on from it. */
+function Told({ node: { notes, blockers } }: { readonly node: SessionNode }) {
+  return (
+    <>
+      {blockers?.map(({ code, message, suggestedFix }) => (
+        <div key={`${code} ${message}`} className="errorbox basis-full">
+          <pre className="errorbox-words">{message}</pre>
+          {suggestedFix !== undefined && <p className="text-muted">{suggestedFix}</p>}
+          <code>{code}</code>
+        </div>
+      ))}
+      {notes !== undefined && (
+        <Suspense fallback={<pre className="code">{notes}</pre>}>
+          <Prose text={notes} />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -1,0 +1,12 @@
+/** What is looked at among guided workflows, as an address says it: a session and a place in it, or a workflow and a pin of it. */
+export interface WorkflowsPlace {
+  readonly session?: string;
+  readonly place?: string;
+  readonly workflow?: string;
+  readonly pinned?: string;
+}
+
+export function workflowsPlaceOf(given: Readonly<Record<string, unknown>>): WorkflowsPlace {
+  const names = ['session', 'place', 'workflow', 'pinned'] as const;
+  return Object.fromEntries(names.flatMap(name => (typeof given[name] === 'string' ? [[name, given[name]]] : [])));
+}

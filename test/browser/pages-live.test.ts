@@ -1,0 +1,293 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
+import type { RunId, RunSummary } from '@signalbox/model';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filledIn } from '../../packages/app/test/guided/support/agent-calls.ts';
+import { launchBrowser } from './chromium.ts';
+import { type LiveConsole, openLiveConsole } from './live-console.ts';
+
+// One browser, one server. Each test waits for what the server or the page says, never for a time.
+
+let live: LiveConsole;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  page = await context.newPage();
+  complaints = [];
+  page.on('pageerror', error => complaints.push(error.message));
+  page.on('console', message => {
+    const isLost = /WebSocket connection|Failed to load resource|ERR_CONNECTION/.test(message.text());
+    if ((message.type() === 'error' || message.type() === 'warning') && !isLost) complaints.push(message.text());
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await live?.close();
+});
+
+const open = (place: string) => page.goto(`${live.url}${place}#token=${live.token}`);
+const isShown = (words: string | RegExp) => page.getByText(words).first().waitFor();
+
+/** Until the server says so. */
+async function until(run: RunId, is: (summary: RunSummary) => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watch = live.client.watch(run, news => {
+    const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
+    if (summary !== undefined && is(summary)) resolve();
+  });
+  await promise;
+  watch.close();
+}
+const asks = ({ openDecisions }: RunSummary) => openDecisions > 0;
+const has =
+  (status: string) =>
+  ({ record }: RunSummary) =>
+    record.status === status;
+
+async function start(name: string, input: object, more: object = {}): Promise<RunId> {
+  const body = { file: live.plan(name), input, ...more } as Parameters<typeof live.client.start>[0];
+  return given(await live.client.start(body)).id;
+}
+
+/** Says yes to what a run asks, once it asks. */
+async function goOn(run: RunId): Promise<void> {
+  await until(run, asks);
+  const [asked] = given(await live.client.decisions({ run })).approvals;
+  if (asked === undefined) throw new Error('nothing is asked');
+  given(await live.client.resolve(asked.approvalId, { status: 'approved' }));
+}
+
+describe('artifacts', () => {
+  it('[K58] progress that is updated ten times shows the latest, each earlier version can be looked at', async () => {
+    const run = await start('parts', { parts: 10 });
+    await goOn(run);
+    await open('/artifacts');
+    await page.getByRole('button', { name: /^Parts/ }).click();
+    const shown = page.getByRole('article', { name: 'Parts', exact: true });
+    await shown.getByText('1 of 10 parts').waitFor();
+    for (let part = 2; part <= 10; part += 1) {
+      await goOn(run);
+      await shown.getByText(`${part} of 10 parts`).waitFor();
+    }
+    await until(run, has('completed'));
+    expect(await shown.getByRole('progressbar').getAttribute('value')).toBe('10');
+    const versions = shown.getByLabel('Version of Parts');
+    await versions.locator('option').nth(9).waitFor({ state: 'attached' });
+    await versions.selectOption({ index: 6 });
+    await shown.getByText('4 of 10 parts').waitFor();
+    await versions.selectOption({ index: 0 });
+    await shown.getByText('10 of 10 parts').waitFor();
+  });
+
+  it('[K58] without a key each is kept, and a picture that came as a data URL is drawn', async () => {
+    await open('/artifacts?kind=markdown');
+    const names = page.locator('.artifact-list .font-medium');
+    await names.nth(9).waitFor();
+    expect(await names.allTextContents()).toEqual(Array.from({ length: 10 }, (_, index) => `Part ${10 - index}`));
+    await page.getByLabel('Kind').selectOption('image');
+    const picture = page.getByRole('img', { name: 'One dot' });
+    await picture.and(page.locator('canvas[width="1"]')).waitFor();
+    const alpha = await page.evaluate<number>(
+      `document.querySelector('canvas.picture').getContext('2d').getImageData(0, 0, 1, 1).data[3]`,
+    );
+    expect(alpha).toBe(255);
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K60] what agents wrote is never taken for markup, wherever it is shown', async () => {
+    const evil =
+      '<img src=x onerror="document.title=1"><svg onload="document.title=2"></svg><script>document.title=3</script>';
+    const run = await start(
+      'parts',
+      { parts: 1, words: `Look: ${evil} [go](javascript:document.title=4) ![x](http://127.0.0.1:1/x.png)` },
+      {
+        name: `<b>bold</b> ${evil}`.slice(0, 200),
+        tags: ['<i>tag</i>'],
+      },
+    );
+    await goOn(run);
+    await until(run, has('completed'));
+    await open('/runs');
+    await isShown('<i>tag</i>');
+    await open('/artifacts?q=Part');
+    const prose = page.locator('.prose').first();
+    await prose.waitFor();
+    expect(await prose.locator('img, svg, script, [href^="javascript"]').count()).toBe(0);
+    expect(await prose.innerText()).toContain('<script>');
+    await open('/');
+    await isShown('<b>bold</b>');
+    expect(await page.title()).toBe('Briefing · Signalbox');
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('lists of runs', () => {
+  it('[K56] are narrowed by tag, plan, project and days, in the address, and say what models took', async () => {
+    const run = await start('release', { project: live.project, checks: 1 }, { tags: ['narrow'] });
+    await until(run, asks);
+    await open('/runs');
+    await page.getByLabel('Tag').selectOption('narrow');
+    await page.waitForURL(/tag=narrow/);
+    const lines = page.locator('.runline');
+    expect(await lines.count()).toBe(1);
+    await lines.first().locator('.runline-used').getByText('tok').waitFor();
+    await page.getByLabel('Tag').selectOption('');
+    await page.getByLabel('Plan').selectOption({ label: 'parts.tsx' });
+    await page.waitForURL(/plan=[^&]*parts\.tsx/);
+    expect(await lines.count()).toBe(2);
+    await page.getByLabel('Begun in the').selectOption('between');
+    await page.getByLabel('To the day').fill('2001-01-01');
+    await page.waitForURL(/to=2001-01-01/);
+    await page.getByRole('link', { name: /^Show all/ }).click();
+    await page.getByLabel('Project').waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('[K57] failures are told over time, and how many in a row make a streak is the person’s', async () => {
+    live.break();
+    const runs = [
+      await start('deliver', { broken: live.broken, parcel: 1 }),
+      await start('deliver', { broken: live.broken, parcel: 2 }),
+    ];
+    await Promise.all(runs.map(run => until(run, has('failed'))));
+    await open('/failures');
+    await page.getByRole('img', { name: /2 of \d+ failed in the last 24 hours/ }).waitFor();
+    expect(await page.getByText('times in a row.').count()).toBe(0);
+    await page.getByLabel('Name a plan that failed').fill('2');
+    await isShown('failed 2 times in a row.');
+    await page.getByRole('button', { name: '7 days' }).click();
+    await page.getByRole('img', { name: /2 of \d+ failed in the last 7 days/ }).waitFor();
+    await open('/');
+    await isShown('failed 2 times in a row');
+    live.mend();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('guided workflows', () => {
+  it('[K59] the graph of a session grows in the open page while an agent walks it over MCP', async () => {
+    const agent = new McpClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const requestInit = { headers: { authorization: `Bearer ${live.token}` } };
+    await agent.connect(new StreamableHTTPClientTransport(new URL('/mcp/agent', live.url), { requestInit }));
+    const call = async (name: string, args: object): Promise<StepAnswer> => {
+      const { structuredContent } = await agent.callTool({ name, arguments: { ...args } });
+      return guidedSchemas.continue.answer.parse(structuredContent);
+    };
+    let answer = await call('start_workflow', { workflowId: 'wr.bug-investigation' });
+    await open('/workflows');
+    await page.getByRole('button', { name: /in progress/ }).click();
+    const places = page.locator('.react-flow__node');
+    await places.first().waitFor();
+    expect(await places.count()).toBe(1);
+    const here = page.getByRole('region', { name: 'This place' });
+    for (let steps = 1; steps <= 4; steps += 1) {
+      answer = await call('continue_workflow', filledIn(answer));
+      await places.nth(steps).waitFor();
+      await here.getByText(answer.pending?.stepInstanceKey ?? '', { exact: true }).waitFor();
+      await here.getByText('here now').waitFor();
+      expect(await places.count()).toBe(steps + 1);
+    }
+    await here.locator('.prose').getByText('the second run fails').waitFor();
+    // Looking back at a place stays there while the agent goes on.
+    await places.first().click();
+    await here.getByText('passed').waitFor();
+    answer = await call('continue_workflow', filledIn(answer));
+    await places.nth(5).waitFor();
+    expect(await here.getByText('passed').isVisible()).toBe(true);
+    await page.getByLabel('as a list').check();
+    expect(await page.locator('.steps > li').count()).toBe(6);
+    // What the workflow does not take is a blocker, at the place that it blocks.
+    const blocked = await call('continue_workflow', {
+      ...filledIn(answer),
+      output: { notesMarkdown: 'too short' },
+    });
+    expect(blocked.kind).toBe('blocked');
+    await page.locator('.steps > li').last().getByText('blocked', { exact: true }).waitFor();
+    await page.locator('.steps .errorbox').first().waitFor();
+    await agent.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K61] a workflow is told as it was written, compiled and pinned', async () => {
+    await page.getByRole('link', { name: 'what it is pinned to' }).click();
+    await isShown('A run is pinned to it as it is now.');
+    for (const name of ['Source', 'Compiled', 'Pinned']) {
+      const form = page.getByRole('region', { name, exact: true });
+      await form.getByText('"Bug investigation"').waitFor();
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('for everybody', () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const faultsOf = async (): Promise<readonly string[]> => {
+    await page.evaluate(axe);
+    return page.evaluate<readonly string[]>(
+      `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+    );
+  };
+
+  it.each(['light', 'dark'] as const)(
+    '[K30] pages with something in them have no fault that axe knows of: %s',
+    async colorScheme => {
+      await page.emulateMedia({ colorScheme });
+      const [session] = given(await live.client.sessions()).sessions;
+      const places = [
+        ['/runs', '.runline'],
+        ['/artifacts?kind=progress', 'progress'],
+        ['/failures', '.trend'],
+        [`/workflows?session=${session?.sessionId}`, '.react-flow__node'],
+        ['/workflows?workflow=wr.research', '.form-text'],
+      ] as const;
+      const faults: string[] = [];
+      for (const [place, ready] of places) {
+        await open(place);
+        await page.locator(ready).first().waitFor();
+        faults.push(...(await faultsOf()).map(fault => `${place}: ${fault}`));
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('[K12] 420 pixels are wide enough for every page', async () => {
+    await page.setViewportSize({ width: 420, height: 900 });
+    const [session] = given(await live.client.sessions()).sessions;
+    const wide: string[] = [];
+    for (const place of [
+      '/',
+      '/queue',
+      '/runs',
+      '/failures',
+      '/artifacts',
+      `/workflows?session=${session?.sessionId}`,
+      '/workflows?workflow=wr.research',
+      '/start',
+      '/settings',
+    ]) {
+      await open(place);
+      await page.locator('h1').first().waitFor();
+      await page.locator('.rail-live').waitFor({ state: 'attached' });
+      const over = await page.evaluate<number>(`document.querySelector('main').scrollWidth - innerWidth`);
+      if (over > 0) wide.push(`${place} by ${over}`);
+    }
+    expect(wide).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+});
+
+function given<T>(
+  answer: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },
+): T {
+  if (!answer.ok) throw new Error(JSON.stringify(answer.error));
+  return answer.value;
+}
