@@ -1,4 +1,4 @@
-import { openPlanThreads, type PlanThreads, type PlanThreadsOptions } from './plan-threads.ts';
+import { openPlanThreads, type PlanThreads, type PlanThreadsOptions, type ThreadLost } from './plan-threads.ts';
 
 export interface OwnThreadOptions extends Omit<PlanThreadsOptions, 'threads' | 'warm'> {
   /** Ends the thread, whatever it does. */
@@ -8,15 +8,14 @@ export interface OwnThreadOptions extends Omit<PlanThreadsOptions, 'threads' | '
 /** Asks something of a thread that nothing else uses, and that ends with the answer. Nothing durable can be asked from in it. */
 export async function inOwnThread<T>(
   { signal, ...options }: OwnThreadOptions,
-  ask: (threads: PlanThreads) => Promise<T>,
-): Promise<T> {
+  ask: (threads: PlanThreads) => Promise<T | ThreadLost>,
+): Promise<T | ThreadLost> {
+  if (signal?.aborted === true) return { status: 'thread-lost', reason: 'nobody waits for it any more' };
   const threads = openPlanThreads(() => ({ calls: {} as never, lost() {} }), { ...options, threads: 1 });
   const end = () => threads.close();
   signal?.addEventListener('abort', end, { once: true });
   try {
-    const asked = ask(threads);
-    if (signal?.aborted === true) end();
-    return await asked;
+    return await ask(threads);
   } finally {
     signal?.removeEventListener('abort', end);
     end();
