@@ -73,7 +73,7 @@ export async function subscriber(url: string, token: string): Promise<Subscriber
     },
     watch(run) {
       heard.set(run, { events: [], said: new Map(), dropped: 0, status: '' });
-      socket.send(JSON.stringify({ kind: 'subscribe', run, from: 0 }));
+      socket.send(JSON.stringify({ kind: 'subscribe', run, from: 0, view: 'stored' }));
     },
     until(isSo) {
       const met = new Promise<void>(resolve => {

@@ -96,6 +96,7 @@ export function watch(
     say(connection, {
       kind: 'subscribe',
       run,
+      ...(run !== 'all' && { view: 'stored' as const }),
       ...(run !== 'all' && next !== undefined && { from: next }),
       ...(run !== 'all' && outline && { outline }),
     });

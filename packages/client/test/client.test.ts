@@ -318,8 +318,8 @@ describe('watching', () => {
     say('{"kind":"welcome"}', event(6), event(7));
     expect(listener.events().map(stored => stored.event.seq)).toEqual([4, 5, 6, 7]);
     expect(sent.map(text => JSON.parse(text)).filter(({ kind }) => kind === 'subscribe')).toEqual([
-      { kind: 'subscribe', run, from: 4 },
-      { kind: 'subscribe', run, from: 6 },
+      { kind: 'subscribe', run, view: 'stored', from: 4 },
+      { kind: 'subscribe', run, view: 'stored', from: 6 },
     ]);
   });
 });

@@ -7,6 +7,7 @@ import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { createAccess } from './http/access.ts';
 import { createHttpApp } from './http/http-app.ts';
+import { createGuidedWatch } from './live/guided-watch.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
@@ -75,10 +76,12 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     operatorMcp: operatorMcp.route,
     onFault,
   });
+  const guidedWatch = options.sessions && createGuidedWatch(options.sessions.runs, timers, onFault);
   const upgrades = acceptUpgrades({
     host,
     access,
     timers,
+    guided: guidedWatch,
     pictures: createRunPictures(host, timers, onFault),
     onFault,
   });
@@ -101,6 +104,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
         server.closeAllConnections();
       });
       upgrades.close();
+      guidedWatch?.close();
       await agentMcp?.close();
       await operatorMcp.close();
       await closed;

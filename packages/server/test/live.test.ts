@@ -216,7 +216,7 @@ describe('watching a run', () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'running' });
     const client = await connect();
-    client.say({ kind: 'subscribe', run: run.id });
+    client.say({ kind: 'subscribe', run: run.id, view: 'stored' });
     const state = await client.first('state');
     expect(state.next).toBe(2);
     expect(state.snapshot.tree).toHaveLength(8);

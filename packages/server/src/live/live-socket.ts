@@ -9,10 +9,12 @@ import {
 } from '@signalbox/model';
 import type { RawData, WebSocket } from 'ws';
 import type { Access } from '../http/access.ts';
+import type { GuidedWatch } from './guided-watch.ts';
 import { createOutbox } from './outbox.ts';
 import type { RunPictures } from './run-picture.ts';
-import { type Subscription, subscribeRun } from './run-subscription.ts';
+import type { Subscription } from './run-subscription.ts';
 import { subscribeRuns } from './runs-subscription.ts';
+import { subscribeEither } from './subscribe-either.ts';
 
 /** How long a client may take to say who it is. */
 export const HELLO_MS = 5_000;
@@ -25,12 +27,14 @@ export interface LiveOptions {
   readonly access: Access;
   readonly timers: Machine['timers'];
   readonly pictures: RunPictures;
+  /** Guided runs, where there are some. */
+  readonly guided?: GuidedWatch | undefined;
   /** Told of what was thrown while a client was served. */
   readonly onFault: (thrown: unknown) => void;
 }
 
 /** Serves one connection until it ends. */
-export function serveSocket(socket: WebSocket, { host, access, timers, pictures, onFault }: LiveOptions): void {
+export function serveSocket(socket: WebSocket, { host, access, timers, pictures, guided, onFault }: LiveOptions): void {
   const subscriptions = new Map<RunId | 'all', Subscription>();
   const outbox = createOutbox(socket, timers, () => {
     for (const subscription of subscriptions.values()) subscription.pump();
@@ -71,7 +75,12 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
   // `ws` closes after it told us; what the other side did wrong is its own affair.
   socket.on('error', () => socket.terminate());
 
-  function subscribe({ run, from, outline = false }: Extract<ClientMessage, { readonly kind: 'subscribe' }>): void {
+  function subscribe({
+    run,
+    from,
+    outline = false,
+    view = 'contract',
+  }: Extract<ClientMessage, { readonly kind: 'subscribe' }>): void {
     unsubscribe(run);
     if (subscriptions.size >= SUBSCRIPTIONS_MAX) {
       outbox.send({ kind: 'refused', run, error: tooMany() });
@@ -80,8 +89,8 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
     subscriptions.set(
       run,
       run === 'all'
-        ? subscribeRuns(host, timers, outbox, fail)
-        : subscribeRun(host, pictures, outbox, { run, from, outline }, fail),
+        ? subscribeRuns(host, timers, outbox, fail, guided)
+        : subscribeEither(host, guided, pictures, outbox, { run, from, outline, view }, fail),
     );
   }
 

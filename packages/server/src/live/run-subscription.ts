@@ -1,6 +1,7 @@
 import type { CommitNotice, RunHost, StoredEvent } from '@signalbox/app/runs';
-import type { RunId, RunOutline, WireStoredEvent } from '@signalbox/model';
+import type { EventView, RunId, RunOutline } from '@signalbox/model';
 import { unknownRun } from '../routes/known-run.ts';
+import { tellEvents } from '../views/event-page.ts';
 import { outlineOf, snapshotOf } from '../views/run-view.ts';
 import type { Outbox } from './outbox.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
@@ -13,11 +14,12 @@ export interface Subscription {
   close(): void;
 }
 
-/** What a client wants of a run: which, from which event on, and whether its outline is enough. */
-interface WatchedRun {
+/** What a client wants of a run: which, from which event on, told as what, and whether its outline is enough. */
+export interface WatchedRun {
   readonly run: RunId;
   readonly from: number | undefined;
   readonly outline: boolean;
+  readonly view: EventView;
 }
 
 /** Events that are kept from the feed while a client has room; what it has no room for is read again later. */
@@ -37,11 +39,12 @@ export function subscribeRun(
   host: RunHost,
   pictures: RunPictures,
   outbox: Outbox,
-  { run, from, outline }: WatchedRun,
+  { run, from, outline, view }: WatchedRun,
   onFault: (thrown: unknown) => void,
 ): Subscription {
   const stream = createStreamBuffer();
   const shown = new Shown();
+  const tell = tellEvents(host.reader, run, view);
   let recent: StoredEvent[] = [];
   let cursor: number | undefined;
   let head = 0;
@@ -107,8 +110,9 @@ export function subscribeRun(
     const isKept = at !== -1;
     const events = isKept ? recent.slice(at, at + PAGE) : await host.reader.events(run, next, PAGE);
     recent = isKept ? recent.slice(at + PAGE) : recent;
+    const told = await tell(events);
     if (isClosed) return next;
-    for (const stored of events) outbox.send({ kind: 'event', run, stored: stored as WireStoredEvent });
+    for (const stored of told) outbox.send({ kind: 'event', run, stored });
     // A page that is empty means that the reader has not seen it yet: the next commit wakes us.
     if (events.length === 0) head = next;
     return next + events.length;
@@ -135,7 +139,7 @@ type PictureMessage =
   | { readonly kind: 'tasks'; readonly tasks: RunPicture['tasks'] };
 
 /** What a client was shown last, as texts to compare with. */
-class Shown {
+export class Shown {
   private seq = 0;
   private nodes = new Map<string, string>();
   private readonly rest = { summary: '', decisions: '', tasks: '' };

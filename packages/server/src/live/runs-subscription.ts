@@ -1,6 +1,8 @@
 import type { Machine, RunHost } from '@signalbox/app/runs';
-import type { RunId } from '@signalbox/model';
+import type { RunId, RunSummary } from '@signalbox/model';
+import { listRuns } from '../views/run-list.ts';
 import { summariesOf } from '../views/run-view.ts';
+import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox } from './outbox.ts';
 import { PICTURE_MS } from './run-picture.ts';
 import type { Subscription } from './run-subscription.ts';
@@ -9,22 +11,34 @@ import type { Subscription } from './run-subscription.ts';
 const FIRST_RUNS = 100;
 
 /**
- * One client that watches all runs: the newest of them first, then each run that changed, as it is by then. Between two
- * looks a run is told once, however often it changed; a client without room is told when it has some.
+ * One client that watches all runs: the newest of them first, then each run that changed, as it is by then; and how the
+ * providers of models do. Between two looks a run is told once, however often it changed; a client without room is told when
+ * it has some.
  */
 export function subscribeRuns(
   host: RunHost,
   timers: Machine['timers'],
   outbox: Outbox,
   onFault: (thrown: unknown) => void,
+  guided?: GuidedWatch,
 ): Subscription {
   const changed = new Set<RunId>();
+  const changedGuided = new Map<RunId, RunSummary>();
   let hasBegun = false;
+  let isNewOfProviders = false;
   let isPumping = false;
   let isResting = false;
   let isClosed = false;
   let endRest: (() => void) | undefined;
 
+  const stopProviders = host.providers.subscribe(() => {
+    isNewOfProviders = true;
+    pump();
+  });
+  const stopGuided = guided?.subscribe(runs => {
+    for (const run of runs) changedGuided.set(run.id, run);
+    pump();
+  });
   const unsubscribe = host.feed.subscribe('all', ({ run, events }) => {
     if (events.length === 0) return;
     changed.add(run);
@@ -33,7 +47,7 @@ export function subscribeRuns(
 
   function pump(): void {
     if (isPumping || isResting || isClosed || !outbox.isFree) return;
-    if (hasBegun && changed.size === 0) return;
+    if (hasBegun && changed.size === 0 && changedGuided.size === 0 && !isNewOfProviders) return;
     isPumping = true;
     void sendOnce()
       .catch(thrown => {
@@ -57,17 +71,28 @@ export function subscribeRuns(
   async function sendOnce(): Promise<void> {
     if (!hasBegun) {
       hasBegun = true;
-      const page = await host.reader.runs({ limit: FIRST_RUNS });
-      const runs = await summariesOf(host, page.items);
-      if (!isClosed) outbox.send({ kind: 'runs', runs, ...(page.next !== undefined && { next: page.next }) });
+      const page = await listRuns(host, guided?.runs, { limit: FIRST_RUNS });
+      if (!page.ok) throw new Error(page.error.message);
+      if (isClosed) return;
+      const { items: runs, next } = page.value;
+      outbox.send({ kind: 'runs', runs, ...(next !== undefined && { next }) });
+      sendProviders();
       return;
     }
+    if (isNewOfProviders) sendProviders();
     const ids = [...changed];
+    const guidedRuns = [...changedGuided.values()];
     changed.clear();
+    changedGuided.clear();
     const records = (await Promise.all(ids.map(id => host.reader.run(id)))).filter(record => record !== undefined);
     const summaries = await summariesOf(host, records);
     if (isClosed) return;
-    for (const summary of summaries) outbox.send({ kind: 'run', run: summary.id, summary });
+    for (const summary of [...summaries, ...guidedRuns]) outbox.send({ kind: 'run', run: summary.id, summary });
+  }
+
+  function sendProviders(): void {
+    isNewOfProviders = false;
+    outbox.send({ kind: 'providers', providers: host.providers.briefs() });
   }
 
   pump();
@@ -77,6 +102,8 @@ export function subscribeRuns(
       isClosed = true;
       endRest?.();
       unsubscribe();
+      stopGuided?.();
+      stopProviders();
     },
   };
 }

@@ -1,0 +1,40 @@
+import type { RunHost } from '@signalbox/app/runs';
+import { subscribeGuidedRun } from './guided-subscription.ts';
+import type { GuidedWatch } from './guided-watch.ts';
+import type { Outbox } from './outbox.ts';
+import type { RunPictures } from './run-picture.ts';
+import { type Subscription, subscribeRun, type WatchedRun } from './run-subscription.ts';
+
+/** One client that watches one run, of whichever kind it is. */
+export function subscribeEither(
+  host: RunHost,
+  guided: GuidedWatch | undefined,
+  pictures: RunPictures,
+  outbox: Outbox,
+  watched: WatchedRun,
+  onFault: (thrown: unknown) => void,
+): Subscription {
+  const subscribePlan = () => subscribeRun(host, pictures, outbox, watched, onFault);
+  if (guided === undefined) return subscribePlan();
+  let chosen: Subscription | undefined;
+  let isClosed = false;
+
+  async function choose(known: GuidedWatch): Promise<void> {
+    const isPlan = (await host.reader.run(watched.run)) !== undefined;
+    const found = isPlan ? undefined : known.runs.find(watched.run);
+    if (isClosed) return;
+    const isGuided = found !== undefined && (!found.ok || found.value !== undefined);
+    chosen = isGuided ? subscribeGuidedRun(known, outbox, watched, onFault) : subscribePlan();
+  }
+
+  choose(guided).catch(thrown => {
+    if (!isClosed) onFault(thrown);
+  });
+  return {
+    pump: () => chosen?.pump(),
+    close() {
+      isClosed = true;
+      chosen?.close();
+    },
+  };
+}
