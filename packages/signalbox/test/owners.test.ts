@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -154,7 +154,7 @@ describe('signalbox serve', () => {
     await until(() => (runsOf(cwd)[0].status === 'completed' ? true : undefined));
   });
 
-  it('keeps its token to itself, and says it once', async () => {
+  it('[V138] keeps its token to itself, and says it once', async () => {
     const cwd = newPlace();
     const owner = start(cwd, 'serve', '--port', '0', '--json');
     const { page, url } = await until(() => (owner.told().includes('\n') ? JSON.parse(owner.told()) : undefined));
@@ -168,6 +168,19 @@ describe('signalbox serve', () => {
       }),
     );
     expect(answers).toEqual([401, 401, 200]);
+    expect((await fetch(`${url}/api/runs?token=${token}`)).status).toBe(401);
+    expect(
+      (await fetch(`${url}/api/no-such-route?token=${token}`, { headers: { authorization: `Bearer ${token}` } }))
+        .status,
+    ).toBe(404);
+    expect(signalbox(['run', example('02-hello')], { cwd }).status).toBe(0);
+    owner.kill('SIGINT');
+    expect(await ended(owner)).toBe(0);
+    expect(owner.told().split(token).length).toBe(2);
+    const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter(file => file.isFile());
+    expect(files.length).toBeGreaterThan(3);
+    const holding = files.filter(file => readFileSync(path.join(file.parentPath, file.name)).includes(token));
+    expect(holding.map(({ name }) => name)).toEqual(['token']);
   });
 });
 
