@@ -25,6 +25,8 @@ export const treeNode = z.object({
   iteration: z.int().nonnegative(),
   /** Why it is blocked. */
   reason: text.optional(),
+  /** Names of the handlers that its author wrote; absent where it can have none, and where they were not kept. */
+  handlers: z.array(text).readonly().optional(),
   source: z.object({ file: text, line: z.int(), column: z.int() }).optional(),
 });
 export type TreeNode = z.infer<typeof treeNode>;
