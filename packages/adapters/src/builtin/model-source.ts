@@ -4,7 +4,7 @@ import type { AgentBrief, ModelName, TaskError } from '@signalbox/runs';
 import type { ModelEnvironment, ProviderAccess } from './model-environment.ts';
 import { loadScriptedModel } from './scripted-model.ts';
 import { taskFailure } from './task-failure.ts';
-import { vendorAccess, versioned } from './vendor-access.ts';
+import { addressOf, vendorAccess } from './vendor-access.ts';
 
 /** A model that can be called. */
 export interface ResolvedModel {
@@ -83,8 +83,8 @@ export function createModelSource(environment: ModelEnvironment): ModelOf {
     const { keyVariables, urlVariable, defaultUrl, version } = vendorAccess[provider];
     const { key, baseUrl } = vendor.access(environment);
     if (key === undefined) return err(keyMissing(brief, `${provider}:${model}`, keyVariables[0]));
-    const baseURL = baseUrl === undefined ? defaultUrl : versioned(baseUrl, version);
-    if (!URL.canParse(baseURL)) return err(addressInvalid(brief, urlVariable));
+    const baseURL = baseUrl === undefined ? defaultUrl : addressOf(baseUrl, version);
+    if (baseURL === undefined) return err(addressInvalid(brief, urlVariable));
     return ok({
       name: { provider, model },
       model: await vendor.create({ apiKey: key, baseURL }, model),
@@ -148,7 +148,7 @@ function keyMissing(brief: AgentBrief, model: string | undefined, variable: stri
 function addressInvalid(brief: AgentBrief, variable: string): TaskError {
   return taskFailure(
     'address-invalid',
-    `Node ${brief.node} cannot reach its model: ${variable} is not an address such as https://host/v1.`,
+    `Node ${brief.node} cannot reach its model: ${variable} is not an address such as https://host/v1, without a name, a password or a query.`,
   );
 }
 

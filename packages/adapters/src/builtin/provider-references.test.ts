@@ -23,14 +23,13 @@ describe('a reference to a provider', () => {
   });
 
   it.each([
-    ['https://me:sesame@gate.example/v1', 'https://gate.example/v1'],
-    ['https://gate.example/v1?key=sesame', 'https://gate.example/v1'],
-    ['https://gate.example/v1#sesame', 'https://gate.example/v1'],
-    ['sesame', 'not an address such as https://host/v1'],
-    ['javascript:sesame', 'not an address such as https://host/v1'],
-  ])('shows nothing of %s that may be a secret', (address, shown) => {
-    const reference = of('openai', { OPENAI_BASE_URL: address });
-    expect(reference?.baseUrl?.startsWith(shown)).toBe(true);
-    expect(JSON.stringify(reference)).not.toContain('sesame');
+    'https://me:sesame@gate.example/v1',
+    'https://sesame@gate.example/v1',
+    'https://gate.example/v1?key=sesame',
+    'https://gate.example/v1#sesame',
+    'sesame',
+    'javascript:sesame',
+  ])('shows nothing of %s, which cannot be called', address => {
+    expect(of('openai', { OPENAI_BASE_URL: address })?.baseUrl).toBe('not an address such as https://host/v1');
   });
 });

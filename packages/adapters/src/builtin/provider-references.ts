@@ -1,5 +1,8 @@
 import type { ProviderReference } from '@signalbox/model';
-import { type VendorAccess, vendorAccess, versioned } from './vendor-access.ts';
+import { addressOf, type VendorAccess, vendorAccess } from './vendor-access.ts';
+
+/** Shown instead of what cannot be called: it may hold a secret. */
+const NO_ADDRESS = 'not an address such as https://host/v1';
 
 /** Where the providers are reached and where their keys are, without a value of a key. */
 export function providerReferences(
@@ -19,14 +22,7 @@ function referenceTo(
   return {
     name,
     key: { name: set ?? keyVariables[0], isSet: set !== undefined },
-    baseUrl: given ? shownAddress(given, version) : defaultUrl,
+    baseUrl: given ? (addressOf(given, version) ?? NO_ADDRESS) : defaultUrl,
     baseUrlName: urlVariable,
   };
-}
-
-/** Names, passwords and queries in an address may be secrets. */
-function shownAddress(given: string, version: string): string {
-  const address = URL.parse(versioned(given, version));
-  if (address === null || !/^https?:$/.test(address.protocol)) return 'not an address such as https://host/v1';
-  return `${address.origin}${address.pathname}`;
 }

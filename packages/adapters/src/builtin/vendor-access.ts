@@ -32,8 +32,19 @@ export const vendorAccess = {
   },
 } as const satisfies Readonly<Record<string, VendorAccess>>;
 
+/**
+ * The address to call, undefined where what was given is none. One with a name, a password or a query cannot be called, and
+ * errors would quote what is secret in it.
+ */
+export function addressOf(given: string, version: string): string | undefined {
+  const address = URL.parse(given);
+  if (address === null || !/^https?:$/.test(address.protocol)) return undefined;
+  const { username, password, search, hash } = address;
+  return `${username}${password}${search}${hash}` === '' ? versioned(given, version) : undefined;
+}
+
 /** Vendors' own tools take an address without its version; the version is added where it is missing. */
-export function versioned(address: string, version: string): string {
+function versioned(address: string, version: string): string {
   const trimmed = address.replace(/\/+$/, '');
   return /\/v\d+(alpha|beta)?\d*$/.test(trimmed) ? trimmed : `${trimmed}${version}`;
 }

@@ -1,0 +1,221 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openUsers } from '@signalbox/app';
+import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
+import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
+import { type Client, createClient } from '@signalbox/client';
+import type { RunId } from '@signalbox/model';
+import { type RunningServer, startServer } from '@signalbox/server';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../src/openapi/operations.ts';
+import { TOKEN } from './http-asker.ts';
+
+/** Secrets wherever one can be. All of them have this in common. */
+const MARK = 'PLANTED';
+const secret = (place: string) => `sk-${MARK}-${place}`;
+const env = {
+  ANTHROPIC_API_KEY: secret('anthropic'),
+  OPENAI_API_KEY: secret('openai'),
+  GEMINI_API_KEY: secret('gemini'),
+  OPENAI_BASE_URL: `http://me:${secret('password')}@127.0.0.1:1/v1`,
+  ANTHROPIC_BASE_URL: `http://127.0.0.1:1/v1?key=${secret('query')}`,
+  GOOGLE_GEMINI_BASE_URL: secret('no-address'),
+  DATABASE_PASSWORD: secret('database'),
+};
+const config = {
+  apiKey: secret('config'),
+  [secret('name-of-a-part')]: true,
+  retention: { [secret('name-of-a-member')]: 1 },
+  logs: { level: secret('level') },
+};
+
+const planOf = (body: string) => `
+import { definePlan, Agent, Human, Parallel } from 'signalbox';
+import * as z from 'zod';
+export default definePlan({ name: 'asks', input: z.any(), state: z.object({}), render: () => <Parallel>${body}</Parallel> });`;
+const human = '<Human id="person" prompt="May it go on?" />';
+const agents = ['openai:gpt-test', 'anthropic:claude-test', 'google:gemini-test']
+  .map(model => `<Agent id="${model.slice(0, 6)}" model="${model}" prompt="Do it." />`)
+  .join('');
+
+let folder: string;
+let home: Home;
+let server: RunningServer;
+let operator: Client;
+/** A run that asks a person, and one whose agents reach nobody. */
+let run: RunId;
+let failing: RunId;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
+  const dataDirectory = path.join(folder, 'data');
+  mkdirSync(dataDirectory);
+  writeFileSync(path.join(dataDirectory, 'config.json'), JSON.stringify(config));
+  const machine = thisMachine();
+  const opened = await openHome({ dataDirectory, machine, env, resumeOnAnswer: false, threads: { threads: 1 } });
+  if (!opened.ok) throw new Error(opened.error.message);
+  home = opened.value;
+  const guided = { dataDirectory, directories: [], machine };
+  const started = await startServer({
+    host: home.host,
+    token: TOKEN,
+    users: openUsers(dataDirectory, machine),
+    settings: home.settings({ directoryFrom: 'program', workflowDirectories: [] }),
+    guided: openGuidedTools(guided),
+    sessions: openGuidedSessions(guided),
+    port: 0,
+    timers: machine.timers,
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  server = started.value;
+  operator = createClient({ url: server.url, token: TOKEN });
+  const begin = async (name: string, body: string): Promise<RunId> => {
+    const file = path.join(folder, `${name}.tsx`);
+    writeFileSync(file, planOf(body));
+    const begun = await home.host.start({ file, input: {} });
+    if (!begun.ok) throw new Error(begun.error.message);
+    return begun.value;
+  };
+  run = await begin('asks', human);
+  await home.host.finished(run);
+  const failed = Promise.withResolvers<void>();
+  const seen = new Set<string>();
+  const unsubscribe = home.host.feed.subscribe('all', ({ events }) => {
+    for (const { event } of events) if ('error' in event && 'node' in event) seen.add(event.node as string);
+    if (seen.size === 3) failed.resolve();
+  });
+  failing = await begin('fails', agents);
+  await failed.promise;
+  unsubscribe();
+  await home.host.act(failing, { kind: 'terminate', reason: 'it is seen' }, 'operator');
+});
+afterAll(async () => {
+  await server.close();
+  await home.close();
+  rmSync(folder, { recursive: true });
+});
+
+const value = async <T>(answer: Promise<{ ok: true; value: T } | { ok: false; error: { message: string } }>) => {
+  const result = await answer;
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+};
+const events = async (of: RunId) => (await home.host.reader.events(of, 0, 1_000)).map(({ event }) => event);
+afterEach(async () => {
+  for (const { name } of (await value(operator.users())).users) await value(operator.removeUser(name));
+});
+
+describe('the providers', () => {
+  it('[V105] are answered with references and health, and in short with the health of the server', async () => {
+    const { providers } = await value(operator.providers());
+    expect(providers.map(({ name, health, key }) => [name, health, key?.isSet])).toEqual([
+      ['anthropic', 'unknown', true],
+      ['openai', 'unknown', true],
+      ['openai-chat', 'unknown', true],
+      ['google', 'unknown', true],
+      ['scripted', 'unknown', undefined],
+    ]);
+    const short = (await value(operator.health())).providers;
+    expect(short).toContainEqual({ name: 'openai', health: 'unknown' });
+  });
+});
+
+describe('the settings', () => {
+  it('[V106] are answered with their sources, problems and policies, and who asks', async () => {
+    const { user, sources, tools, providers } = await value(operator.settings());
+    expect(user).toEqual({ name: 'operator', isDefault: true });
+    expect(sources[0]).toMatchObject({ kind: 'file', isThere: true, problem: expect.stringContaining('not known') });
+    expect(tools.find(({ tool }) => tool === 'write_file')).toMatchObject({ asks: 'gated' });
+    expect(providers.find(({ name }) => name === 'google')?.key).toEqual({ name: 'GEMINI_API_KEY', isSet: true });
+  });
+
+  it('[V107] no route answers with a secret, wherever it was put', async () => {
+    await value(operator.addUser('eve'));
+    const record = await home.host.reader.run(failing);
+    const [task] = await home.host.reader.tasks(failing);
+    const [decision] = await home.host.reader.decisions({ run });
+    const parts: Record<string, string | undefined> = {
+      run: failing,
+      task: task?.id,
+      node: 'openai',
+      frame: String((record?.frames ?? 1) - 1),
+      decision: decision?.decision.id,
+      name: 'eve',
+    };
+    const seen: string[] = [];
+    for (const { method, path: route } of operations) {
+      const address = route.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parts[name] ?? 'none'));
+      // What ends the run, or makes another, is not asked for: what they answer others do.
+      if (method !== 'get' && !/\/(gc|verify|replay|imports)$/.test(route)) continue;
+      const answer = await fetch(`${server.url}${address}`, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        ...(method === 'get' ? {} : { body: '{}' }),
+      });
+      const text = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+      expect(text, route).not.toContain(MARK);
+      expect(text, route).not.toContain(TOKEN);
+      seen.push(`${method} ${route} ${answer.status}`);
+    }
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        'get /api/settings 200',
+        'get /api/providers 200',
+        'get /api/runs/:run/bundle 200',
+        'post /api/gc 400',
+      ]),
+    );
+    const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
+    expect(await metrics.text()).not.toContain(MARK);
+    const told = JSON.stringify(await events(failing));
+    expect(told).not.toContain(MARK);
+    for (const variable of ['OPENAI', 'ANTHROPIC', 'GOOGLE_GEMINI'])
+      expect(told).toContain(`${variable}_BASE_URL is not`);
+  });
+});
+
+describe('users', () => {
+  it('[V108] are added, listed in pages and removed by the operator; a token is answered once', async () => {
+    const ada = await value(operator.addUser('ada'));
+    expect(ada).toEqual({ name: 'ada', addedAt: expect.any(String), token: expect.stringMatching(/.{20,}/) });
+    await value(operator.addUser('grace'));
+    const { token: _, ...shown } = ada;
+    expect(await value(operator.users({ limit: 1 }))).toEqual({ users: [shown], next: 'ada' });
+    const rest = await value(operator.users({ after: 'ada' }));
+    expect([rest.users.map(({ name }) => name), rest.next]).toEqual([['grace'], undefined]);
+    expect(await operator.addUser('ada')).toMatchObject({ ok: false, error: { code: 'user/taken' } });
+    expect(await operator.addUser('../ada')).toMatchObject({ ok: false, error: { code: 'user/invalid' } });
+    expect(await operator.removeUser('nobody')).toMatchObject({ ok: false, error: { code: 'user/unknown' } });
+    const adas = createClient({ url: server.url, token: ada.token });
+    expect((await value(adas.settings())).user).toEqual({ name: 'ada', isDefault: false });
+    expect(await value(operator.removeUser('ada'))).toEqual(shown);
+    expect(await adas.settings()).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
+  });
+
+  it('[V108] are the affair of the operator alone', async () => {
+    const { token } = await value(operator.addUser('ada'));
+    const ada = createClient({ url: server.url, token });
+    for (const answer of [await ada.users(), await ada.addUser('mallory'), await ada.removeUser('ada')]) {
+      expect(answer).toMatchObject({ ok: false, error: { code: 'request/forbidden' } });
+    }
+    expect((await value(operator.users())).users.map(({ name }) => name)).toEqual(['ada']);
+  });
+
+  it('[V109] are named by the events of what they did', async () => {
+    const { token } = await value(operator.addUser('ada'));
+    const ada = createClient({ url: server.url, token });
+    const { approvals } = await value(operator.decisions({ run }));
+    const [question] = approvals;
+    if (question === undefined) throw new Error('nobody was asked');
+    await value(ada.resolve(question.approvalId, { status: 'approved' }));
+    await value(ada.stop(run, 'enough'));
+    const told = (await events(run)).flatMap(event => ('by' in event ? [[event.type, event.by]] : []));
+    expect(told).toEqual([
+      ['decision.answered', 'ada'],
+      ['operator.acted', 'ada'],
+    ]);
+    const file = readFileSync(path.join(folder, 'data', 'users', 'ada.json'), 'utf8');
+    expect(file).not.toContain(token);
+  });
+});
