@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { openUsers } from '@signalbox/app';
 import { type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
 import { type Client, createClient } from '@signalbox/client';
@@ -61,6 +62,8 @@ export async function openLiveConsole(): Promise<LiveConsole> {
       timers,
       guided,
       sessions: openGuidedSessions({ dataDirectory, directories: [], machine }),
+      users: openUsers(dataDirectory, machine),
+      settings: home.settings({ directoryFrom: 'program', workflowDirectories: [] }),
       consoleDirectory: built.directory,
     });
     if (!started.ok) throw new Error(started.error.message);

@@ -20,7 +20,9 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
   const canCancel = !isLoop && (status === 'running' || status === 'scheduled' || status === 'blocked');
   const canRetry =
     !isLoop && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');
-  const canReset = isLoop && status !== 'idle' && status !== 'skipped' && dangerous === 'ask';
+  // One that is over takes no more turns, and one that has not begun took none.
+  const isTurning = isLoop && (status === 'running' || status === 'blocked' || status === 'failed');
+  const canReset = isTurning && dangerous === 'ask';
   const hasBegun = canCancel || canRetry;
   if (!hasBegun && !canReset && error === undefined) return null;
   return (

@@ -1,0 +1,340 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { verifyBundle } from '@signalbox/app/runs';
+import { type Client, createClient, type News } from '@signalbox/client';
+import type { ApprovalId, RunId, WireEvent } from '@signalbox/model';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from './chromium.ts';
+import { type LiveConsole, openLiveConsole } from './live-console.ts';
+
+// One browser, one server, one run and its branches: each test goes on where the one before it ended.
+
+/** What an author or a caller may write where a name is asked for. */
+const TITLE = `<img src=x onerror="window.isBroken=true"> a round ${'with a very long name '.repeat(12)}`;
+const READY = 'It is ready.\n';
+
+let live: LiveConsole;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+/** A person with a name of her own. */
+let ada: { readonly client: Client; readonly token: string };
+let run: RunId;
+/** A branch of it. */
+let fork: RunId;
+
+beforeAll(async () => {
+  [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  complaints = [];
+  page.on('pageerror', error => complaints.push(error.message));
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  const { token } = given(await live.client.addUser('ada'));
+  ada = { client: createClient({ url: live.url, token }), token };
+  writeFileSync(path.join(live.project, 'ANSWER.md'), 'Not yet.\n');
+});
+afterAll(async () => {
+  await browser?.close();
+  await live?.close();
+});
+
+const open = (place: string) => page.goto(`${live.url}${place}#token=${ada.token}`);
+const node = (id: string) => page.locator(`[data-node="${id}"]`);
+const inspector = () => page.getByRole('region', { name: 'Inspector' });
+const tab = (name: string) => page.getByRole('tab', { name, exact: true }).click();
+const runOfPage = () => new URL(page.url()).pathname.split('/').at(-1) as RunId;
+const menu = async (name: string) => {
+  await page.getByRole('button', { name: 'More to do with this run' }).click();
+  await page.getByRole('menuitem', { name }).click();
+};
+
+/** Until the server says so: what follows does not depend on how fast the machine is. */
+async function until(of: RunId, isSo: (news: News) => boolean, options?: { readonly from: number }): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watch = live.client.watch(of, news => isSo(news) && resolve(), options);
+  await promise;
+  watch.close();
+}
+const untilStatus = (of: RunId, wanted: string) =>
+  until(of, news => {
+    const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
+    return summary?.record.status === wanted;
+  });
+const untilEvent = (of: RunId, isIt: (event: WireEvent) => boolean) =>
+  until(of, news => news.kind === 'event' && isIt(news.stored.event), { from: 0 });
+
+describe('what a node is', () => {
+  it('[K45] its handlers are badges in the tree, and those that ran stand out', async () => {
+    const input = { project: live.project, title: TITLE };
+    run = given(await ada.client.start({ file: live.plan('review'), input })).id;
+    await untilStatus(run, 'failed');
+    await open(`/runs/${run}`);
+    const badges = node('reviewer').locator('.handler');
+    await badges.first().waitFor();
+    expect(await badges.allTextContents()).toEqual(['onFinished', 'onError']);
+    await badges.and(page.locator('[data-ran=true]')).getByText('onError').waitFor();
+    expect(await badges.and(page.locator('[data-ran=true]')).count()).toBe(1);
+  });
+
+  it('[K46] the inspector has all it was given: prompt, system, rules for tools, schema, props; and its signature', async () => {
+    await node('reviewer').click();
+    const { startedSignature = '' } = given(await live.client.nodeInput(run, 'reviewer'));
+    await inspector().getByText(startedSignature).waitFor();
+    await inspector().getByRole('tab', { name: 'Input' }).click();
+    for (const words of [
+      'Read ANSWER.md, and say whether it is ready.',
+      'You review. Nothing else.',
+      'Allowed: read_file.',
+      '"not ready"',
+      'scripted:models/review.json',
+    ]) {
+      await inspector().getByText(words).first().waitFor();
+    }
+  });
+
+  it('[K11] what names, prompts and errors hold is text, however long it is', async () => {
+    await node('round').click();
+    await inspector()
+      .getByRole('heading', { name: /<img src=x onerror/ })
+      .waitFor();
+    for (const name of ['Input', 'JSON']) await inspector().getByRole('tab', { name }).click();
+    await tab('Plan');
+    await page.locator('.react-flow__node').first().waitFor();
+    for (const form of ['Outline', 'XML', 'JSON']) {
+      await page.getByRole('button', { name: form, exact: true }).click();
+      await page.locator('.code-whole').getByText('onerror').waitFor();
+    }
+    await tab('Now');
+    expect(await page.evaluate('window.isBroken')).toBeUndefined();
+    expect(await page.locator('img').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K47] a frame shows what its render read of volatile state, against the frame before', async () => {
+    const { record } = given(await live.client.run(run));
+    const frames = await Promise.all(
+      Array.from({ length: record.frames }, async (_, frame) => given(await live.client.state(run, frame)).volatile),
+    );
+    const at = frames.findIndex(volatile => volatile?.mood?.value === 'after round 2');
+    await open(`/runs/${run}?frame=${at}&tab=state`);
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: /mood/ }) });
+    await row.getByText('"after round 2"').waitFor();
+    expect(await row.locator('del').innerText()).toBe('"after round 1"');
+  });
+});
+
+describe('what a person does to it', () => {
+  it('[K48] a node that failed is run again with the same signature', async () => {
+    const before = given(await live.client.nodeInput(run, 'reviewer'));
+    writeFileSync(path.join(live.project, 'ANSWER.md'), READY);
+    await open(`/runs/${run}?node=reviewer`);
+    const waits = untilStatus(run, 'waiting');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await waits;
+    await node('reviewer').and(page.locator('[data-status=succeeded]')).waitFor();
+    const after = given(await live.client.nodeInput(run, 'reviewer'));
+    expect(after.startedSignature).toBe(before.startedSignature);
+    await inspector()
+      .getByText(before.startedSignature ?? 'a signature')
+      .waitFor();
+    expect(given(await live.client.state(run)).state.verdict).toBe('ready');
+  });
+
+  it('[K49] state that is edited renders the plan anew, and the record says who did it and why', async () => {
+    const { frames } = given(await live.client.run(run)).record;
+    await open(`/runs/${run}?tab=state`);
+    await page.getByRole('button', { name: 'Edit shipping' }).click();
+    await page.getByLabel('Its value, as JSON').fill('"yes"');
+    await page.getByLabel('Why').fill('<b>the customer</b> waits');
+    await page.getByLabel('I know that the plan goes on').check();
+    const shipped = untilEvent(
+      run,
+      ({ type, node: of, to }) => type === 'node.status' && of === 'ship' && to === 'succeeded',
+    );
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await shipped;
+    await node('ship').and(page.locator('[data-status=succeeded]')).waitFor();
+    const edit = given(await live.client.events(run, { from: 0, limit: 500 })).events.find(
+      ({ event }) => event.type === 'state.edited',
+    )?.event;
+    expect(edit).toMatchObject({ key: 'shipping', by: 'ada', reason: '<b>the customer</b> waits' });
+    expect(given(await live.client.run(run)).record.frames).toBeGreaterThan(frames);
+    await tab('Events');
+    await page.getByLabel('only what people did').check();
+    const line = page.getByRole('listitem').filter({ hasText: 'state.edited' });
+    await line.getByText('by ada').waitFor();
+    expect(await line.innerText()).toContain('<b>the customer</b> waits');
+    expect(await page.getByRole('listitem').filter({ hasText: 'frame.committed' }).count()).toBe(0);
+  });
+
+  it('[K37] a fork from a frame has the state of that frame, and both runs show how they hang together', async () => {
+    const { record } = given(await live.client.run(run));
+    const states = await Promise.all(
+      Array.from({ length: record.frames }, async (_, frame) => given(await live.client.state(run, frame)).state),
+    );
+    const at = states.findIndex(({ rounds }) => rounds === 1);
+    const state = states[at];
+    await open(`/runs/${run}?frame=${at}`);
+    await menu(`Fork from frame ${at}`);
+    await page.getByLabel('Its name, if another').fill('another way');
+    await page.getByLabel('Begin paused').check();
+    await page.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.getByRole('heading', { name: 'another way' }).waitFor();
+    fork = runOfPage();
+    expect(given(await live.client.state(fork)).state).toEqual(state);
+    const lineage = page.getByRole('region', { name: 'Lineage' });
+    await lineage.getByText(`at frame ${at}`).waitFor();
+    await tab('State');
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'rounds' }) });
+    expect(await row.locator('pre').innerText()).toBe('1');
+    await lineage.getByRole('link', { name: 'review' }).click();
+    await page.waitForURL(new RegExp(`${run}.*frame=${at}`));
+    await page.keyboard.press('.');
+    await page.getByRole('region', { name: 'Lineage' }).getByRole('link', { name: 'another way' }).waitFor();
+  });
+
+  it('[K50] the counter of a loop is reset, by name; work has no counter', async () => {
+    await open(`/runs/${run}?node=round`);
+    await inspector().getByRole('button', { name: 'Retry' }).waitFor();
+    expect(await inspector().getByRole('button', { name: /Reset/ }).count()).toBe(0);
+    await open(`/runs/${fork}?node=rounds`);
+    await node('rounds').getByText('turn 2 of at most 5').waitFor();
+    const reset = untilEvent(fork, ({ type, action, by }) => {
+      return type === 'operator.acted' && action === 'reset' && by === 'ada';
+    });
+    await inspector()
+      .getByRole('button', { name: /Reset its counter/ })
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('I know').check();
+    await dialog.getByRole('button', { name: 'Reset' }).click();
+    await reset;
+    const waits = untilStatus(fork, 'waiting');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await waits;
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('[K51] a run is kept for ever, with who wanted it, and let go again', async () => {
+    await open(`/runs/${run}`);
+    await menu('Keep it for ever');
+    await page.getByText('kept by').waitFor();
+    expect(given(await live.client.run(run)).record.kept?.by).toBe('ada');
+    await menu('Let it be collected again');
+    await page.getByText('kept by').waitFor({ state: 'detached' });
+  });
+});
+
+describe('what can be relied on', () => {
+  it('[K42] a bundle is saved that a check accepts, and its run is imported as one that says so', async () => {
+    const { approvals } = given(await live.client.decisions({ run }));
+    const done = untilStatus(run, 'completed');
+    given(await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' }));
+    await done;
+    const saving = page.waitForEvent('download');
+    await menu('Export as a bundle');
+    const saved = await saving;
+    expect(saved.suggestedFilename()).toBe(`${run}.bundle`);
+    const file = path.join(live.project, 'saved.bundle');
+    await saved.saveAs(file);
+    const { head } = given(await live.client.run(run)).record;
+    expect(given(await verifyBundle(file, head))).toMatchObject({ ok: true, runs: [{ id: run, head }] });
+    const imported = given(await ada.client.importBundle({ file }));
+    await open(`/runs/${imported.run}`);
+    await page.getByText('This run came from a bundle').waitFor();
+    await page.getByRole('region', { name: 'Lineage' }).getByText(run).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K43] the record is verified, and the page says in words that it holds', async () => {
+    await open(`/runs/${run}`);
+    await menu('Verify its record');
+    const { nextSeq, head } = given(await live.client.run(run)).record;
+    const dialog = page.getByRole('dialog', { name: 'Verify review' });
+    await dialog.getByRole('status').getByText(`All ${nextSeq} events hold`).waitFor();
+    await dialog.getByText(head).first().waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('[K44] it is replayed without a model: every frame comes out again, or the first that does not is shown', async () => {
+    // A model that is asked now has nothing to say.
+    const script = path.join(path.dirname(live.plan('review')), 'models/review.json');
+    renameSync(script, `${script}.gone`);
+    const spent = given(await live.client.spending({ run }));
+    await open(`/runs/${run}`);
+    await menu('Replay without models');
+    const { frames } = given(await live.client.run(run)).record;
+    const dialog = page.getByRole('dialog', { name: 'Replay review' });
+    await dialog.getByRole('status').getByText(`All ${frames} frames came out again`).waitFor();
+    expect(given(await live.client.spending({ run }))).toEqual(spent);
+    renameSync(`${script}.gone`, script);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+});
+
+describe('for everybody', () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+  it.each(['light', 'dark'] as const)(
+    '[K30] no state of the page has a fault that axe knows of: %s',
+    async colorScheme => {
+      await page.emulateMedia({ colorScheme });
+      const places: readonly (readonly [place: string, dialog?: string])[] = [
+        ['', 'Verify its record'],
+        ['', 'Replay without models'],
+        ['?node=reviewer&look=input&tab=state&frame=6'],
+        ['?node=rounds&tab=events&frame=4'],
+        ['?node=round&look=summary'],
+      ];
+      // What has no colour is the same in both.
+      const rules = colorScheme === 'light' ? '{}' : '{ runOnly: ["color-contrast", "link-in-text-block"] }';
+      const faults: string[] = [];
+      for (const [place, dialog] of places) {
+        await open(`/runs/${run}${place}`);
+        await page.locator('h1').waitFor();
+        if (dialog !== undefined) {
+          await menu(dialog);
+          await page.getByRole('dialog').getByRole('status').waitFor();
+        }
+        await page.evaluate(axe);
+        const found = await page.evaluate<readonly string[]>(
+          `axe.run(document, ${rules}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+        );
+        faults.push(...found.map(fault => `${place} ${dialog ?? ''}: ${fault}`));
+        if (dialog === undefined) continue;
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      expect(faults).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('[K12] 420 pixels are wide enough, with names that are not', async () => {
+    await page.setViewportSize({ width: 420, height: 900 });
+    for (const place of ['?node=round', '?node=reviewer&look=input', '?tab=state', '?tab=events&frame=4']) {
+      await open(`/runs/${run}${place}`);
+      await page.locator('h1').waitFor();
+      await node('round').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth'), place).toBeLessThanOrEqual(420);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+});
+
+function given<T>(
+  answer: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },
+): T {
+  if (!answer.ok) throw new Error(JSON.stringify(answer.error));
+  return answer.value;
+}
