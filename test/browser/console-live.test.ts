@@ -415,7 +415,7 @@ describe('what a person does', () => {
     await gap.getByLabel('Your answer').fill('yes, it is on main');
     await gap.getByRole('button', { name: 'Answer' }).click();
     await gap.getByLabel('Your answer').waitFor({ state: 'detached' });
-    await page.getByRole('listitem').filter({ hasText: 'here' }).first().waitFor();
+    await page.getByRole('region', { name: 'This place' }).getByText('here now').waitFor();
     await page.getByRole('button', { name: /wr\.bug-investigation/ }).click();
     await page.getByRole('article', { name: 'wr.bug-investigation' }).getByRole('listitem').first().waitFor();
     expect(complaints).toEqual([]);

@@ -62,6 +62,13 @@ const routes = [
   }),
   createRoute({
     getParentRoute: at,
+    path: '/developer',
+    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly run?: string } =>
+      typeof given.run === 'string' ? { run: given.run } : {},
+    component: lazyRouteComponent(() => import('./pages/developer-page.tsx'), 'DeveloperPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
     path: '/settings',
     component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
   }),

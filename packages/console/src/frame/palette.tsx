@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
+import { linkToRun } from '../runs/run-link.ts';
 import { useLive } from '../server/live.tsx';
 import { choices } from '../settings/read-settings.ts';
 import { changeSettings } from '../settings/settings.ts';
@@ -52,7 +53,7 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
               <Command.Item
                 key={run.id}
                 value={`run ${run.record.name} ${run.id}`}
-                onSelect={after(() => void navigate({ to: '/runs/$run', params: { run: run.id }, search: {} }))}
+                onSelect={after(() => void navigate(linkToRun(run)))}
               >
                 <Lamp signal={runStanding(run).signal} />
                 <span className="truncate">{run.record.name}</span>

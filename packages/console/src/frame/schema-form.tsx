@@ -9,17 +9,33 @@ interface SchemaFormProps {
   /** The value as JSON: what the fields show, and what they make. */
   readonly text: string;
   onText(text: string): void;
+  /** What is wrong with a field, by its name. */
+  readonly errors?: Readonly<Record<string, string>>;
 }
 
+const noErrors = {};
+
 /** One field for each property of an object. */
-export function SchemaForm({ fields, text, onText }: SchemaFormProps) {
+export function SchemaForm({ fields, text, onText, errors = noErrors }: SchemaFormProps) {
   const read = readJson(text);
   const value = read.ok && isObject(read.value) ? read.value : {};
   const put = (name: string, given: Json | undefined) => {
     const { [name]: _, ...rest } = value;
     onText(JSON.stringify(given === undefined ? rest : { ...rest, [name]: given }));
   };
-  return fields.map(field => <OneField key={field.name} field={field} value={value[field.name]} onValue={put} />);
+  return fields.map(field => {
+    const error = errors[field.name];
+    return (
+      <div key={field.name} className="schema-field" data-wrong={error === undefined ? undefined : true}>
+        <OneField field={field} value={value[field.name]} onValue={put} />
+        {error !== undefined && (
+          <p role="alert" className="jsonfield-why">
+            {field.name}: {error}
+          </p>
+        )}
+      </div>
+    );
+  });
 }
 
 interface OneFieldProps {
@@ -65,7 +81,7 @@ function OneField({ field: { name, kind, options, isRequired, about, given }, va
             step="any"
             required={isRequired}
             placeholder={hint}
-            value={shown}
+            value={typeof value === 'number' ? value : ''}
             onChange={({ target }) => onValue(name, target.value === '' ? undefined : target.valueAsNumber)}
           />
         </label>

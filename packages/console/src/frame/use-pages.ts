@@ -2,12 +2,22 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useLive } from '../server/live.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
+import { useSettings } from '../settings/settings.ts';
 import { isIn } from '../story/runs-list.ts';
 import type { Signal } from '../story/words.ts';
 
 /** A page of the console, and what there is to know of it from afar. */
 export interface PageLink {
-  readonly to: '/' | '/queue' | '/runs' | '/failures' | '/artifacts' | '/workflows' | '/start' | '/settings';
+  readonly to:
+    | '/'
+    | '/queue'
+    | '/runs'
+    | '/failures'
+    | '/artifacts'
+    | '/workflows'
+    | '/start'
+    | '/settings'
+    | '/developer';
   readonly name: string;
   /** After `g`. */
   readonly key: string;
@@ -24,6 +34,7 @@ export function usePages(): readonly PageLink[] {
   const working = runs?.filter(run => isIn('active', run)).length;
   const failed = runs?.filter(({ record }) => record.status === 'failed').length;
   const waiting = decisions?.length;
+  const { developer } = useSettings();
   // A server without guided workflows has no sessions: then there is no page of them.
   const { data: sessions } = useSessions();
   const asking = sessions?.sessions.reduce((sum, session) => sum + session.waiting, 0);
@@ -47,6 +58,7 @@ export function usePages(): readonly PageLink[] {
         : [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')]),
       page('/start', 'Start a run', 'n'),
       page('/settings', 'Settings', 's'),
+      ...(developer ? [page('/developer', 'Developer', 'd')] : []),
     ];
-  }, [asking, failed, navigate, waiting, working]);
+  }, [asking, developer, failed, navigate, waiting, working]);
 }

@@ -1,6 +1,7 @@
 import type { RunSummary } from '@signalbox/model';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { Costs } from '../briefing/costs.tsx';
+import { Providers } from '../briefing/providers.tsx';
 import { newsSince, useLastLook } from '../briefing/since-last-look.ts';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
@@ -8,6 +9,7 @@ import { Empty } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useNow } from '../frame/use-now.ts';
 import { RunLine } from '../runs/run-line.tsx';
+import { linkToRun } from '../runs/run-link.ts';
 import { useLive } from '../server/live.tsx';
 import { useSettings } from '../settings/settings.ts';
 import { failureGroups, failureStreaks } from '../story/failure-groups.ts';
@@ -129,6 +131,7 @@ export function BriefingPage() {
             </Panel>
           </div>
           <div className="flex min-w-0 flex-col gap-4">
+            <Providers runs={known} now={now} />
             <Costs runs={known} now={now} />
           </div>
         </div>
@@ -148,7 +151,7 @@ function Lines({ runs, now }: { readonly runs: readonly RunSummary[]; readonly n
 }
 
 function toRun(run: RunSummary | undefined): LinkProps {
-  return run === undefined ? { to: '/failures' } : { to: '/runs/$run', params: { run: run.id }, search: {} };
+  return run === undefined ? { to: '/failures' } : linkToRun(run);
 }
 
 interface FigureProps {

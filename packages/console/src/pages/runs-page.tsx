@@ -7,6 +7,7 @@ import { useCursor } from '../frame/use-cursor.ts';
 import { useNow } from '../frame/use-now.ts';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunLine } from '../runs/run-line.tsx';
+import { linkToRun } from '../runs/run-link.ts';
 import { SavedViews } from '../runs/saved-views.tsx';
 import { useLive } from '../server/live.tsx';
 import { type RunsView, views } from '../story/runs-list.ts';
@@ -35,7 +36,10 @@ export function RunsPage() {
   const shown = runs?.filter(run => isFound(search, run, now)) ?? [];
   const cursor = useCursor(
     shown.map(({ id }) => id),
-    run => void navigate({ to: '/runs/$run', params: { run }, search: {} }),
+    id => {
+      const run = shown.find(one => one.id === id);
+      if (run !== undefined) void navigate(linkToRun(run));
+    },
   );
   const box = useRef<HTMLDivElement>(null);
   const lines = useVirtualizer({

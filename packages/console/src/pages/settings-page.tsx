@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Panel } from '../frame/panel.tsx';
 import { choices, type Settings } from '../settings/read-settings.ts';
+import { ServerSettings } from '../settings/server-settings.tsx';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { momentWords } from '../story/words.ts';
 
@@ -22,7 +23,7 @@ export function SettingsPage() {
       <title>Settings · Signalbox</title>
       <div className="roomhead">
         <h1>Settings</h1>
-        <p className="text-muted">Kept in this browser. Nothing of it changes what runs do.</p>
+        <p className="text-muted">The first part is kept in this browser. Nothing of it changes what runs do.</p>
       </div>
       <Panel title="Looks">
         <Choice
@@ -34,7 +35,7 @@ export function SettingsPage() {
         />
         <Choice
           legend="Times"
-          about={`Now is ${momentWords(new Date().toISOString(), settings.time, Date.now())}.`}
+          about={`Five minutes ago is “${momentWords(new Date(Date.now() - 300_000).toISOString(), settings.time, Date.now())}”.`}
           options={choices.time}
           words={timeWords}
           value={settings.time}
@@ -65,6 +66,20 @@ export function SettingsPage() {
           )}
         </fieldset>
       </Panel>
+      <Panel title="Developer">
+        <fieldset className="choice">
+          <legend>For those who build on the server</legend>
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={settings.developer}
+              onChange={event => changeSettings({ developer: event.target.checked })}
+            />
+            Show a page with raw JSON, the OpenAPI document and metrics
+          </label>
+        </fieldset>
+      </Panel>
+      <ServerSettings />
     </div>
   );
 }

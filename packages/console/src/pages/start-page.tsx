@@ -1,7 +1,7 @@
-import type { RunId, RunSnapshot, RunSummary } from '@signalbox/model';
+import type { RunId, RunSnapshot, RunStatus, RunSummary } from '@signalbox/model';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
+import { readJson } from '../frame/json-field.tsx';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
@@ -9,12 +9,26 @@ import { Panel } from '../frame/panel.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
+import { useRead } from '../server/use-read.ts';
+import { fieldErrorOf } from '../start/field-errors.ts';
+import { PlanInput } from '../start/plan-input.tsx';
 import { emptyForm, type StartForm, startBodyOf, startFormOf } from '../start/start-form.ts';
-import { runStanding } from '../story/words.ts';
+import { fieldsOf } from '../story/schema-fields.ts';
+import { many, runStanding, type Signal } from '../story/words.ts';
 
 const route = getRouteApi('/start');
 const none: readonly RunSummary[] = [];
 const HISTORY = 12;
+const statusSignals: Record<RunStatus, Signal> = {
+  queued: 'next',
+  running: 'working',
+  waiting: 'waiting',
+  paused: 'held',
+  stalled: 'held',
+  completed: 'done',
+  failed: 'failed',
+  stopped: 'failed',
+};
 
 /** Starts a run, anew or like one that was before. */
 export function StartPage() {
@@ -25,9 +39,20 @@ export function StartPage() {
   const { isBusy, error, send } = useCommand();
   const [form, setForm] = useState<StartForm>(emptyForm);
   const put = (change: Partial<StartForm>) => setForm(before => ({ ...before, ...change }));
-  const plans = [...new Set(runs.flatMap(({ record }) => (record.entry === undefined ? [] : [record.entry])))];
+  const known = useRead(['plans', runs.length], () => client.plans({ limit: 200 }), { keeps: true });
+  const plans = known.data?.plans ?? [];
+  // A file is looked at when it was named, not at every letter of its name.
+  const [named, setNamed] = useState('');
+  const described = useRead(['plan', named], () => client.describePlan(named), { isEnabled: named !== '' });
+  const plan = named === form.file.trim() && named !== '' ? described.data : undefined;
+  const fields = fieldsOf(plan?.inputSchema);
+  const wrong = error && fieldErrorOf(error, fields?.map(({ name }) => name) ?? []);
+  const choose = (file: string) => {
+    put({ file });
+    setNamed(file.trim());
+  };
   const history = runs
-    .filter(({ record }) => record.entry !== undefined && (form.file === '' || record.entry === form.file))
+    .filter(({ kind, record }) => kind === 'plan' && (form.file === '' || record.entry === form.file))
     .slice(0, HISTORY);
 
   const restore = async (run: RunId) => {
@@ -39,8 +64,10 @@ export function StartPage() {
         return read;
       })) &&
       found !== undefined
-    )
+    ) {
       setForm(startFormOf(found));
+      setNamed(found.record.entry ?? '');
+    }
   };
   const restoreFirst = useRef(restore);
   useEffect(() => {
@@ -77,20 +104,27 @@ export function StartPage() {
               spellCheck={false}
               className="mono"
               value={form.file}
-              onChange={event => put({ file: event.target.value })}
+              onChange={event => {
+                put({ file: event.target.value });
+                // Chosen from the list, it is whole at once.
+                if (plans.some(({ file }) => file === event.target.value)) setNamed(event.target.value);
+              }}
+              onBlur={event => setNamed(event.target.value.trim())}
             />
             <datalist id="plans">
-              {plans.map(plan => (
-                <option key={plan} value={plan} />
+              {plans.map(({ file, name }) => (
+                <option key={file} value={file} label={name} />
               ))}
             </datalist>
           </label>
-          <JsonField
-            label="Input, as JSON"
-            placeholder="nothing: the plan’s own defaults"
-            rows={7}
+          {described.error !== null && <ErrorBox error={described.error} title="This plan cannot be read" />}
+          <PlanInput
+            key={named}
+            plan={plan}
+            isReading={named !== '' && described.isLoading}
             text={form.input}
             onText={input => put({ input })}
+            errors={wrong === undefined ? {} : { [wrong.field]: wrong.why }}
           />
           <div className="form-row">
             <label>
@@ -160,24 +194,57 @@ export function StartPage() {
             </button>
           </div>
         </form>
-        <Panel title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}>
-          {history.length === 0 ? (
-            <Empty title="None that is known here" />
-          ) : (
-            <ul className="earlier">
-              {history.map(run => (
-                <li key={run.id}>
-                  <button type="button" className="earlier-run" onClick={() => restore(run.id)}>
-                    <Lamp signal={runStanding(run).signal} />
-                    <span className="truncate">{run.record.name}</span>
-                    <Moment at={run.record.createdAt} className="text-faint" />
-                    <span className="text-muted">use its values</span>
-                  </button>
-                </li>
-              ))}
-            </ul>
-          )}
-        </Panel>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Panel title="Plans known here">
+            {known.error !== null && known.data === undefined ? (
+              <ErrorBox error={known.error} title="Plans could not be read" />
+            ) : plans.length === 0 ? (
+              <Empty
+                title={known.data === undefined ? 'Looking…' : 'None yet: name a file, and it is known from then on'}
+              />
+            ) : (
+              <ul className="earlier">
+                {plans.map(({ file, name, runs: count, exists, lastRun }) => (
+                  <li key={file}>
+                    <button
+                      type="button"
+                      className="earlier-run"
+                      disabled={!exists}
+                      title={file}
+                      aria-pressed={file === form.file}
+                      onClick={() => choose(file)}
+                    >
+                      <Lamp signal={statusSignals[lastRun.status]} />
+                      <span className="truncate">
+                        {name} <span className="text-muted">{file.split(/[\\/]/).at(-1)}</span>
+                      </span>
+                      <span className="text-muted">{exists ? many(count, 'run') : 'its file is gone'}</span>
+                      <Moment at={lastRun.createdAt} className="text-faint" />
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Panel>
+          <Panel title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}>
+            {history.length === 0 ? (
+              <Empty title="None that is known here" />
+            ) : (
+              <ul className="earlier">
+                {history.map(run => (
+                  <li key={run.id}>
+                    <button type="button" className="earlier-run" onClick={() => restore(run.id)}>
+                      <Lamp signal={runStanding(run).signal} />
+                      <span className="truncate">{run.record.name}</span>
+                      <Moment at={run.record.createdAt} className="text-faint" />
+                      <span className="text-muted">use its values</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Panel>
+        </div>
       </div>
     </div>
   );

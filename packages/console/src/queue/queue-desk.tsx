@@ -34,9 +34,15 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
     <article className="desk" aria-label={`${label} ${kindWords[kind]}`}>
       <header>
         <p className="eyebrow">
-          <Link to="/runs/$run" params={{ run }} search={{ node }}>
-            {snapshot?.record.name ?? run.slice(-8)}
-          </Link>
+          {decision.sessionId === undefined ? (
+            <Link to="/runs/$run" params={{ run }} search={{ node }}>
+              {snapshot?.record.name ?? run.slice(-8)}
+            </Link>
+          ) : (
+            <Link to="/workflows" search={{ session: decision.sessionId }}>
+              {snapshot?.record.name ?? 'a guided session'}
+            </Link>
+          )}
           {' · asked '}
           <Moment at={askedAt} />
         </p>

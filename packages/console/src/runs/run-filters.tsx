@@ -1,6 +1,6 @@
 import type { RunSummary } from '@signalbox/model';
 import { useState } from 'react';
-import { facetsOf, type RunsSearch, type Since, sinces } from '../story/runs-search.ts';
+import { facetsOf, kinds, type RunsSearch, type Since, sinces } from '../story/runs-search.ts';
 
 const sinceWords: Record<Since, string> = { hour: 'last hour', day: 'last day', week: 'last week' };
 const BETWEEN = 'between';
@@ -13,7 +13,7 @@ interface RunFiltersProps {
 
 /** What the list is narrowed to besides its words: when it began, its tag, its plan, its project. */
 export function RunFilters({ search, runs, onLook }: RunFiltersProps) {
-  const { since, from, to, tag, plan, project } = search;
+  const { since, from, to, tag, plan, project, kind } = search;
   const [wantsDays, setWantsDays] = useState(false);
   const hasDays = wantsDays || from !== undefined || to !== undefined;
   const { tags, plans, projects } = facetsOf(runs);
@@ -43,6 +43,16 @@ export function RunFilters({ search, runs, onLook }: RunFiltersProps) {
           <Day label="From the day" value={from} onDay={day => onLook({ from: day })} />
           <Day label="To the day" value={to} onDay={day => onLook({ to: day })} />
         </>
+      )}
+      {runs.some(run => run.kind === 'guided') && (
+        <Facet
+          label="Kind"
+          any="plans and guided"
+          options={kinds}
+          value={kind}
+          wordsOf={name => (name === 'guided' ? 'guided sessions' : 'plans')}
+          onValue={value => onLook({ kind: value })}
+        />
       )}
       <Facet label="Tag" any="any tag" options={tags} value={tag} onValue={value => onLook({ tag: value })} />
       <Facet

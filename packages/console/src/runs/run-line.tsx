@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { many, runStanding, span } from '../story/words.ts';
+import { linkToRun } from './run-link.ts';
 import { RunSpent } from './run-spent.tsx';
 
 interface RunLineProps {
@@ -21,24 +22,21 @@ export function RunLine({ run, now, start, isCurrent = false, isWide = false }: 
   const { signal, word } = runStanding(run);
   const begun = Date.parse(record.startedAt ?? record.createdAt);
   const end = record.endedAt === undefined ? now : Date.parse(record.endedAt);
-  const why = record.error?.message ?? (record.status === 'stopped' ? record.stopReason : undefined);
+  const why =
+    record.error?.message ??
+    (record.status === 'stopped' ? record.stopReason : undefined) ??
+    run.guided?.pendingStep?.title;
   return (
     <li
       data-item={record.id}
       data-current={isCurrent || undefined}
       style={start === undefined ? undefined : { transform: `translateY(${start}px)` }}
     >
-      <Link
-        to="/runs/$run"
-        params={{ run: record.id }}
-        search={{}}
-        preload={false}
-        className="runline"
-        data-signal={signal}
-      >
+      <Link {...linkToRun(run)} preload={false} className="runline" data-signal={signal}>
         <Lamp signal={signal} size={16} />
         <span className="runline-name">
           <strong>{record.name}</strong>
+          {run.kind === 'guided' && <span className="kind">guided</span>}
           <span className="mono text-muted">{record.id.slice(-8)}</span>
           {!isWide && <Tags tags={record.tags} />}
         </span>
@@ -53,7 +51,7 @@ export function RunLine({ run, now, start, isCurrent = false, isWide = false }: 
               <Tags tags={record.tags} />
             </span>
             <span className="runline-used mono text-muted">
-              <RunSpent run={run} now={now} />
+              {run.kind === 'plan' && <RunSpent run={run} now={now} />}
             </span>
           </>
         )}

@@ -3,18 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { facetsOf, isFound, projectOf, type RunsSearch, runsSearchOf } from './runs-search.ts';
 
 const NOW = Date.parse('2026-03-10T12:00:00.000Z');
-const run = (name: string, entry: string | undefined, createdAt: string, tags: readonly string[] = []) =>
-  ({
+const run = (name: string, entry: string, createdAt: string, tags: readonly string[] = []) => {
+  const record = { id: name, name, entry, createdAt, tags, status: 'completed' };
+  return {
     id: name,
+    kind: entry.startsWith('wr.') ? 'guided' : 'plan',
     openDecisions: 0,
-    record: { id: name, name, entry, createdAt, tags, status: 'completed' },
-  }) as never as RunSummary;
+    record,
+  } as never as RunSummary;
+};
 
 const runs = [
   run('release', '/home/a/shop/.signalbox/plans/release.tsx', '2026-03-10T11:30:00.000Z', ['nightly', 'eu']),
   run('import', '/home/a/shop/import.tsx', '2026-03-09T23:59:59.000Z', ['eu']),
   run('report', 'C:\\work\\office\\report.tsx', '2026-03-01T00:00:00.000Z'),
-  run('guided', undefined, '2026-02-01T00:00:00.000Z'),
+  run('guided', 'wr.research', '2026-02-01T00:00:00.000Z'),
 ];
 const found = (search: RunsSearch) => runs.filter(one => isFound(search, one, NOW)).map(({ id }) => id);
 
@@ -24,6 +27,7 @@ describe('what is looked for among the runs', () => {
     expect(found({ tag: 'eu' })).toEqual(['release', 'import']);
     expect(found({ plan: '/home/a/shop/import.tsx' })).toEqual(['import']);
     expect(found({ project: '/home/a/shop' })).toEqual(['release', 'import']);
+    expect(found({ kind: 'guided' })).toEqual(['guided']);
     expect(found({ since: 'hour' })).toEqual(['release']);
     expect(found({ from: '2026-03-01', to: '2026-03-09' })).toEqual(['import', 'report']);
     expect(found({ tag: 'eu', to: '2026-03-09', q: 'imp' })).toEqual(['import']);
@@ -32,7 +36,12 @@ describe('what is looked for among the runs', () => {
   it('[K56] is what the runs have, each once', () => {
     expect(facetsOf(runs)).toEqual({
       tags: ['eu', 'nightly'],
-      plans: ['/home/a/shop/.signalbox/plans/release.tsx', '/home/a/shop/import.tsx', 'C:\\work\\office\\report.tsx'],
+      plans: [
+        '/home/a/shop/.signalbox/plans/release.tsx',
+        '/home/a/shop/import.tsx',
+        'C:\\work\\office\\report.tsx',
+        'wr.research',
+      ],
       projects: ['/home/a/shop', 'C:\\work\\office'],
     });
     expect(runs.map(projectOf)).toEqual(['/home/a/shop', '/home/a/shop', 'C:\\work\\office', undefined]);

@@ -1,4 +1,4 @@
-import type { RunSummary } from '@signalbox/model';
+import type { RunKind, RunSummary } from '@signalbox/model';
 import { isIn, type RunsView, views } from './runs-list.ts';
 
 /** What is looked for among the runs, as an address says it. */
@@ -11,6 +11,7 @@ export interface RunsSearch {
   readonly plan?: string;
   /** The folder that the plan belongs to. */
   readonly project?: string;
+  readonly kind?: RunKind;
   readonly since?: Since;
   /** Days, in UTC: begun on the first or later, on the last or before. */
   readonly from?: string;
@@ -19,6 +20,8 @@ export interface RunsSearch {
 
 export const sinces = ['hour', 'day', 'week'] as const;
 export type Since = (typeof sinces)[number];
+
+export const kinds: readonly RunKind[] = ['plan', 'guided'];
 
 const HOUR = 3_600_000;
 const spans: Record<Since, number> = { hour: HOUR, day: 24 * HOUR, week: 168 * HOUR };
@@ -32,6 +35,7 @@ export function runsSearchOf(given: Readonly<Record<string, unknown>>): RunsSear
     tag: textOf(given.tag),
     plan: textOf(given.plan),
     project: textOf(given.project),
+    kind: kinds.find(name => name === given.kind),
     since,
     from: dayOf(given.from),
     to: dayOf(given.to),
@@ -40,9 +44,10 @@ export function runsSearchOf(given: Readonly<Record<string, unknown>>): RunsSear
 }
 
 export function isFound(search: RunsSearch, run: RunSummary, now: number): boolean {
-  const { view = 'all', q = '', tag, plan, project, since, from, to } = search;
+  const { view = 'all', q = '', tag, plan, project, kind, since, from, to } = search;
   const { record } = run;
   if (!isIn(view, run)) return false;
+  if (kind !== undefined && run.kind !== kind) return false;
   if (tag !== undefined && !record.tags.includes(tag)) return false;
   if (plan !== undefined && record.entry !== plan) return false;
   if (project !== undefined && projectOf(run) !== project) return false;
@@ -55,8 +60,9 @@ export function isFound(search: RunsSearch, run: RunSummary, now: number): boole
 }
 
 /** The folder that a run's plan belongs to: where it lies, or what holds the `.signalbox` that it lies in. */
-export function projectOf({ record: { entry } }: RunSummary): string | undefined {
-  if (entry === undefined) return undefined;
+export function projectOf({ kind, record: { entry } }: RunSummary): string | undefined {
+  // A guided run is of a workflow, which is no file.
+  if (entry === undefined || kind === 'guided') return undefined;
   const folder = entry.replace(/[\\/][^\\/]*$/, '');
   return folder.replace(/[\\/]\.signalbox([\\/].*)?$/, '');
 }

@@ -1,0 +1,84 @@
+import type { ProviderHealth, RunSummary, WireProvider } from '@signalbox/model';
+import { Link } from '@tanstack/react-router';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import type { Signal } from '../story/words.ts';
+import { providersOfInterest, windowWords } from './provider-words.ts';
+
+const AGAIN_MS = 15_000;
+const standings: Record<ProviderHealth, { readonly signal: Signal; readonly word: string }> = {
+  ok: { signal: 'done', word: 'answers' },
+  limited: { signal: 'held', word: 'wants to be left alone' },
+  failing: { signal: 'failed', word: 'fails' },
+  unknown: { signal: 'idle', word: 'not called yet' },
+};
+
+/** How the providers of models do, and until when they want to be left alone. */
+export function Providers({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
+  const client = useClient();
+  // Calls are made by runs: when one of them moves it is asked again, and besides every few seconds.
+  const moves = runs.map(({ id, record }) => `${id.slice(-6)}${record.status}`).join();
+  const { data, error } = useRead(['providers', moves, Math.floor(now / AGAIN_MS)], () => client.providers(), {
+    keeps: true,
+  });
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Providers could not be read" />;
+  const shown = providersOfInterest(data?.providers ?? []);
+  return (
+    <Panel title="Providers" aside={<Link to="/settings">settings</Link>}>
+      {data === undefined ? (
+        <Empty title="Asking…" />
+      ) : shown.length === 0 ? (
+        <Empty title="No provider has a key, and none was called" />
+      ) : (
+        <ul className="providers">
+          {shown.map(provider => (
+            <Provider key={provider.name} provider={provider} now={now} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Provider({ provider, now }: { readonly provider: WireProvider; readonly now: number }) {
+  const { name, health, waitsUntil, failuresInRow, lastError, models, windows } = provider;
+  const { signal, word } = standings[health];
+  const waiting = models.reduce((sum, model) => sum + model.waiting, 0);
+  return (
+    <li aria-label={name}>
+      <p className="provider-head">
+        <Lamp signal={signal} />
+        <strong>{name}</strong>
+        <span className={`word word-${signal}`}>{word}</span>
+        {waitsUntil !== undefined && Date.parse(waitsUntil) > now && (
+          <span className="text-muted">for {Math.ceil((Date.parse(waitsUntil) - now) / 1000)} s more</span>
+        )}
+        {waiting > 0 && <span className="asks">{waiting} calls wait</span>}
+      </p>
+      {models.length > 0 && (
+        <p className="truncate text-muted">{models.map(({ model, calls }) => `${model} ×${calls}`).join(', ')}</p>
+      )}
+      {windows.map(window => (
+        <p key={`${window.model} ${window.counts}`} className="provider-window">
+          {window.limit !== undefined && window.remaining !== undefined && (
+            <progress
+              value={window.remaining}
+              max={Math.max(window.limit, 1)}
+              aria-label={`${window.counts} left to ${window.model}`}
+            />
+          )}
+          <span>{windowWords(window, now)}</span>
+        </p>
+      ))}
+      {failuresInRow > 0 && lastError !== undefined && (
+        <p className="provider-error">
+          {failuresInRow} in a row failed, last <Moment at={lastError.at} />: {lastError.message}
+        </p>
+      )}
+    </li>
+  );
+}

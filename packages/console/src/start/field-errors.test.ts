@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { fieldErrorOf } from './field-errors.ts';
+
+describe('what is wrong with an input', () => {
+  const fields = ['version', 'parts'];
+
+  it('[K63] is said at the field that it is about', () => {
+    const error = (message: string) => fieldErrorOf({ code: 'plan/input-invalid', message }, fields);
+    expect(error('version: expected string, received number')).toEqual({
+      field: 'version',
+      why: 'expected string, received number',
+    });
+    const refused = 'The plan release does not take this input: version: Invalid input: expected string.';
+    expect(fieldErrorOf({ code: 'command/usage', message: refused }, fields)).toEqual({
+      field: 'version',
+      why: 'Invalid input: expected string.',
+    });
+    expect(error('The input is not what the plan takes: input.parts.0: too small')).toEqual({
+      field: 'parts',
+      why: '0: too small',
+    });
+  });
+
+  it('[K63] is said for the whole where it is about no field', () => {
+    expect(fieldErrorOf({ code: 'plan/input-invalid', message: 'other: x' }, fields)).toBeUndefined();
+    expect(fieldErrorOf({ code: 'plan/load-failed', message: 'version: x' }, fields)).toBeUndefined();
+  });
+});
