@@ -4,7 +4,8 @@ import * as z from 'zod';
 
 export default definePlan({
   name: 'hello',
-  input: z.object({ names: z.array(z.string()).default(['Ada', 'Grace']) }),
+  description: 'Greets everybody, and polishes what it said.',
+  input: z.object({ names: z.array(z.string()).default(['Ada', 'Grace']).describe('Who is greeted') }),
   state: z.object({
     greetings: z.array(z.string()).default([]),
     polished: z.number().default(0),

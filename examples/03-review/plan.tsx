@@ -4,7 +4,8 @@ import * as z from 'zod';
 
 export default definePlan({
   name: 'review',
-  input: z.object({ subject: z.string().default('Signalbox') }),
+  description: 'Drafts a text until a person publishes or drops it.',
+  input: z.object({ subject: z.string().default('Signalbox').describe('What the text is about') }),
   state: z.object({
     draft: z.string().default(''),
     verdict: z.enum(['publish', 'revise', 'drop']).default('revise'),

@@ -6,11 +6,13 @@ const finding = z.object({ answer: z.string(), confidence: z.number().min(0).max
 
 export default definePlan({
   name: 'research',
+  description: 'Answers questions side by side, and puts the answers together.',
   input: z.object({
     questions: z
       .array(z.string())
-      .default(['Who wrote the first compiler?', 'What is a signal box?', 'Why do logs chain hashes?']),
-    model: z.string().default('scripted:models/research.json'),
+      .default(['Who wrote the first compiler?', 'What is a signal box?', 'Why do logs chain hashes?'])
+      .describe('What is looked into'),
+    model: z.string().default('scripted:models/research.json').describe('The model that answers'),
   }),
   state: z.object({
     findings: z.record(z.string(), finding).default({}),

@@ -7,9 +7,13 @@ import * as z from 'zod';
 
 export default definePlan({
   name: 'fix-tests',
+  description: 'Repairs a project until its tests pass; then a person looks at it.',
   input: z.object({
-    project: z.string().default(path.join(import.meta.dirname, 'project')),
-    model: z.string().default('scripted:models/repair.json'),
+    project: z
+      .string()
+      .default(path.join(import.meta.dirname, 'project'))
+      .describe('The folder of the project'),
+    model: z.string().default('scripted:models/repair.json').describe('The model that repairs'),
   }),
   state: z.object({
     passed: z.boolean().default(false),

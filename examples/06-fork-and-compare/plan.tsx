@@ -6,7 +6,8 @@ const changes = ['faster start', 'fewer clicks', 'a dark theme'];
 
 export default definePlan({
   name: 'release-notes',
-  input: z.object({ style: z.enum(['list', 'sentence']).default('list') }),
+  description: 'Gathers what changed, and writes it down.',
+  input: z.object({ style: z.enum(['list', 'sentence']).default('list').describe('How the notes are written') }),
   state: z.object({ facts: z.array(z.string()).default([]), notes: z.string().optional() }),
   render: ctx => (
     <>

@@ -4,9 +4,10 @@ import * as z from 'zod';
 
 export default definePlan({
   name: 'tidy',
+  description: 'Tidies a project with two edits that can be undone.',
   input: z.object({
-    project: z.string().default('project'),
-    model: z.string().default('scripted:models/tidy.json'),
+    project: z.string().default('project').describe('The folder of the project'),
+    model: z.string().default('scripted:models/tidy.json').describe('The model that tidies'),
   }),
   state: z.object({ said: z.string().optional() }),
   render: ctx => (

@@ -13,7 +13,7 @@ export interface DescribeOptions {
 }
 
 /** How long a plan may take to be imported. */
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 20_000;
 const MEMORY_MB = 256;
 
 /**
