@@ -1,5 +1,7 @@
-import { copyFileSync, cpSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
+import { AHEAD_FILE, compileBundled } from '@signalbox/workflow';
 import { buildConsole } from './build-console.ts';
 import { bundle } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
@@ -45,6 +47,7 @@ writeDeclarations({ entries: api, outDir, root: repositoryRoot });
 buildConsole();
 cpSync(path.join(packages, 'console/dist'), path.join(outDir, 'console'), { recursive: true });
 cpSync(path.join(packages, 'workflow/bundled'), path.join(outDir, 'bundled'), { recursive: true });
+writeFileSync(path.join(outDir, AHEAD_FILE), await compileBundled(nodeHasher));
 copyFileSync(path.join(repositoryRoot, 'LICENSE'), path.join(published, 'LICENSE'));
 
 for (const name of undeclared) {

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
+import { AHEAD_FILE, openWorkflowLibrary } from '@signalbox/workflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localProgram } from '../scripts/local-program.ts';
 import { repositoryRoot } from './source-file.ts';
@@ -29,7 +31,7 @@ describe('the published package', () => {
 
   it('holds the program and what explains it, no sources and no tests', () => {
     const unbuilt = packed.filter(
-      file => !/^dist\/([\w.-]+\.js(\.map)?|[\w./-]+\.d\.ts|(console|bundled)\/.+)$/.test(file),
+      file => !/^dist\/([\w.-]+\.js(\.map)?|[\w./-]+\.d\.ts|(console|bundled)\/.+|bundled-compiled\.json)$/.test(file),
     );
     expect(unbuilt).toEqual([
       'LICENSE',
@@ -63,6 +65,22 @@ describe('the published package', () => {
     const doctor = signalbox(['doctor', '--json']);
     expect(doctor, doctor.stderr).toMatchObject({ status: 0 });
     expect(JSON.parse(doctor.stdout)).toMatchObject({ ok: true });
+  });
+
+  it('has its workflows compiled ahead, to what they compile to', async () => {
+    const ahead = JSON.parse(readFileSync(path.join(folder, 'node_modules/signalbox/dist', AHEAD_FILE), 'utf8'));
+    const { workflows } = await openWorkflowLibrary({ hasher: nodeHasher, places: [] }).discover();
+    const compiled = workflows.map(workflow => workflow.compiled.ok && workflow.compiled.value);
+    expect(ahead.map(([, made]: [string, unknown]) => made)).toEqual(expect.arrayContaining(compiled));
+    const listed = signalbox(['workflow', 'list', '--json']);
+    expect(
+      listed.stdout
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line).workflowHash),
+    ).toEqual(
+      workflows.filter(({ isRoutine }) => !isRoutine).map(({ compiled: made }) => made.ok && made.value.workflowHash),
+    );
   });
 
   it('plays the demo', () => {

@@ -226,9 +226,11 @@ export {
   type TokenPayload,
   tokenPayload,
 } from './session/tokens.ts';
+export { AHEAD_FILE } from './sources/compiled-ahead.ts';
 export { type FileProblem, readWorkflowFile, type WorkflowFile } from './sources/workflow-file.ts';
 export {
   bundledPlace,
+  compileBundled,
   type Discovery,
   type FoundWorkflow,
   type LibraryOptions,

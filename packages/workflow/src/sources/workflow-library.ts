@@ -21,6 +21,7 @@ import {
 import { nearest } from '../compile/problem.ts';
 import { type Routines, readRoutines } from '../compile/routines.ts';
 import { type IdStatus, idStatusOf, type SourceKind, suggestedIdOf } from '../compile/workflow-id.ts';
+import { aheadText, type CompiledByKey, compiledAhead } from './compiled-ahead.ts';
 import { type WalkProblem, walkDirectory, walkLimits } from './directory-walk.ts';
 import { type FileProblem, readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
@@ -94,10 +95,21 @@ interface Found {
   readonly file: WorkflowFile;
 }
 
-export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }: LibraryOptions): WorkflowLibrary {
-  let files = new Map<string, WorkflowFile>();
-  let compiled = new Map<string, Result<CompiledWorkflow, WorkflowRejected>>();
+export function openWorkflowLibrary(options: LibraryOptions): WorkflowLibrary {
+  const { discover, find } = openLibrary(options);
+  return { discover, find };
+}
 
+/** The bundled workflows, compiled for `compiledAhead` to read. */
+export async function compileBundled(hasher: Hasher): Promise<string> {
+  const { discover, compiled } = openLibrary({ hasher, places: [] });
+  await discover();
+  return aheadText(compiled());
+}
+
+function openLibrary({ hasher, places, bindings, mode = 'load' }: LibraryOptions) {
+  let files = new Map<string, WorkflowFile>();
+  let compiled: CompiledByKey = mode === 'load' && bindings === undefined ? compiledAhead() : new Map();
   let last: { readonly files: readonly Found[]; readonly problems: string; readonly discovery: Discovery } | undefined;
 
   async function discover(): Promise<Discovery> {
@@ -182,7 +194,7 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
     return found;
   }
 
-  return {
+  const library: WorkflowLibrary = {
     discover,
     async find(workflowId) {
       const { workflows, problems } = await discover();
@@ -193,6 +205,7 @@ export function openWorkflowLibrary({ hasher, places, bindings, mode = 'load' }:
       return ok({ listing, compiled: listing.compiled.value, ...canonical });
     },
   };
+  return { ...library, compiled: () => compiled };
 }
 
 /** A file that did not change is the same object. */
