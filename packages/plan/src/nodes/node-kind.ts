@@ -44,6 +44,17 @@ export function isRunnableKind(kind: NodeKind): kind is RunnableKind {
   return runnables.has(kind);
 }
 
+/** Kinds that only hold others, and say which of them run and when. */
+const structural: ReadonlySet<string> = new Set<NodeKind>([
+  ...(['plan', 'component', 'branch', 'if', 'switch', 'each'] as const),
+  ...(['while', 'ralph', 'phase', 'step', 'parallel'] as const),
+]);
+
+/** Takes what was stored, which may be of a kind that is not known here. */
+export function isStructuralKind(kind: string): boolean {
+  return structural.has(kind);
+}
+
 export function isLoopKind(kind: NodeKind): kind is LoopKind {
   return kind === 'while' || kind === 'ralph';
 }

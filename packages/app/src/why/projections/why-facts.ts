@@ -1,4 +1,5 @@
 import type { Json, Timestamp } from '@signalbox/model';
+import { isStructuralKind } from '@signalbox/plan/kinds';
 import type { AnyEvent, Decision, FrameTrigger, RunRecord, Task, TransitionView } from '@signalbox/runs';
 
 /** What is known of a run, read from what is committed. Everything that is answered rests on this alone. */
@@ -26,23 +27,9 @@ export interface NodeFact {
   readonly source?: { readonly file: string; readonly line: number } | undefined;
 }
 
-const structural: ReadonlySet<string> = new Set([
-  'plan',
-  'component',
-  'branch',
-  'if',
-  'switch',
-  'each',
-  'while',
-  'ralph',
-  'phase',
-  'step',
-  'parallel',
-]);
-
 /** Whether it does something itself, and does not only hold what does. */
 export function isWork(node: NodeFact | undefined): boolean {
-  return node !== undefined && !structural.has(node.kind);
+  return node !== undefined && !isStructuralKind(node.kind);
 }
 
 export interface StatusFact {
