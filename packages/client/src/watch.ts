@@ -11,7 +11,7 @@ import type { Connect, Connection } from './connect.ts';
 
 /** What a watcher is told: what the server says, and how the connection stands. */
 export type News =
-  | Exclude<ServerMessage, { readonly kind: 'welcome' }>
+  | Exclude<ServerMessage, { readonly kind: 'welcome' | 'said' }>
   | { readonly kind: 'connection'; readonly status: 'connecting' | 'live' }
   /** The connection was lost; another one is tried after `retryMs`. */
   | { readonly kind: 'connection'; readonly status: 'lost'; readonly retryMs: number }
@@ -84,7 +84,8 @@ export function watch(
     if (message === undefined) lose(1002);
     else if (message.kind === 'welcome') begin();
     else if (message.kind === 'event') tellEvent(message);
-    else {
+    // Said to who asks for the contract's events; this asks for the stored ones.
+    else if (message.kind !== 'said') {
       if (message.kind === 'state') next = message.next;
       tell(message);
       if (message.kind === 'refused') end(message.error);

@@ -20,7 +20,9 @@ export {
   type RunEvent,
   type RunEventType,
   runEvent,
+  type SaidEvent,
   type StallEvidence,
+  saidEvent,
   stallEvidence,
 } from './contract/event.ts';
 export { type Handoff, handoff } from './contract/handoff.ts';

@@ -292,7 +292,7 @@ describe('watching a run', () => {
     const run = await host.begin('release');
     const task = await run.startTask('review');
     const client = await connect();
-    client.say({ kind: 'subscribe', run: run.id });
+    client.say({ kind: 'subscribe', run: run.id, view: 'stored' });
     await client.first('state');
     const words = Array.from({ length: 300 }, (_, index) => `w${index} `);
     for (let at = 0; at < words.length; at += 30) await run.say(task, ...words.slice(at, at + 30));

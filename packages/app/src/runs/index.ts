@@ -18,6 +18,7 @@ export type {
   StoredEvent,
   StreamChunk,
   Task,
+  TaskId,
   TransitionView,
 } from '@signalbox/runs';
 export {
@@ -41,6 +42,7 @@ export { type ExportFacts, exportFrom, type ImportRequest, type RunBundles } fro
 export { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
 export { type ContractStored, contractView } from '../contract-events/plan-events.ts';
+export { contractEventsOfChunk } from '../contract-events/projections/contract-chunk.ts';
 export { isContractNodeKind, vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
 export { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-events/projections/decision-tool.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';

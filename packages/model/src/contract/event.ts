@@ -43,6 +43,13 @@ export const stallEvidence = z.strictObject({
 });
 export type StallEvidence = z.infer<typeof stallEvidence>;
 
+const nodeProgress = ofNode('node.progress', { summary: text, fraction: z.number().min(0).max(1).optional() });
+const assistantDelta = ofNode('message.assistant.delta', { messageId, delta: text });
+const assistantFinal = ofNode('message.assistant.final', { message });
+const toolProposed = ofNode('tool.proposed', { tool: toolCall });
+const toolStarted = ofNode('tool.started', { toolId });
+const toolCompleted = ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() });
+
 /** Every event of a run, by `type`. */
 export const runEvent = z.discriminatedUnion('type', [
   ofRun('run.patch', { patch: runPatch }),
@@ -50,19 +57,30 @@ export const runEvent = z.discriminatedUnion('type', [
   ofRun('run.mode', { mode: runMode, globalMode: globalMode.optional() }),
   ofRun('run.stalled', { evidence: stallEvidence }),
   ofNode('node.patch', { patch: nodePatch }),
-  ofNode('node.progress', { summary: text, fraction: z.number().min(0).max(1).optional() }),
+  nodeProgress,
   ofRun('edge.created', { edge }),
   ofRun('edge.deleted', { edgeId }),
   ofRun('handoff.sent', { edgeId: edgeId.optional(), handoff }),
   ofRun('message.user', { message }),
-  ofNode('message.assistant.delta', { messageId, delta: text }),
-  ofNode('message.assistant.final', { message }),
-  ofNode('tool.proposed', { tool: toolCall }),
-  ofNode('tool.started', { toolId }),
-  ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() }),
+  assistantDelta,
+  assistantFinal,
+  toolProposed,
+  toolStarted,
+  toolCompleted,
   ofNode('approval.requested', { approvalId, tool: toolCall, context: text.optional() }),
   ofRun('approval.resolved', { approvalId, resolution: approvalResolution }),
   ofRun('artifact.created', { artifact }),
 ]);
 export type RunEvent = z.infer<typeof runEvent>;
 export type RunEventType = RunEvent['type'];
+
+/** What an agent says while it works, as it comes: no fact of its run, so it has no `seq` and is in no history. */
+export const saidEvent = z.discriminatedUnion('type', [
+  nodeProgress.omit({ seq: true }),
+  assistantDelta.omit({ seq: true }),
+  assistantFinal.omit({ seq: true }),
+  toolProposed.omit({ seq: true }),
+  toolStarted.omit({ seq: true }),
+  toolCompleted.omit({ seq: true }),
+]);
+export type SaidEvent = z.infer<typeof saidEvent>;

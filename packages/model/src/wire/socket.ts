@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { saidEvent } from '../contract/event.ts';
 import { errorEnvelope } from '../error-envelope.ts';
 import { runId } from '../ids.ts';
 import { text } from '../json.ts';
@@ -53,6 +54,8 @@ export const serverMessage = z.discriminatedUnion('kind', [
   /** What waits for a person now, and what is under way now. */
   z.object({ kind: z.literal('decisions'), run: runId, decisions: z.array(wireDecision).readonly() }),
   z.object({ kind: z.literal('tasks'), run: runId, tasks: z.array(wireTask).readonly() }),
+  /** The same as the contract has it, for who asked for its events. `dropped` parts before it were too many. */
+  z.object({ kind: z.literal('said'), run: runId, event: saidEvent, dropped: z.int().nonnegative() }),
   /** What an agent says. Texts that follow each other are one chunk, with the index of the first; `dropped` were too many. */
   z.object({
     kind: z.literal('stream'),

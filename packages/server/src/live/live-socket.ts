@@ -10,6 +10,7 @@ import {
 import type { RawData, WebSocket } from 'ws';
 import type { Access } from '../http/access.ts';
 import type { GuidedWatch } from './guided-watch.ts';
+import type { LiveMeter } from './live-meter.ts';
 import { createOutbox } from './outbox.ts';
 import type { RunPictures } from './run-picture.ts';
 import type { Subscription } from './run-subscription.ts';
@@ -27,6 +28,8 @@ export interface LiveOptions {
   readonly access: Access;
   readonly timers: Machine['timers'];
   readonly pictures: RunPictures;
+  /** Counts who is there. */
+  readonly meter: LiveMeter;
   /** Guided runs, where there are some. */
   readonly guided?: GuidedWatch | undefined;
   /** Told of what was thrown while a client was served. */
@@ -34,11 +37,14 @@ export interface LiveOptions {
 }
 
 /** Serves one connection until it ends. */
-export function serveSocket(socket: WebSocket, { host, access, timers, pictures, guided, onFault }: LiveOptions): void {
+export function serveSocket(socket: WebSocket, options: LiveOptions): void {
+  const { host, access, timers, pictures, meter, guided, onFault } = options;
   const subscriptions = new Map<RunId | 'all', Subscription>();
-  const outbox = createOutbox(socket, timers, () => {
+  const pumpAll = () => {
     for (const subscription of subscriptions.values()) subscription.pump();
-  });
+  };
+  const outbox = createOutbox(socket, timers, pumpAll, meter);
+  const disconnected = meter.connected();
   let isKnown = false;
   let isAlive = true;
   const endHello = timers.after(HELLO_MS, () => {
@@ -68,6 +74,7 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
     }
   });
   socket.on('close', () => {
+    disconnected();
     endHello();
     endPing();
     for (const run of [...subscriptions.keys()]) unsubscribe(run);
@@ -86,12 +93,18 @@ export function serveSocket(socket: WebSocket, { host, access, timers, pictures,
       outbox.send({ kind: 'refused', run, error: tooMany() });
       return;
     }
-    subscriptions.set(
-      run,
+    const isOver = meter.subscribed(run === 'all' ? 'all' : 'run');
+    const begun =
       run === 'all'
         ? subscribeRuns(host, timers, outbox, fail, guided)
-        : subscribeEither(host, guided, pictures, outbox, { run, from, outline, view }, fail),
-    );
+        : subscribeEither(host, guided, pictures, outbox, { run, from, outline, view }, fail);
+    subscriptions.set(run, {
+      pump: begun.pump,
+      close() {
+        isOver();
+        begun.close();
+      },
+    });
   }
 
   function unsubscribe(run: RunId | 'all'): void {

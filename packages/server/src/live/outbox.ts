@@ -1,6 +1,7 @@
 import type { Machine } from '@signalbox/app/runs';
 import { closeCodes, type ServerMessage } from '@signalbox/model';
 import type { WebSocket } from 'ws';
+import type { LiveMeter } from './live-meter.ts';
 
 /** Bytes that wait for a client before nothing more is given to it, and below which it gets more again. */
 export const CONGESTED_BYTES = 1_048_576;
@@ -20,7 +21,12 @@ export interface Outbox {
 }
 
 /** `onFree` is called when there is room again. */
-export function createOutbox(socket: WebSocket, timers: Machine['timers'], onFree: () => void): Outbox {
+export function createOutbox(
+  socket: WebSocket,
+  timers: Machine['timers'],
+  onFree: () => void,
+  meter?: Pick<LiveMeter, 'dropped' | 'tooSlow'>,
+): Outbox {
   let waiting = 0;
   let stopWatch: (() => void) | undefined;
   socket.once('close', () => stopWatch?.());
@@ -39,12 +45,14 @@ export function createOutbox(socket: WebSocket, timers: Machine['timers'], onFre
     },
     send(message) {
       if (socket.readyState !== socket.OPEN) return;
+      if (message.kind === 'stream' && message.dropped > 0) meter?.dropped(message.dropped);
       const bytes = Buffer.from(JSON.stringify(message));
       waiting += bytes.length;
       // Without the options `ws` would call it binary.
       socket.send(bytes, { binary: false }, () => sent(bytes.length));
       if (waiting <= CONGESTED_BYTES || stopWatch !== undefined) return;
       stopWatch = timers.after(SLOW_MS, () => {
+        meter?.tooSlow();
         socket.close(closeCodes.tooSlow, 'too slow');
         // A client that does not read does not read the close either.
         socket.terminate();

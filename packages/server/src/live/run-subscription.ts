@@ -3,6 +3,7 @@ import type { EventView, RunId, RunOutline } from '@signalbox/model';
 import { unknownRun } from '../routes/known-run.ts';
 import { tellEvents } from '../views/event-page.ts';
 import { outlineOf, snapshotOf } from '../views/run-view.ts';
+import { saidEvents } from '../views/said-events.ts';
 import type { Outbox } from './outbox.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
 import { createStreamBuffer } from './stream-buffer.ts';
@@ -42,7 +43,8 @@ export function subscribeRun(
   { run, from, outline, view }: WatchedRun,
   onFault: (thrown: unknown) => void,
 ): Subscription {
-  const stream = createStreamBuffer();
+  const stream = createStreamBuffer({ hasMessages: view === 'contract' });
+  const saidOf = saidEvents(host.reader, run);
   const shown = new Shown();
   const tell = tellEvents(host.reader, run, view);
   let recent: StoredEvent[] = [];
@@ -50,6 +52,7 @@ export function subscribeRun(
   let head = 0;
   let picture: RunPicture | undefined;
   let isPumping = false;
+  let isWoken = false;
   let isClosed = false;
 
   const unwatch = pictures.watch(run, {
@@ -67,15 +70,19 @@ export function subscribeRun(
     },
   });
 
+  /** What comes while it sends is seen by a look that begins after it came. */
   function pump(): void {
+    isWoken = true;
     if (isPumping || isClosed) return;
     isPumping = true;
+    isWoken = false;
     void sendAll()
       .catch(thrown => {
         if (!isClosed) onFault(thrown);
       })
       .finally(() => {
         isPumping = false;
+        if (isWoken) pump();
       });
   }
 
@@ -84,7 +91,7 @@ export function subscribeRun(
       if (cursor === undefined) cursor = await begin();
       else if (cursor < head) cursor = await sendEvents(cursor);
       else if (picture !== undefined) sendPicture(picture);
-      else if (!stream.isEmpty) for (const parts of stream.take()) outbox.send({ kind: 'stream', run, ...parts });
+      else if (!stream.isEmpty) await sendStream();
       else return;
     }
   }
@@ -116,6 +123,20 @@ export function subscribeRun(
     // A page that is empty means that the reader has not seen it yet: the next commit wakes us.
     if (events.length === 0) head = next;
     return next + events.length;
+  }
+
+  async function sendStream(): Promise<void> {
+    for (const parts of stream.take()) {
+      if (view === 'stored') {
+        outbox.send({ kind: 'stream', run, ...parts });
+        continue;
+      }
+      let { dropped } = parts;
+      for (const event of await saidOf(parts)) {
+        outbox.send({ kind: 'said', run, event, dropped });
+        dropped = 0;
+      }
+    }
   }
 
   function sendPicture(taken: RunPicture): void {

@@ -18,13 +18,13 @@ export interface StreamBuffer {
   readonly isEmpty: boolean;
 }
 
-export function createStreamBuffer(): StreamBuffer {
+/** Without what the transcript keeps, unless it is asked for: it is what an agent goes on from, not what it says. */
+export function createStreamBuffer({ hasMessages = false } = {}): StreamBuffer {
   const tasks = new Map<string, { chunks: WireChunk[]; next: number; dropped: number }>();
   return {
     add(added) {
       for (const { task, ...chunk } of added) {
-        // The transcript is what an agent goes on from, not what it says.
-        if (chunk.kind === 'message') continue;
+        if (chunk.kind === 'message' && !hasMessages) continue;
         const waiting = tasks.get(task) ?? { chunks: [], next: 0, dropped: 0 };
         if (chunk.index < waiting.next) continue;
         tasks.set(task, waiting);
