@@ -8,6 +8,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import { createAccess } from './http/access.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { createGuidedWatch } from './live/guided-watch.ts';
+import { createLiveMeter } from './live/live-meter.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
@@ -61,7 +62,8 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   let port = 0;
   const access = createAccess(token, () => port, options.users);
   const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
-  const metrics = createRunMetrics(host);
+  const meter = createLiveMeter();
+  const metrics = createRunMetrics(host, meter);
   const operatorMcp = operatorHttp(host, { timers, onFault });
   const app = createHttpApp({
     host,
@@ -83,6 +85,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     timers,
     guided: guidedWatch,
     pictures: createRunPictures(host, timers, onFault),
+    meter,
     onFault,
   });
   const server = createServer(PATIENCE, getRequestListener(app.fetch, { overrideGlobalObjects: false }));
@@ -92,7 +95,10 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     server.once('error', resolve);
     server.listen(options.port, LOOPBACK, () => resolve(undefined));
   });
-  if (failed !== undefined) return err(cannotListen(options.port, failed));
+  if (failed !== undefined) {
+    metrics.close();
+    return err(cannotListen(options.port, failed));
+  }
   port = (server.address() as AddressInfo).port;
   return ok({
     url: `http://${LOOPBACK}:${port}`,

@@ -1,0 +1,82 @@
+import type { RunHost } from '@signalbox/app/runs';
+import { boundedLabel, boundedModel } from './bounded-label.ts';
+import type { MetricShelf } from './metric-shelf.ts';
+
+const CALL_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
+const WAIT_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200];
+const MOST_PROVIDERS = 20;
+const MOST_MODELS = 50;
+const MOST_PHASES = 20;
+
+/** Calls of models, what they took and cost, and waits for them, counted since the server started. */
+export function modelMetrics(
+  shelf: MetricShelf,
+  { activity, providers }: Pick<RunHost, 'activity' | 'providers'>,
+): () => void {
+  const labels = ['provider', 'model'] as const;
+  const calls = shelf.counter('model_calls_total', 'Calls of models, by how they ended.', [...labels, 'outcome']);
+  const duration = shelf.histogram(
+    'model_call_duration_seconds',
+    'How long calls of models took, from the request to the end of the answer.',
+    CALL_BUCKETS,
+    labels,
+  );
+  const input = shelf.counter(
+    'model_input_tokens_total',
+    'Tokens that models were given, by the phase of the plan that asked.',
+    [...labels, 'phase'],
+  );
+  const output = shelf.counter(
+    'model_output_tokens_total',
+    'Tokens that models gave back, by the phase of the plan that asked.',
+    [...labels, 'phase'],
+  );
+  const cost = shelf.counter('model_cost_usd_total', 'What models cost, in US dollars.', labels);
+  const waits = shelf.histogram(
+    'model_wait_duration_seconds',
+    'How long calls waited for the window of their model to open, or for a free place.',
+    WAIT_BUCKETS,
+    labels,
+  );
+  const modelOf = boundedModel(MOST_PROVIDERS, MOST_MODELS);
+  const phaseOf = boundedLabel(MOST_PHASES);
+
+  shelf.gauges('model_calls_waiting', 'Calls that wait for their model now.', labels, () =>
+    providers
+      .list()
+      .providers.flatMap(({ name, models }) =>
+        models.map(({ model, waiting }) => [modelOf({ provider: name, model }), waiting] as const),
+      ),
+  );
+  shelf.gauges('provider_limited', 'Whether a provider wants to be left alone now: 1, else 0.', ['provider'], () =>
+    providers
+      .briefs()
+      .map(
+        ({ name, health }) =>
+          [{ provider: modelOf({ provider: name }).provider }, health === 'limited' ? 1 : 0] as const,
+      ),
+  );
+
+  return activity.subscribe(fact => {
+    switch (fact.kind) {
+      case 'call-waited':
+        waits.observe({ ...modelOf(fact) }, fact.ms / 1000);
+        break;
+      case 'call-ended':
+        calls.inc({ ...modelOf(fact), outcome: fact.outcome });
+        duration.observe({ ...modelOf(fact) }, fact.ms / 1000);
+        break;
+      case 'spent': {
+        const { provider = '', model = '', inputTokens, outputTokens, costMicroUsd } = fact.usage;
+        const named = modelOf({ provider, model });
+        const phase = phaseOf(fact.phase);
+        input.inc({ ...named, phase }, inputTokens);
+        output.inc({ ...named, phase }, outputTokens);
+        cost.inc({ ...named }, costMicroUsd / 1e6);
+        break;
+      }
+      case 'framed':
+        break;
+    }
+  });
+}
