@@ -56,6 +56,9 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect(await store.tasks(writer.run)).toEqual([pending, full]);
       expect(await store.tasks(writer.run, { node: key('test') })).toEqual([full]);
       expect(await store.tasks(writer.run, { status: ['pending', 'done'] })).toEqual([pending]);
+      expect(await store.tasks(writer.run, { limit: 1 })).toEqual([pending]);
+      expect(await store.tasks(writer.run, { after: pending.id, limit: 9 })).toEqual([full]);
+      expect(await store.tasks(writer.run, { after: full.id })).toEqual([]);
 
       const done = task(writer.run, { status: 'done', result: 1 });
       expect((await writer.refused({ at: at(), tasks: [done] })).code).toBe('run/writes-refused');
@@ -96,6 +99,12 @@ export function describeRows(name: string, open: () => RunStore): void {
         { run, decision: { ...question, status: 'open' } },
         { run, decision: { ...later, status: 'open' } },
       ]);
+
+      const idsOf = async (filter: Parameters<typeof store.decisions>[0]) =>
+        (await store.decisions(filter)).map(({ decision }) => decision.id);
+      expect(await idsOf({ limit: 1 })).toEqual([question.id]);
+      expect(await idsOf({ after: question.id, limit: 9 })).toEqual([later.id]);
+      expect(await idsOf({ after: later.id })).toEqual([]);
 
       const any = { run, version: 'any' } as const;
       const answer = (resolution: typeof approval, by: string, proposalHash = question.proposalHash) =>
@@ -302,10 +311,38 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect(await found({ correlationId: 'c-1' })).toEqual([two]);
       expect(await found({ status: ['queued'] })).toEqual([queued]);
       expect(await found({ status: ['running'], name: 'two', tag: 'y' })).toEqual([third]);
+      const { createdAt } = (await store.run(one as RunId)) ?? {};
+      if (createdAt === undefined) throw new Error('no run');
+      expect(await found({ since: createdAt })).toEqual([queued, third, two, one]);
+      expect(await found({ until: createdAt })).toEqual([]);
       const first = await store.runs({ limit: 3 });
       expect([first.items.map(({ id }) => id), first.next]).toEqual([[queued, third, two], two]);
       const rest = await store.runs({ limit: 3, ...(first.next && { after: first.next }) });
       expect([rest.items.map(({ id }) => id), rest.next]).toEqual([[one], undefined]);
+    });
+
+    it('[L25] are listed by their file and by where their agents work, however large they are', async () => {
+      const store = open();
+      const source = { root: '/plans', entry: '/plans/a.tsx', files: [], packages: [], engine: '1' };
+      const large = { text: 'x'.repeat(100_000) };
+      const ids: RunId[] = [];
+      for (const fields of [
+        { source, workingDirectory: '/work/one' },
+        { source, workingDirectory: '/work/two', input: large },
+        { input: large },
+        { source: { ...source, entry: '/plans/b.tsx' }, workingDirectory: '/work/one' },
+      ]) {
+        ids.push((await startRun(store, newRun(fields))).run);
+      }
+      const [one, two, , other] = ids;
+      const found = async (filter: Parameters<typeof store.runs>[0]) =>
+        (await store.runs(filter)).items.map(({ id }) => id);
+      expect(await found({ entry: '/plans/a.tsx' })).toEqual([two, one]);
+      expect(await found({ entry: '/plans/a.tsx', limit: 1 })).toEqual([two]);
+      expect(await found({ entry: '/plans/a.tsx', limit: 1, after: two as RunId })).toEqual([one]);
+      expect(await found({ directory: '/work/one' })).toEqual([other, one]);
+      expect(await found({ entry: '/plans/a.tsx', directory: '/work/two' })).toEqual([two]);
+      expect(await found({ entry: '/plans/c.tsx' })).toEqual([]);
     });
 
     it('[L30] has one run for an idempotency key, however many are started with it at the same time', async () => {
