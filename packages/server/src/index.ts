@@ -5,4 +5,7 @@ export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp
 export { serveOnStdio } from './mcp/mcp-stdio.ts';
 export { agentToolsReference } from './mcp/reference.ts';
 export { createRunMetrics, type RunMetrics } from './metrics/run-metrics.ts';
+export { createOperatorMcp, type OperatorMcpOptions } from './operator/operator-mcp.ts';
+export { operatorToolsReference } from './operator/reference.ts';
+export { type BridgeOptions, bridgeOnStdio } from './operator/stdio-bridge.ts';
 export { GRACE_MS, type RunningServer, type ServerOptions, startServer } from './start-server.ts';

@@ -269,7 +269,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     syntax: 'mcp',
-    summary: 'give an agent guided workflows over MCP, on standard input and output',
+    summary: 'give an agent guided workflows, or an operator’s program its tools, over MCP on standard streams',
     group: GUIDE,
     load: async () => (await import('./mcp-command.ts')).defineMcp,
   },

@@ -1,5 +1,6 @@
+import { usageError } from '@signalbox/app';
 import { configOf, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
 import manifest from '../package.json' with { type: 'json' };
 import type { DefineCommand } from './command.ts';
@@ -15,12 +16,19 @@ import {
   workflowPlaces,
 } from './workflow/workflow-places.ts';
 
+interface McpFlags extends DataFlags, WorkflowFlags {
+  readonly operator?: boolean;
+}
+
 export const defineMcp: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Gives an agent guided workflows over MCP on its standard streams: it sees one step at a time, and can lose its whole chat ' +
-        'and still go on. Ends when the agent closes its end. Any number of these may serve one data directory, beside "signalbox serve".',
+        'and still go on. Ends when the agent closes its end. Any number of these may serve one data directory, beside "signalbox serve". ' +
+        "With --operator it gives a client the operator's side instead: what runs, and tools to start, stop, repair and decide. It then " +
+        'speaks for the process that owns the data directory, or owns it itself where there is none, until the client closes its end.',
     )
+    .option('--operator', 'the tools and resources of an operator, not those of an agent')
     .option(...WORKFLOWS_OPTION)
     .option(...DATA_DIR_OPTION)
     .addHelpText(
@@ -28,15 +36,23 @@ export const defineMcp: DefineCommand = (command, { terminal, end }) => {
       `
 Tell your MCP client to start it:
   { "mcpServers": { "signalbox": { "command": "npx", "args": ["signalbox", "mcp"] } } }
+  { "mcpServers": { "signalbox-operator": { "command": "npx", "args": ["signalbox", "mcp", "--operator"] } } }
 
-Exit codes: 0 the agent closed its end, 2 usage.`,
+Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is another's who cannot be reached.`,
     )
-    .action(async ({ workflows, dataDir }: DataFlags & WorkflowFlags) => {
+    .action(async ({ workflows, dataDir, operator = false }: McpFlags) => {
       const directory = askedDataDirectory(dataDir);
-      const refused = missingPlace(workflows) ?? cannotMake(directory);
-      if (refused !== undefined) {
-        reportError(terminal, refused, false);
-        return end(exitCodeOf(refused));
+      const mixed = operator && workflows !== undefined ? operatorHasNone() : undefined;
+      const refused = mixed ?? missingPlace(workflows) ?? cannotMake(directory);
+      const refuse = (error: ErrorEnvelope) => {
+        reportError(terminal, error, false);
+        return end(exitCodeOf(error));
+      };
+      if (refused !== undefined) return refuse(refused);
+      if (operator) {
+        const { operatorOnStdio } = await import('./operator-stdio.ts');
+        const served = await operatorOnStdio(terminal, directory);
+        return served.ok ? end(exitCodes.done) : refuse(served.error);
       }
       const onFault = (thrown: unknown) =>
         terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
@@ -49,3 +65,7 @@ Exit codes: 0 the agent closed its end, 2 usage.`,
       end(exitCodes.done);
     });
 };
+
+function operatorHasNone(): ErrorEnvelope {
+  return usageError('--workflows is for agents, and --operator for operators.', 'Leave one of them out.');
+}

@@ -43,7 +43,10 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
   const handler = createMcpHandler(createServer, {
     maxRequestBodySize: BODY_MAX_BYTES,
     keepAliveMs: 0,
-    onerror: onFault,
+    onerror: error => {
+      // Who asked was told; it is no fault of ours.
+      if (!/^(Rejected inbound request|Unsupported Media Type)/.test(error.message)) onFault(error);
+    },
     ...(bus && { bus }),
   });
   const sessions = createMcpSessions(createServer, { timers, newId: newSessionId, onFault, kept });

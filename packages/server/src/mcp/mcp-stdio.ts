@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import type { McpServerFactory } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { BODY_MAX_BYTES, tooLarge } from '../http/body-text.ts';
-import type { AgentMcp } from './agent-mcp.ts';
 import { boundedLines, type LineEnds } from './bounded-lines.ts';
 
 export interface StdioStreams {
@@ -11,12 +11,12 @@ export interface StdioStreams {
 
 /** Serves one client on the standard streams until it closes its end. Nothing else may write to standard output. */
 export function serveOnStdio(
-  mcp: AgentMcp,
+  mcp: McpServerFactory,
   onFault: (thrown: unknown) => void,
   { input, output }: StdioStreams = { input: process.stdin, output: process.stdout },
 ): Promise<void> {
   return new Promise(resolve => {
-    const lines = boundedLines(BODY_MAX_BYTES, ends => output.write(`${JSON.stringify(refusal(ends))}\n`));
+    const lines = boundedLines(BODY_MAX_BYTES, ends => output.write(`${tooLongLine(ends)}\n`));
     const transport = new StdioServerTransport(input.pipe(lines), output);
     serveStdio(mcp, { transport, onerror: onFault });
     const closed = transport.onclose;
@@ -30,11 +30,11 @@ export function serveOnStdio(
 }
 
 /** What is answered to a message that was not read: the envelope, and the id where one of the ends shows it. */
-function refusal({ head, tail }: LineEnds) {
+export function tooLongLine({ head, tail }: LineEnds): string {
   const id = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")/.exec(head)?.[1];
   const last = /"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*\}\s*$/.exec(tail)?.[1];
   const data = tooLarge();
   const found = id ?? last;
   const error = { code: -32_600, message: data.message, data };
-  return { jsonrpc: '2.0', id: found === undefined ? null : JSON.parse(found), error };
+  return JSON.stringify({ jsonrpc: '2.0', id: found === undefined ? null : JSON.parse(found), error });
 }

@@ -10,13 +10,20 @@ export function agentToolsReference(): string {
     'What an agent gets from `signalbox mcp`, and at `/mcp/agent` of `signalbox serve`. This is what every client is told:',
     quoted(agentInstructions),
     ...agentTools.flatMap(toolParts),
-    '## When a call fails',
-    'Any tool can answer with the error envelope instead, as structured content of a result that is marked `isError`:',
-    table(rowsOf(plainJsonSchema(failedAnswer))),
+    ...failureParts(),
   ].join('\n\n')}\n`;
 }
 
-function toolParts({
+/** What any tool can answer instead. */
+export function failureParts(): readonly string[] {
+  return [
+    '## When a call fails',
+    'Any tool can answer with the error envelope instead, as structured content of a result that is marked `isError`:',
+    table(rowsOf(plainJsonSchema(failedAnswer))),
+  ];
+}
+
+export function toolParts({
   name,
   title,
   description,
@@ -24,7 +31,7 @@ function toolParts({
   template,
   input,
   answer,
-}: ToolDefinition): readonly string[] {
+}: Omit<ToolDefinition, 'key'>): readonly string[] {
   const hints = Object.entries(annotations).map(([hint, holds]) => `\`${hint}\` ${holds ? 'yes' : 'no'}`);
   const taken = rowsOf(inputJsonSchema(input));
   return [
@@ -96,7 +103,7 @@ function table(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return text
     .split('\n')
     .map(line => (line === '' ? '>' : `> ${line}`))

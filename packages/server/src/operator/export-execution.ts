@@ -40,14 +40,14 @@ export async function exportExecution({ host, url }: ToolDesk, run: RunId, mostB
               text: `It is too large to be sent along. On the machine of the server: signalbox export ${run}`,
             },
           ]
-        : [{ type: 'resource_link', uri: download, name, mimeType: GZIP, size: bytes, title: 'The bundle' }];
+        : [{ type: 'resource_link', uri: download, name, mimeType: GZIP, title: 'The bundle' }];
     const value = {
       execution_id: run,
       executions: runs,
       file_name: name,
       mime_type: GZIP,
       bytes,
-      digest,
+      digest: isEmbedded ? digest : null,
       head,
       is_embedded: isEmbedded,
       download,

@@ -12,6 +12,16 @@ export const newsNames = [
 ] as const;
 type NewsName = (typeof newsNames)[number];
 
+/** What each says beside the id of its execution. */
+export const newsFields: Readonly<Record<NewsName, readonly string[]>> = {
+  'frame.created': ['frame_index', 'reason', 'state_keys_changed'],
+  'node.updated': ['node_id', 'status', 'run_id'],
+  'task.updated': ['task_id', 'status'],
+  'agent.stream': ['run_id', 'chunk_type', 'payload'],
+  'approval.requested': ['approval_id', 'kind', 'node_id'],
+  'execution.status': ['status', 'reason'],
+};
+
 export interface OperatorNotification {
   readonly method: `signalbox.${NewsName}`;
   readonly params: JsonObject;

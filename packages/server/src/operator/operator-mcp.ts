@@ -8,6 +8,7 @@ import {
 import type { RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
+import { OPERATOR } from '../http/access.ts';
 import { inputFault } from '../mcp/input-fault.ts';
 import { answerJsonSchema, inputJsonSchema, shownSchema } from '../mcp/tool-schema.ts';
 import { operatorInstructions } from './instructions.ts';
@@ -18,10 +19,12 @@ import { operatorTools } from './tools.ts';
 
 export interface OperatorMcpOptions {
   readonly host: RunHost;
-  /** Who acts, as the events say it. */
-  readonly by: string;
+  /** Who acts, as the events say it; left out, who holds the token of the data directory. */
+  readonly by?: string | undefined;
   /** Where the server is reached over HTTP; a request over HTTP says it itself. */
   readonly url?: string | undefined;
+  /** Whether the client reads so slowly that news must be left out; how many is said. A stream over HTTP has bounds of its own. */
+  readonly isFull?: (() => boolean) | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
@@ -30,7 +33,8 @@ export interface OperatorMcpOptions {
  * The operator's surface (R9): what happens as resources, what to do about it as tools, and news of what is committed. A fresh
  * server for each session, connection or request; it keeps what its client subscribed to and nothing else.
  */
-export function createOperatorMcp({ host, by, url, onFault = () => undefined }: OperatorMcpOptions): McpServerFactory {
+export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory {
+  const { host, by = OPERATOR, url, isFull = () => false, onFault = () => undefined } = options;
   return context => {
     const server = new McpServer(
       { name: 'signalbox-operator', title: 'Signalbox, for operators', version: manifest.version },
@@ -49,7 +53,7 @@ export function createOperatorMcp({ host, by, url, onFault = () => undefined }: 
       });
     }
     serveResources(server, host, onFault);
-    tellNews(server, host.feed, context);
+    tellNews(server, host.feed, context, isFull);
     return server;
   };
 }

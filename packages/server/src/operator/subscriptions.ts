@@ -32,19 +32,22 @@ const MOST_SUBSCRIPTIONS = 1_000;
 export const keptNews = {
   events: 1_000,
   bytes: 4 * 1_048_576,
-  missed: (count: number): JSONRPCMessage => ({
-    jsonrpc: '2.0',
-    method: 'signalbox.events.missed',
-    params: {
-      count,
-      suggestion:
-        'These are no longer kept. Read what you follow anew: signalbox://executions/{id}/events has everything.',
-    },
-  }),
+  missed: (count: number): JSONRPCMessage => ({ jsonrpc: '2.0', ...missedNews(count) }),
 };
 
+function missedNews(count: number) {
+  const suggestion = 'They are not kept. Read what you follow anew: signalbox://executions/{id}/events has everything.';
+  return { method: 'signalbox.events.missed', params: { count, suggestion } };
+}
+
 /** Lets a server tell its client, for as long as the two are connected. */
-export function tellNews(server: McpServer, feed: RunFeed, { era, requestInfo }: McpRequestContext): void {
+export function tellNews(
+  server: McpServer,
+  feed: RunFeed,
+  { era, requestInfo }: McpRequestContext,
+  isFull: () => boolean,
+): void {
+  let missed = 0;
   let stop: () => void = () => undefined;
   server.server.onclose = () => stop();
   if (era === 'modern') {
@@ -86,6 +89,12 @@ export function tellNews(server: McpServer, feed: RunFeed, { era, requestInfo }:
   };
 
   function send(notification: { readonly method: string; readonly params: Record<string, unknown> }): void {
+    if (isFull()) {
+      missed += 1;
+      return;
+    }
+    if (missed > 0) void server.server.notification(missedNews(missed)).catch(() => undefined);
+    missed = 0;
     // A client that is gone hears nothing; its session ends by itself.
     void server.server.notification(notification).catch(() => undefined);
   }

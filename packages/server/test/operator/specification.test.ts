@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { operatorToolsReference } from '@signalbox/server';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -7,7 +9,7 @@ import {
   nodeInstanceSchema,
   stateChangeSchema,
 } from '../../src/operator/answer-schemas.ts';
-import { newsNames, notificationsOf } from '../../src/operator/notifications.ts';
+import { newsFields, newsNames, notificationsOf } from '../../src/operator/notifications.ts';
 import { agentRun, artifactShown, executionDetail, frameDetail } from '../../src/operator/read-models.ts';
 import { operatorResources } from '../../src/operator/resources.ts';
 import { operatorTools } from '../../src/operator/tools.ts';
@@ -156,6 +158,14 @@ describe('the operator’s surface has what the specification names', () => {
     ]);
     expect(said).toEqual(Object.fromEntries(wanted));
     expect(heard.get('signalbox.agent.stream')).toMatchObject({ chunk_type: 'token', payload: { text: 'hello' } });
+  });
+
+  it('[V119] the written reference is what the definitions say', () => {
+    const written = new URL('../../../../docs/reference/operator-tools.md', import.meta.url);
+    expect(readFileSync(written, 'utf8'), '`npm run generate` mends it').toBe(operatorToolsReference());
+    expect(Object.entries(newsFields).map(([name, fields]) => [name, fields.join(' ')])).toEqual(
+      Object.entries(NOTIFICATIONS),
+    );
   });
 
   it.each(Object.entries(READ_MODELS))('[V113] %s has every field', (_, [fields, shown]) => {

@@ -58,7 +58,7 @@ async function serve(
 }
 
 /** Runs that a process left behind when it died. */
-async function takeUp(host: RunHost): Promise<readonly string[]> {
+export async function takeUp(host: RunHost): Promise<readonly string[]> {
   const { items } = await host.reader.runs({ status: ['running', 'queued'] });
   const takenUp: string[] = [];
   for (const { id, origin } of items) {

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readToken } from '@signalbox/app';
+import { type ErrorEnvelope, type Result, readOwner, thisMachine } from '@signalbox/app/runs';
+import { bridgeOnStdio, createOperatorMcp, serveOnStdio } from '@signalbox/server';
+import { openServing } from './serving/open-serving.ts';
+import { takeUp } from './serving/serve-command.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How long an owner may take to say where it listens; a command that runs alone is over by then. */
+const PATIENCE_MS = 3000;
+const LOOK_MS = 50;
+/** News for a client that does not read are left out when so much waits for it. */
+const WAITING_BYTES = 1_048_576;
+
+/**
+ * The operator's surface on the standard streams until the client closes its end: of the process that owns the data directory,
+ * or, where there is none, of this one, which then owns it and listens for others.
+ */
+export async function operatorOnStdio(
+  terminal: Terminal,
+  directory: string,
+): Promise<Result<undefined, ErrorEnvelope>> {
+  const onFault = (thrown: unknown) =>
+    terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    const serving = await openServing(terminal, { directory, port: 0 });
+    if (serving.ok) {
+      const { host, url, close } = serving.value;
+      try {
+        await takeUp(host);
+        const isFull = () => process.stdout.writableLength > WAITING_BYTES;
+        await serveOnStdio(createOperatorMcp({ host, url, isFull, onFault }), onFault);
+      } finally {
+        await close();
+      }
+      return { ok: true, value: undefined };
+    }
+    if (serving.error.code !== 'store/owned') return serving;
+    const owner = readOwner(directory)?.url;
+    if (owner !== undefined) {
+      const token = readToken(directory);
+      if (!token.ok) return token;
+      // Another process may own it by the next request.
+      const server = () => ({ url: readOwner(directory)?.url ?? owner, token: token.value });
+      await bridgeOnStdio({ server, timers: thisMachine().timers, onFault });
+      return { ok: true, value: undefined };
+    }
+    if (waitedMs >= PATIENCE_MS) return serving;
+    await sleep(LOOK_MS);
+  }
+}
