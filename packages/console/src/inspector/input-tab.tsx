@@ -78,7 +78,9 @@ function Missing({ bytes, of }: { readonly bytes: number; readonly of?: string }
 }
 
 /** What it may use, and what a person must allow first. */
-function ToolPolicy({ policy: { allow, deny, permissions, tools } }: { readonly policy: WireToolPolicy }) {
+function ToolPolicy({ policy: { allow, deny, permissions, tools = [] } }: { readonly policy: WireToolPolicy }) {
+  const offered = tools.filter(tool => tool.offered);
+  const others = tools.filter(tool => !tool.offered);
   return (
     <Block title="Tools">
       <p>
@@ -86,19 +88,27 @@ function ToolPolicy({ policy: { allow, deny, permissions, tools } }: { readonly 
         {allow !== undefined && ` Allowed: ${allow.join(', ')}.`}
         {deny !== undefined && deny.length > 0 && ` Denied: ${deny.join(', ')}.`}
       </p>
-      {tools !== undefined && (
+      {offered.length > 0 && (
         <ul className="policy">
-          {tools.map(({ name, risk, effects, offered, needsApproval }) => (
-            <li key={name} data-offered={offered}>
+          {offered.map(({ name, risk, effects, needsApproval }) => (
+            <li key={name}>
               <code>{name}</code>
               <span className="text-faint">
-                {risk} risk, effects: {effects}
+                {risk} risk, {effectWords[effects]}
               </span>
-              <span>{offered ? (needsApproval ? 'asks first' : 'free') : 'not offered'}</span>
+              <span>{needsApproval ? 'asks first' : 'need not ask'}</span>
             </li>
           ))}
         </ul>
       )}
+      {others.length > 0 && <p className="text-faint">Not offered: {others.map(({ name }) => name).join(', ')}.</p>}
     </Block>
   );
 }
+
+const effectWords = {
+  none: 'changes nothing',
+  'read-only': 'only reads',
+  files: 'changes files',
+  external: 'acts outside',
+} as const;
