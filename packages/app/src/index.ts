@@ -8,6 +8,7 @@ export { type DataDirectoryFacts, dataDirectory, dataDirectorySource } from './d
 export { type DemoOptions, type DemoOutcome, playDemo } from './demo/demo.ts';
 export { openDemoDirectory } from './demo/demo-directory.ts';
 export type { DemoLine, DemoStep } from './demo/scene.ts';
+export { type DemoModel, startDemoModel } from './demo/show/demo-model.ts';
 export { type Show, type ShowOptions, startShow } from './demo/show/show.ts';
 export type { Check } from './doctor/check.ts';
 export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { entry, ownEnvironment, temporaryFolder } from './program.ts';
 
 interface Run {
-  readonly record: { readonly name: string; readonly status: string };
+  readonly record: { readonly name: string; readonly status: string; readonly origin?: { readonly kind: string } };
 }
 
 describe('signalbox demo', () => {
@@ -25,7 +25,10 @@ describe('signalbox demo', () => {
       expect(seen).toContainEqual(['import-orders', 'failed']);
       expect(seen).toContainEqual(['watch-prices', 'completed']);
       expect(seen).toContainEqual(['watch-prices, from frame 4', 'completed']);
-      expect(seen.map(([name]) => name)).toContain('release');
+      for (const name of ['release', 'weekly-report']) expect(seen.map(([own]) => own)).toContain(name);
+      expect(runs.map(({ record }) => record.origin?.kind)).toEqual(expect.arrayContaining(['fork', 'import']));
+      const { users } = (await (await fetch(`${url}/api/users`, { headers })).json()) as { users: readonly object[] };
+      expect(users).toMatchObject([{ name: 'ada' }]);
       child.kill('SIGINT');
       expect(await ended).toBe(0);
       expect(readdirSync(cwd).filter(name => name.startsWith('signalbox-demo'))).toEqual([]);

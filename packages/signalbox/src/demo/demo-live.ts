@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { openDemoDirectory, startShow } from '@signalbox/app';
+import { openDemoDirectory, openUsers, startDemoModel, startShow } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { handOver } from '../serving/handover.ts';
 import { openBrowser } from '../serving/open-browser.ts';
@@ -13,6 +13,9 @@ export interface LiveOptions {
   readonly json: boolean;
 }
 
+/** Somebody with a token of their own: what they did has their name. */
+const USER = 'ada';
+
 /** Server, console and runs to look at, until Ctrl-C. */
 export async function playLive(
   terminal: Terminal,
@@ -21,24 +24,33 @@ export async function playLive(
   const opened = openDemoDirectory(directory);
   if (!opened.ok) return opened.error;
   const place = opened.value;
+  const data = path.join(place.path, 'data');
+  const machine = thisMachine();
+  const model = await startDemoModel(machine.clock.now);
+  // For this process alone, which ends with the demo.
+  Object.assign(process.env, model.env);
   try {
-    const serving = await openServing(terminal, { directory: path.join(place.path, 'data'), port });
+    const serving = await openServing(terminal, { directory: data, port });
     if (!serving.ok) return serving.error;
     const { url, page, host, guided, close } = serving.value;
     const ended = interrupted();
-    const { timers } = thisMachine();
-    const show = await startShow({ host, guided, timers, directory: path.join(place.path, 'plans') });
+    const added = openUsers(data, machine).add(USER);
+    const { timers } = machine;
+    const show = added.ok
+      ? await startShow({ host, guided, timers, directory: path.join(place.path, 'plans'), by: added.value.user.name })
+      : added;
     if (show.ok) {
       terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page));
       const handover = open && terminal.screen !== undefined ? handOver(place.path, page) : undefined;
       if (handover !== undefined) openBrowser(handover.url);
       await ended;
       handover?.close();
-      show.value.close();
+      await show.value.close();
     }
     await close();
     return show.ok ? undefined : show.error;
   } finally {
+    await model.close();
     place.close();
   }
 }
@@ -48,7 +60,8 @@ function greeting(terminal: Terminal, page: string): string {
   return [
     `${strong('Open')} ${page}`,
     '',
-    'A run works, one waits for you in the queue, one failed, one has a fork, and an agent walks a workflow.',
+    'A run works, one waits for you in the queue, one failed, one has a fork and was imported once more, one waits for a',
+    'model that is busy, and an agent walks a workflow.',
     faint('Ctrl-C ends it and leaves nothing behind.'),
   ].join('\n');
 }

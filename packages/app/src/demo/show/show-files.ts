@@ -134,6 +134,61 @@ export default definePlan({
   ),
 });
 `,
+  'weekly-report.tsx': `// Counts, draws, and lets a model put it into words: what it made is among the artifacts.
+import { Agent, definePlan, Phase, Task } from 'signalbox';
+import * as z from 'zod';
+
+const chart =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAGAAAAAwAQMAAADU2O2MAAAABlBMVEXm7OgujGKdzL6AAAAALklEQVR42mNgoAjw/yGZ8/881Tj/D5DK4f+Dh3P+D3U4/H/I4UBYJHDgrKHEAQCR9Tp6PylhiQAAAABJRU5ErkJggg==';
+
+export default definePlan({
+  name: 'weekly-report',
+  description: 'Counts the orders of a week, draws them, and has a model put them into words.',
+  input: z.object({
+    week: z.number().int().min(1).max(53).default(46).describe('The week of the year.'),
+    audience: z.enum(['team', 'customers']).default('team').describe('Who reads it.'),
+  }),
+  state: z.object({ words: z.string().default('') }),
+  render: ctx => (
+    <>
+      <Phase name="count">
+        <Task
+          id="count"
+          run={async ({ artifact }) => {
+            for (const done of [1, 2, 3]) {
+              await artifact.progress('Places counted', done, 3, { key: 'places', label: 'places' });
+            }
+            await artifact.table('Orders', ['place', 'orders', 'change'], [
+              { place: 'Berlin', orders: 42, change: 3 },
+              { place: 'Lisbon', orders: 57, change: 12 },
+              { place: 'Oslo', orders: 0, change: -3 },
+            ]);
+            await artifact.image('Orders by week', chart, { alt: 'Orders of eight weeks, growing' });
+            await artifact.link('Dashboard', 'https://orders.example/weeks/' + ctx.input.week, { label: 'all weeks' });
+          }}
+        />
+      </Phase>
+      <Phase name="write">
+        <Agent
+          id="words"
+          model="anthropic:demo-model"
+          maxTurns={2}
+          prompt={'Say in two sentences, for the ' + ctx.input.audience + ', how week ' + ctx.input.week + ' went.'}
+          onFinished={said => ctx.state.set('words', String(said))}
+        />
+      </Phase>
+      <Phase name="hand-over">
+        <Task
+          id="hand-over"
+          run={async ({ artifact }) => {
+            await artifact.markdown('Week ' + ctx.input.week, '## Week ' + ctx.input.week + '\\n\\n' + ctx.state.get('words'));
+          }}
+        />
+      </Phase>
+    </>
+  ),
+});
+`,
   'models/release.json': JSON.stringify(
     {
       version: 1,

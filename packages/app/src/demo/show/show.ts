@@ -13,22 +13,26 @@ export interface ShowOptions {
   readonly timers: Machine['timers'];
   /** Where its plans are written and its agents work. */
   readonly directory: string;
+  /** Who forks and imports in it. */
+  readonly by: string;
 }
 
 export interface Show {
-  /** Ends what goes on by itself; runs are the host's. */
-  close(): void;
+  /** Ends what goes on by itself, and runs that are driven: whoever ends a demo does not wait for a model that is busy. */
+  close(): Promise<void>;
 }
 
 /**
  * Something true for every page of the console: a run to watch, one that asks a person and goes on, one that failed, one that
- * is over with a fork beside it, and a guided session that an agent walks.
+ * is over with a fork beside it and once more as it was imported, one whose model is busy for a while and that keeps things to
+ * look at, and a guided session that an agent walks.
  */
 export async function startShow({
   host,
   guided,
   timers,
   directory,
+  by,
 }: ShowOptions): Promise<Result<Show, ErrorEnvelope>> {
   for (const [name, content] of Object.entries(showFiles)) {
     const file = path.join(directory, name);
@@ -41,18 +45,31 @@ export async function startShow({
   const finished = await finish(host, await start('watch-prices.tsx', { turns: 6, pace: 1 }, ['history']));
   if (!finished.ok) return finished;
   const fork = { at: { kind: 'frame', frame: 4 }, name: 'watch-prices, from frame 4' } as const;
-  const forked = await finish(host, await host.fork(finished.value, fork, DEMO));
+  const forked = await finish(host, await host.fork(finished.value, fork, by));
   if (!forked.ok) return forked;
+  const bundle = path.join(directory, 'watch-prices.bundle');
+  const exported = await host.bundles.export(finished.value, bundle);
+  if (!exported.ok) return exported;
+  const imported = await host.bundles.import({ file: bundle, directory }, by);
+  if (!imported.ok) return imported;
   const failed = await finish(host, await start('import-orders.tsx', {}, ['import']));
   if (!failed.ok) return failed;
-  for (const begun of [await start('release.tsx', {}, ['release']), await start('watch-prices.tsx', {}, ['prices'])]) {
+  for (const begun of [
+    await start('release.tsx', {}, ['release']),
+    await start('weekly-report.tsx', {}, ['report']),
+    await start('watch-prices.tsx', {}, ['prices']),
+  ]) {
     if (!begun.ok) return begun;
   }
   const stop = walkSlowly(guided, timers);
-  return ok({ close: stop });
+  return ok({
+    async close() {
+      stop();
+      const ends = { kind: 'terminate', reason: 'the demo is over' } as const;
+      await Promise.all(host.driven().map(run => host.act(run, ends, by)));
+    },
+  });
 }
-
-const DEMO = 'demo';
 
 async function finish(host: RunHost, begun: Result<RunId, ErrorEnvelope>): Promise<Result<RunId, ErrorEnvelope>> {
   if (!begun.ok) return begun;
