@@ -46,6 +46,8 @@ let operator: Client;
 /** A run that asks a person, and one whose agents reach nobody. */
 let run: RunId;
 let failing: RunId;
+/** As the first. */
+let waiting: RunId;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
@@ -78,7 +80,8 @@ beforeAll(async () => {
     return begun.value;
   };
   run = await begin('asks', human);
-  await home.host.finished(run);
+  waiting = await begin('asks-too', human);
+  await Promise.all([home.host.finished(run), home.host.finished(waiting)]);
   const failed = Promise.withResolvers<void>();
   const seen = new Set<string>();
   const unsubscribe = home.host.feed.subscribe('all', ({ events }) => {
@@ -209,12 +212,21 @@ describe('users', () => {
     const [question] = approvals;
     if (question === undefined) throw new Error('nobody was asked');
     await value(ada.resolve(question.approvalId, { status: 'approved' }));
-    await value(ada.stop(run, 'enough'));
+    await value(ada.resume(run));
+    await home.host.finished(run);
+    expect(await home.host.reader.run(run)).toMatchObject({ status: 'completed' });
+    // Who resumed it is no part of what its frames are made of.
+    expect(await value(operator.replay(run))).toMatchObject({ ok: true });
+    await value(ada.keep(run));
+    await value(ada.stop(waiting, 'enough'));
     const told = (await events(run)).flatMap(event => ('by' in event ? [[event.type, event.by]] : []));
     expect(told).toEqual([
       ['decision.answered', 'ada'],
       ['operator.acted', 'ada'],
+      ['run.kept', 'ada'],
     ]);
+    const stopped = (await events(waiting)).filter(event => 'by' in event);
+    expect(stopped).toMatchObject([{ type: 'operator.acted', action: 'stop', by: 'ada' }]);
     const file = readFileSync(path.join(folder, 'data', 'users', 'ada.json'), 'utf8');
     expect(file).not.toContain(token);
   });

@@ -258,17 +258,22 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return { created, cancel };
   }
 
-  const resume: RunHost['resume'] = async (run, { useCurrent = false } = {}) => {
+  const resume: RunHost['resume'] = async (run, { useCurrent = false, by } = {}) => {
     if (driven.has(run)) return err(alreadyDriven(run));
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
     if (record.status === 'completed') return err(alreadyCompleted(run));
-    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent });
+    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, by });
     const source = useCurrent
       ? ok<PlanSource>({ kind: 'file', file: record.source?.entry ?? '' })
       : await keptPlan(store, record);
     if (!source.ok) return source;
     const changed = await changesSince(record);
+    if (by !== undefined && !driven.has(run)) {
+      const event = draftEvent(machine, 'operator.acted', { action: 'resume', by });
+      const told = await store.commit({ at: timestampOf(machine.clock), events: [event] }, { run, version: 'any' });
+      if (!told.ok) return err(told.error);
+    }
     // Somebody else may have taken it up while the files were read.
     if (driven.has(run)) return err(alreadyDriven(run));
     const limit = await stopVerdict(store, run, machine.clock);

@@ -87,7 +87,7 @@ An execution that is "waiting" needs approval.respond rather than this.`,
     async call(desk, { execution_id }) {
       const run = await knownRun(desk.host.reader, execution_id);
       if (!run.ok) return run;
-      const resumed = await desk.host.resume(run.value.id, { by: desk.user });
+      const resumed = await desk.host.resume(run.value.id, { by: desk.by });
       return resumed.ok ? summaryNow(desk, resumed.value) : resumed;
     },
   }),

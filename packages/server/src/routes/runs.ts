@@ -62,7 +62,7 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
 
   routes.post(
     '/:run/resume',
-    runRoute(host, resumeBody, (run, body) => host.resume(run, body)),
+    runRoute(host, resumeBody, (run, body, context) => host.resume(run, { ...body, by: context.get('user') })),
   );
 
   const reasonOf = ({ reason }: z.infer<typeof stopBody>) => reason ?? 'an operator asked for it';
