@@ -38,6 +38,15 @@ describe('a run', () => {
     }
   });
 
+  it('[A63] whose journal is being written is not said to be changed', async () => {
+    const { data, run, journal } = await ended(work);
+    const other = new DatabaseSync(path.join(journal, '.lock'));
+    other.exec('begin exclusive');
+    expect(await verifyRun(data, run)).toMatchObject({ ok: false, error: { code: 'SESSION_LOCKED' } });
+    other.close();
+    expect(await verifyRun(data, run)).toMatchObject({ ok: true, value: { ok: true } });
+  });
+
   it('[A63] is found to be changed: an event, its record, its journal, or a head that was noted', async () => {
     const { data, run, journal } = await ended(work);
     const noted = await verifyRun(data, run);

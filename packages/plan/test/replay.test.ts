@@ -51,6 +51,36 @@ function greeting(words: (text: string) => string, title = 'greet') {
 }
 
 describe('a replay', () => {
+  it('[P161] of a run that goes on meanwhile is of what the run had when it was begun', async () => {
+    const run = await recorded(greeting(text => text));
+    const record = await run.runs.run(run.run);
+    const events = await run.runs.events(run.run, 0, 1_000);
+    const first = events.findIndex(({ event }) => event.type === 'frame.committed');
+    const before = altered(run.runs, {
+      run: async () => record && { ...record, status: 'running', frames: 1, nextSeq: first + 1 },
+    });
+    expect(await run.replay(undefined, before)).toEqual({
+      run: run.run,
+      frames: 1,
+      verified: 1,
+      unverified: [],
+      children: [],
+    });
+    expect(record?.frames).toBeGreaterThan(1);
+  });
+
+  it('[P162] goes on when whoever is told of a frame is done with it', async () => {
+    const { runs, run } = await recorded(greeting(text => text));
+    const told: string[] = [];
+    const onFrame = async (frame: number) => {
+      told.push(`${frame} begins`);
+      await new Promise<void>(resolve => setImmediate(resolve));
+      told.push(`${frame} ends`);
+    };
+    const { frames } = await replayRun({ plan: greeting(text => text), run, reader: runs, onFrame });
+    expect(told).toEqual(Array.from({ length: frames }, (_, frame) => [`${frame} begins`, `${frame} ends`]).flat());
+  });
+
   it('[P111] does no work, runs no effect and asks nobody', async () => {
     const did: string[] = [];
     const plan = definePlan({

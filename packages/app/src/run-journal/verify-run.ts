@@ -72,6 +72,8 @@ export async function verifyRun(
     const directory = path.join(dataDirectory, 'runs', run);
     const journal = verifyDirectory(directory);
     if (!journal.ok) return derived.ok ? journal : derived;
+    // A journal that somebody else writes at this moment says nothing of the run.
+    if (!derived.ok && derived.error.retry.kind !== 'not_retryable') return derived;
     const wrong = !derived.ok
       ? derived.error.message
       : (journal.value.defect?.reason ?? disagreement(dataDirectory, run, chain.head));

@@ -1,5 +1,4 @@
-import type { RunId } from '@signalbox/model';
-import type { AnyEvent, Frame, RunReader } from '@signalbox/runs';
+import type { AnyEvent, Frame, RunReader, RunRecord } from '@signalbox/runs';
 
 /** What is recorded of the way to a frame. */
 export interface RecordedFrame {
@@ -15,13 +14,16 @@ export interface RecordedFrame {
 
 const PAGE = 500;
 
-/** The frames of a run in their order, each with the events that led to it. */
-export async function* recordedFrames(reader: RunReader, run: RunId): AsyncGenerator<RecordedFrame> {
+/** The frames of a run in their order, each with the events that led to it. What is committed after `record` was read is not told. */
+export async function* recordedFrames(
+  reader: RunReader,
+  { id: run, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,
+): AsyncGenerator<RecordedFrame> {
   let lives: AnyEvent[][] = [[]];
   let frames: readonly Frame[] = [];
   let index = 0;
-  for (let seq = 0; ; seq += PAGE) {
-    const page = await reader.events(run, seq, PAGE);
+  for (let seq = 0; seq < nextSeq; seq += PAGE) {
+    const page = await reader.events(run, seq, Math.min(PAGE, nextSeq - seq));
     for (const { event } of page) {
       if (event.type === 'run.resumed') lives.push([]);
       lives.at(-1)?.push(event);
@@ -33,7 +35,6 @@ export async function* recordedFrames(reader: RunReader, run: RunId): AsyncGener
       lives = [[]];
       index += 1;
     }
-    if (page.length < PAGE) return;
   }
 }
 

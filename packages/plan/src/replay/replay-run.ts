@@ -42,12 +42,12 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
     if (!frame.verifiable) unverified.push(frame.index);
     else if (found === undefined) verified += 1;
     else difference = found;
-    options.onFrame?.(frame.index);
+    await options.onFrame?.(frame.index);
     return found === undefined;
   };
   try {
     let goesOn = true;
-    for await (const next of recordedFrames(reader, run)) {
+    for await (const next of recordedFrames(reader, record)) {
       goesOn = await play(next);
       if (!goesOn) break;
       played = next;
@@ -67,7 +67,8 @@ export interface ReplayOptions {
   readonly reader: RunReader;
   /** Where contents of files are that renders read. */
   readonly blobs?: Pick<Blobs, 'get'>;
-  readonly onFrame?: (frame: number) => void;
+  /** Told of every frame; the next one waits for it. */
+  readonly onFrame?: (frame: number) => void | Promise<void>;
 }
 
 export interface ReplayReport {

@@ -31,6 +31,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'state/fork-failed': 409,
   'state/nothing-to-undo': 409,
   'store/owned': 503,
+  SESSION_LOCKED: 503,
 };
 
 /** What a run or a decision refuses is a conflict with what it is by now; a plan that does not work is the caller's. */
