@@ -2,6 +2,7 @@
 export const SCHEME = 'signalbox://';
 
 export const LIST = `${SCHEME}executions`;
+export const HEALTH = `${SCHEME}health`;
 
 export function executionAddress(run: string): string {
   return `${LIST}/${run}`;

@@ -14,7 +14,7 @@ export function operatorHttp(
   { timers, onFault }: { readonly timers: Machine['timers']; readonly onFault: (thrown: unknown) => void },
 ): OperatorHttp {
   const byUser = new Map<string, McpHttp>();
-  const bus = changeBus(host.feed);
+  const bus = changeBus(host);
   const newDesk = (user: string) =>
     mcpHttp(createOperatorMcp({ host, by: user, onFault }), { timers, onFault, bus, kept: keptNews });
   return {

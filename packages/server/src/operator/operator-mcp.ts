@@ -53,7 +53,7 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
       });
     }
     serveResources(server, host, onFault);
-    tellNews(server, host.feed, context, isFull);
+    tellNews(server, host, context, isFull);
     return server;
   };
 }

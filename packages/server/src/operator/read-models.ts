@@ -1,5 +1,5 @@
 import type { ArtifactRecord, Decision, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
-import type { Json, RunId, TreeNode, WireStoredEvent } from '@signalbox/model';
+import type { Json, RunId, TreeNode, WireProvider, WireStoredEvent } from '@signalbox/model';
 
 /**
  * What an operator's program reads (PRD 10.2), with the names that the specification gives it. A run is an execution here, and
@@ -146,6 +146,23 @@ export function artifactShown(run: RunId, record: ArtifactRecord) {
     created_at: createdAt,
     // A change makes another version.
     updated_at: createdAt,
+  };
+}
+
+export function providerStanding({ name, health, waitsUntil, failuresInRow, lastError, windows }: WireProvider) {
+  return {
+    name,
+    health,
+    waits_until: waitsUntil ?? null,
+    failures_in_row: failuresInRow,
+    last_error: lastError ?? null,
+    rate_limits: windows.map(({ model, counts, limit, remaining, resetsAt }) => ({
+      model,
+      counts,
+      limit: limit ?? null,
+      remaining: remaining ?? null,
+      resets_at: resetsAt ?? null,
+    })),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CommitNotice } from '@signalbox/app/runs';
-import { executionAddress, LIST, nodeAddress, SCHEME } from './address.ts';
+import { executionAddress, HEALTH, LIST, nodeAddress, SCHEME } from './address.ts';
 
 /** The addresses of the resources that a commit changed, without queries, each once. */
 export function changedResources({ run, events, stream }: CommitNotice): readonly string[] {
@@ -22,17 +22,17 @@ export function changedResources({ run, events, stream }: CommitNotice): readonl
         changed.add(`${execution}/artifacts`);
         break;
       case 'run.created':
-        changed.add(LIST).add(`${SCHEME}scripts`).add(`${SCHEME}health`);
+        changed.add(LIST).add(`${SCHEME}scripts`).add(HEALTH);
         break;
       case 'run.status':
       case 'usage.recorded':
-        changed.add(LIST).add(`${SCHEME}health`);
+        changed.add(LIST).add(HEALTH);
         break;
       case 'decision.asked':
       case 'decision.proposed':
       case 'decision.answered':
       case 'decision.withdrawn':
-        changed.add(`${execution}/approvals`).add(`${SCHEME}health`);
+        changed.add(`${execution}/approvals`).add(HEALTH);
         break;
     }
   }

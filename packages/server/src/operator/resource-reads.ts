@@ -15,7 +15,7 @@ import { knownRun } from '../routes/known-run.ts';
 import { type ReadNode, readTree } from '../views/tree-view.ts';
 import { executionSummary } from './read-models.ts';
 
-export type OperatorHost = Pick<RunHost, 'reader' | 'driven'>;
+export type OperatorHost = Pick<RunHost, 'reader' | 'driven' | 'providers'>;
 
 /** Where a resource is asked for. */
 export interface ResourcePlace {

@@ -2,7 +2,7 @@ import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runStatus }
 import * as z from 'zod';
 import { knownRun, unknownFrame } from '../routes/known-run.ts';
 import { readTree } from '../views/tree-view.ts';
-import { SCHEME } from './address.ts';
+import { HEALTH, SCHEME } from './address.ts';
 import {
   agentRun,
   approvalRecord,
@@ -11,6 +11,7 @@ import {
   frameDetail,
   frameSummary,
   nodeInstance,
+  providerStanding,
 } from './read-models.ts';
 import {
   changesIn,
@@ -202,8 +203,9 @@ export const operatorResources: readonly OperatorResource[] = [
   },
   {
     name: 'health',
-    uri: `${SCHEME}health`,
-    description: 'Whether the server works, how much it drives and what waits for a person.',
+    uri: HEALTH,
+    description:
+      'Whether the server works, how much it drives, what waits for a person, how the providers of models do and what is left of their rate limits.',
     async read(host) {
       const waiting = await host.reader.decisions({ status: ['open'] });
       return ok({
@@ -211,6 +213,7 @@ export const operatorResources: readonly OperatorResource[] = [
         contract_version: CONTRACT_VERSION,
         driven: host.driven().length,
         waiting: waiting.length,
+        providers: host.providers.list().providers.map(providerStanding),
       });
     },
   },

@@ -15,10 +15,10 @@ import {
   ProtocolErrorCode,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { CommitNotice, RunFeed } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/runs';
 import { failure } from '@signalbox/model';
-import { executionAddress, plainAddress } from './address.ts';
-import { notificationsOf } from './notifications.ts';
+import { executionAddress, HEALTH, plainAddress } from './address.ts';
+import { notificationsOf, type OperatorNotification } from './notifications.ts';
 import { changedResources } from './resource-changes.ts';
 import { resourceAt } from './resources.ts';
 
@@ -40,10 +40,12 @@ function missedNews(count: number) {
   return { method: 'signalbox.events.missed', params: { count, suggestion } };
 }
 
+type Followed = Pick<RunHost, 'feed' | 'providers'>;
+
 /** Lets a server tell its client, for as long as the two are connected. */
 export function tellNews(
   server: McpServer,
-  feed: RunFeed,
+  host: Followed,
   { era, requestInfo }: McpRequestContext,
   isFull: () => boolean,
 ): void {
@@ -52,7 +54,7 @@ export function tellNews(
   server.server.onclose = () => stop();
   if (era === 'modern') {
     // Over HTTP every request is for itself; who listens there is on the bus.
-    if (requestInfo === undefined) stop = feed.subscribe('all', notice => changesOf(notice).forEach(send));
+    if (requestInfo === undefined) stop = followChanges(host, changes => changes.forEach(send));
     return;
   }
   const subscribed = new Map<string, string>();
@@ -78,45 +80,69 @@ export function tellNews(
   server.server.oninitialized = () => {
     isConnected = true;
     stop();
-    stop = feed.subscribe('all', notice => {
-      for (const { method, params } of notificationsOf(notice)) send({ method, params: { ...params } });
-      if (subscribed.size === 0) return;
-      const changed = new Set(changedResources(notice));
+    stop = followChanges(host, (changes, news) => {
+      for (const { method, params } of news) send({ method, params });
+      const changed = new Set(subscribed.size === 0 ? [] : changes.map(({ params: { uri } }) => uri));
       for (const [uri, plain] of subscribed) {
-        if (changed.has(plain)) send({ method: 'notifications/resources/updated', params: { uri } });
+        if (changed.has(plain)) send({ method: UPDATED, params: { uri } });
       }
     });
   };
 
-  function send(notification: { readonly method: string; readonly params: Record<string, unknown> }): void {
+  function send(notification: { readonly method: string; readonly params: object }): void {
     if (isFull()) {
       missed += 1;
       return;
     }
-    if (missed > 0) void server.server.notification(missedNews(missed)).catch(() => undefined);
+    if (missed > 0 && era === 'legacy') void server.server.notification(missedNews(missed)).catch(() => undefined);
     missed = 0;
     // A client that is gone hears nothing; its session ends by itself.
-    void server.server.notification(notification).catch(() => undefined);
+    void server.server
+      .notification({ method: notification.method, params: { ...notification.params } })
+      .catch(() => undefined);
   }
 }
 
 /** The changes that who listens over HTTP with 2026-07-28 can hear of. Only what is committed speaks on it. */
-export function changeBus(feed: RunFeed): ServerEventBus {
+export function changeBus(host: Followed): ServerEventBus {
   return {
     publish: () => undefined,
     subscribe: listener =>
-      feed.subscribe('all', notice => {
-        for (const { params } of changesOf(notice)) listener({ kind: 'resource_updated', uri: params.uri, params });
+      followChanges(host, changes => {
+        for (const { params } of changes) listener({ kind: 'resource_updated', uri: params.uri, params });
       }),
   };
 }
 
-function changesOf(notice: CommitNotice) {
-  const events = `${executionAddress(notice.run)}/events`;
-  return changedResources(notice).map(uri => ({
-    method: 'notifications/resources/updated',
-    params: { uri, ...(uri === events && { _meta: { [NEWS_FIELD]: notificationsOf(notice) } }) },
-  }));
+const UPDATED = 'notifications/resources/updated';
+
+interface Change {
+  readonly method: typeof UPDATED;
+  readonly params: { readonly uri: string; readonly _meta?: Record<string, unknown> };
+}
+
+/** Tells of every commit: which resources it changed, and what it means. Providers of models change without one. */
+function followChanges(
+  { feed, providers }: Followed,
+  tell: (changes: readonly Change[], news: readonly OperatorNotification[]) => void,
+): () => void {
+  const stops = [
+    feed.subscribe('all', notice => {
+      const news = notificationsOf(notice);
+      const events = `${executionAddress(notice.run)}/events`;
+      const changes = changedResources(notice).map(
+        (uri): Change => ({
+          method: UPDATED,
+          params: { uri, ...(uri === events && { _meta: { [NEWS_FIELD]: news } }) },
+        }),
+      );
+      tell(changes, news);
+    }),
+    providers.subscribe(() => tell([{ method: UPDATED, params: { uri: HEALTH } }], [])),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 function refused(message: string, suggestion: string): ProtocolError {

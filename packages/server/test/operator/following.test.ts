@@ -173,6 +173,23 @@ describe('2026-07-28', () => {
     await close();
   });
 
+  it('[V116] the health changes with how providers of models do', async () => {
+    const client = await stage.connect('auto');
+    onTestFinished(() => client.close());
+    const heard = Promise.withResolvers<string>();
+    client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) => heard.resolve(uri));
+    const { close } = await client.listen({ resourceSubscriptions: ['signalbox://health'] });
+    const model = { provider: 'acme', model: 'acme-1' };
+    const leave = await host.rateLimits.enter(model, new AbortController().signal);
+    leave?.({ kind: 'answered' });
+    expect(await heard.promise).toBe('signalbox://health');
+    const [content] = (await client.readResource({ uri: 'signalbox://health' })).contents;
+    expect(JSON.parse(content !== undefined && 'text' in content ? content.text : '')).toMatchObject({
+      providers: [{ name: 'acme', health: 'ok', rate_limits: [] }],
+    });
+    await close();
+  });
+
   it('[V116] the change of the events of an execution carries what was committed', async () => {
     const run = await host.begin('news');
     const client = await stage.connect('auto');

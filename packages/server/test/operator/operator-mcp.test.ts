@@ -103,7 +103,11 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       });
       expect(await read(client, `${at}/artifacts`)).toEqual({ artifacts: [], next: 0 });
       expect(await read(client, 'signalbox://scripts')).toHaveProperty('scripts');
-      expect(await read(client, 'signalbox://health')).toMatchObject({ status: 'ok', waiting: expect.any(Number) });
+      expect(await read(client, 'signalbox://health')).toMatchObject({
+        status: 'ok',
+        waiting: expect.any(Number),
+        providers: [],
+      });
     }));
 
   it('[V87] tells what it cannot read, and why', () =>
