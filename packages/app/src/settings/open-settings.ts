@@ -11,6 +11,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import { needsApproval } from '@signalbox/state';
+import { defaultPreferences } from '@signalbox/workflow';
 import type { ToolFacts } from '../agents/offered-tools.ts';
 import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 import { type LogSettings, readLogSettings } from '../logs/log-config.ts';
@@ -109,6 +110,18 @@ function itemsOf({ dataDirectory, directoryFrom, logs, workflowDirectories }: Se
       workflowDirectories,
       'program',
       'Where guided workflows are looked for, in this order.',
+    ),
+    told(
+      'workflows.autonomy',
+      defaultPreferences.autonomy,
+      'default',
+      'How far an agent goes alone in a guided session, until it is told.',
+    ),
+    told(
+      'workflows.riskPolicy',
+      defaultPreferences.riskPolicy,
+      'default',
+      'Which risks an agent takes in a guided session, until it is told.',
     ),
     days('collapseAfterDays', 'Days after its end from which only the frames of a run stay that tell something.'),
     days('removeAfterDays', 'Days after its end from which a run goes.'),
