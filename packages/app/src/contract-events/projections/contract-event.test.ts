@@ -177,7 +177,7 @@ const eventOf = (type: InternalEventType): AnyEvent => anyEvent.parse({ ...envel
 
 /** Of every kind of a guided session, the contract's event that stands for it. */
 const guided: { readonly [Kind in DomainEventKind]: RunEvent['type'] } = {
-  session_created: 'run.patch',
+  session_created: 'run.mode',
   run_started: 'run.patch',
   node_created: 'node.patch',
   edge_created: 'edge.created',

@@ -14,6 +14,7 @@ import {
   canonicalJson,
   deriveId,
   type EventId,
+  type GlobalMode,
   type Json,
   type MessageId,
   type NodeId,
@@ -144,7 +145,7 @@ export function contractEventOfGuided(event: DomainEvent, facts: GuidedFacts): R
   const told = tellers({ id, runId: run, seq, ts: at });
   switch (event.kind) {
     case 'session_created':
-      return told.patch({ phase: 'BOOT', mode: 'INTERACTIVE', globalMode: 'IMPLEMENTATION' });
+      return told.mode('INTERACTIVE', 'IMPLEMENTATION');
     case 'run_started':
       return told.patch({ status: 'running', phase: 'EXECUTE', mode: 'INTERACTIVE', globalMode: 'IMPLEMENTATION' });
     case 'node_created': {
@@ -269,6 +270,12 @@ function tellers(place: Place) {
     nodeId === undefined ? patch({}) : tell(nodeId);
   return {
     patch,
+    mode: (mode: Fields<'run.mode'>['mode'], globalMode: GlobalMode): RunEvent => ({
+      ...head,
+      type: 'run.mode',
+      mode,
+      globalMode,
+    }),
     phase: (phase: Fields<'run.phase'>['phase']): RunEvent => ({ ...head, type: 'run.phase', phase }),
     node: (node: NodeId | undefined, given: NodePatch) =>
       of(node, nodeId => ({ ...head, type: 'node.patch', nodeId, patch: given })),

@@ -1,0 +1,340 @@
+import {
+  CONTRACT_VERSION,
+  run as contractRun,
+  decisionList,
+  errorEnvelope,
+  eventList,
+  type Json,
+  type RunEventType,
+  type RunId,
+  type RunSnapshot,
+  runEvent,
+  runList,
+  runSnapshot,
+  runSummary,
+  type SaidEvent,
+  saidEvent,
+  serverMessage,
+  type WireDecision,
+  wireDecision,
+} from '@signalbox/model';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { filledIn, NOTES } from '../../../app/test/guided/support/agent-calls.ts';
+import { TOKEN, UNKNOWN } from '../http-asker.ts';
+import { type LiveClient, liveClient } from '../live-client.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** "Minimal REST endpoints" of the contract, word by word. */
+const ENDPOINTS = [
+  'POST /api/runs',
+  'GET /api/runs',
+  'GET /api/runs/:id',
+  'GET /api/runs/:id/events',
+  'POST /api/runs/:id/nodes',
+  'PATCH /api/runs/:id/nodes/:nodeId',
+  'POST /api/runs/:id/edges',
+  'DELETE /api/runs/:id/edges/:edgeId',
+  'POST /api/runs/:id/chat',
+  'GET /api/approvals',
+  'POST /api/approvals/:id/resolve',
+] as const;
+
+/** "Event stream (WS)" of the contract, word by word. */
+const EVENTS = [
+  ...['run.patch', 'run.phase', 'run.mode', 'run.stalled'],
+  ...['node.patch', 'node.progress'],
+  ...['edge.created', 'edge.deleted'],
+  'handoff.sent',
+  ...['message.user', 'message.assistant.delta', 'message.assistant.final'],
+  ...['tool.proposed', 'tool.started', 'tool.completed'],
+  ...['approval.requested', 'approval.resolved'],
+  'artifact.created',
+] as const;
+
+/** Where each event is heard; a graph lays out nodes while it runs, and is what the others need (design R20). */
+const heardIn: { readonly [Type in RunEventType]: readonly ('plan' | 'storm' | 'guided' | 'said')[] | 'only graphs' } =
+  {
+    'run.patch': ['plan', 'storm', 'guided'],
+    'run.phase': ['plan', 'guided'],
+    'run.mode': ['guided'],
+    'run.stalled': ['storm'],
+    'node.patch': ['plan', 'guided'],
+    'node.progress': ['plan', 'guided'],
+    'edge.created': ['guided'],
+    'edge.deleted': 'only graphs',
+    'handoff.sent': 'only graphs',
+    'message.user': ['plan'],
+    'message.assistant.delta': ['said'],
+    'message.assistant.final': ['said', 'guided'],
+    'tool.proposed': ['said'],
+    'tool.started': ['said'],
+    'tool.completed': ['said'],
+    'approval.requested': ['plan', 'guided'],
+    'approval.resolved': ['plan', 'guided'],
+    'artifact.created': ['plan'],
+  };
+
+let stage: Stage;
+const runs = { plan: '' as RunId, storm: '' as RunId, guided: '' as RunId };
+const clients: Record<string, LiveClient> = {};
+let asked: WireDecision;
+let resolved: WireDecision;
+
+async function read<Schema extends z.ZodType>(
+  schema: Schema,
+  method: string,
+  place: string,
+  body?: Json,
+  status = 200,
+) {
+  const answer = await stage.ask(method, place, body);
+  const told: unknown = await answer.json();
+  expect([answer.status, answer.headers.get('content-type'), told]).toMatchObject([
+    status,
+    expect.stringContaining('application/json'),
+    {},
+  ]);
+  return schema.parse(told) as z.infer<Schema>;
+}
+
+/** Whatever is wrong, the answer is the one envelope with its status. */
+async function refused(method: string, place: string, body?: Json, headers?: Record<string, string>) {
+  const answer = await stage.ask(method, place, body, headers);
+  const { code, suggestion } = errorEnvelope.parse(await answer.json());
+  expect(suggestion).not.toBe('');
+  return [answer.status, code];
+}
+
+async function watch(run: RunId): Promise<LiveClient> {
+  const client = await liveClient(stage.url, { token: TOKEN });
+  client.say({ kind: 'subscribe', run, from: 0 });
+  await client.first('state');
+  return client;
+}
+
+const waiting = async (run: RunId) => (await read(decisionList, 'GET', `/api/approvals?run=${run}`)).approvals[0];
+const shown = (run: RunId) => read(runSnapshot, 'GET', `/api/runs/${run}`);
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+beforeAll(async () => {
+  stage = await openStage();
+  const { agentPlan: file, directory, stormPlan, tools } = stage;
+  const begin = { file, directory, name: 'conform', tags: ['c'] };
+  const started = await read(runSummary, 'POST', '/api/runs', begin, 201);
+  runs.plan = started.id;
+  clients.plan = await watch(runs.plan);
+  asked = await until(() => waiting(runs.plan));
+  await stage.ask('POST', `/api/runs/${runs.plan}/signals`, { name: 'hello', payload: { n: 1 } });
+  const { proposalHash } = asked.decision;
+  const place = `/api/approvals/${asked.approvalId}/resolve`;
+  resolved = await read(wireDecision, 'POST', place, { status: 'approved', proposalHash });
+  await clients.plan.first('run', ({ summary }) => summary.status === 'completed');
+
+  runs.storm = (await read(runSummary, 'POST', '/api/runs', { file: stormPlan }, 201)).id;
+  clients.storm = await watch(runs.storm);
+  await until(async () => ((await shown(runs.storm)).record.status === 'stalled' ? true : undefined));
+
+  const first = await tools.start({ workflowId: 'wr.bug-investigation' });
+  if (!first.ok) throw new Error(first.error.message);
+  runs.guided = first.value.runId;
+  clients.guided = await watch(runs.guided);
+  const { stateToken, ackToken = '' } = first.value;
+  const needs = [{ reason: 'needs_user_environment_action', summary: 'Restart it, please.' }];
+  const step = async (output: object) =>
+    tools.continue({ stateToken, ackToken, output: { notesMarkdown: NOTES, ...output } } as Parameters<
+      typeof tools.continue
+    >[0]);
+  await step({ needsFromUser: needs });
+  const gap = await until(() => waiting(runs.guided));
+  await read(wireDecision, 'POST', `/api/approvals/${gap.approvalId}/resolve`, { status: 'approved' });
+  const again = await tools.continue({ stateToken } as Parameters<typeof tools.continue>[0]);
+  if (!again.ok) throw new Error(again.error.message);
+  for (let last = again.value; !last.isComplete; ) {
+    const next = await tools.continue(filledIn(last));
+    if (!next.ok || next.value.kind === 'blocked') throw new Error(JSON.stringify(next));
+    last = next.value;
+  }
+  for (const [name, id] of Object.entries(runs)) {
+    const { record } = await shown(id);
+    await clients[name]?.until(received => received.filter(({ kind }) => kind === 'event').length === record.nextSeq);
+  }
+}, 60_000);
+afterAll(async () => {
+  for (const client of Object.values(clients)) client.close();
+  await stage.close();
+});
+
+/** The contract's fields of a snapshot. */
+function contractPart(snapshot: RunSnapshot): object {
+  const fields = Object.keys(contractRun.shape);
+  return Object.fromEntries(Object.entries(snapshot).filter(([name]) => fields.includes(name)));
+}
+
+/** What is checked of each endpoint. One of the contract that is not here fails the test of the table. */
+const endpoints: { readonly [Endpoint in (typeof ENDPOINTS)[number]]: () => Promise<void> } = {
+  'POST /api/runs': async () => {
+    const file = stage.stormPlan;
+    const made = await read(runSummary, 'POST', '/api/runs', { file, name: 'again' }, 201);
+    expect(made).toMatchObject({ contractVersion: CONTRACT_VERSION, mode: 'AUTO', record: { name: 'again' } });
+    expect(await refused('POST', '/api/runs', {})).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('POST', '/api/runs', { file, more: 1 })).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('POST', '/api/runs', { file }, { 'content-type': 'text/plain' })).toEqual([
+      415,
+      'request/not-json',
+    ]);
+    expect((await refused('POST', '/api/runs', { file: `${file}.none` }))[0]).toBe(422);
+  },
+  'GET /api/runs': async () => {
+    const { runs: listed } = await read(runList, 'GET', '/api/runs');
+    expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.values(runs)));
+    const parts = contractRun.omit({ nodes: true, edges: true, artifacts: true });
+    for (const { kind: _, guided: _1, record: _2, driven: _3, openDecisions: _4, ...summary } of listed) {
+      expect(parts.parse(summary)).toEqual(summary);
+    }
+    expect(listed.map(({ createdAt }) => createdAt)).toEqual(
+      listed
+        .map(({ createdAt }) => createdAt)
+        .toSorted()
+        .toReversed(),
+    );
+    expect(await refused('GET', '/api/runs?status=done')).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('GET', '/api/runs?after=nowhere')).toEqual([400, 'VALIDATION_ERROR']);
+  },
+  'GET /api/runs/:id': async () => {
+    const statuses: Record<string, string> = { plan: 'completed', storm: 'paused', guided: 'completed' };
+    for (const [name, id] of Object.entries(runs)) {
+      const snapshot = await read(runSnapshot, 'GET', `/api/runs/${id}`);
+      const part = contractPart(snapshot);
+      expect(contractRun.parse(part)).toEqual(part);
+      expect([name, snapshot.status]).toEqual([name, statuses[name]]);
+      for (const edge of Object.values(snapshot.edges)) {
+        expect(snapshot.nodes).toHaveProperty([edge.from]);
+        expect(snapshot.nodes).toHaveProperty([edge.to]);
+      }
+      for (const artifact of Object.values(snapshot.artifacts)) {
+        expect(snapshot.nodes).toHaveProperty([artifact.nodeId]);
+      }
+    }
+    const { nodes, artifacts } = await read(runSnapshot, 'GET', `/api/runs/${runs.plan}`);
+    expect(Object.values(nodes)).toMatchObject([{ roleTemplate: 'agent', provider: 'custom', status: 'idle' }]);
+    // A completed turn in files of its own has its diff.
+    expect(Object.values(artifacts)).toMatchObject([{ kind: 'diff', diff: { filesChanged: ['a.txt'] } }]);
+    expect(await refused('GET', `/api/runs/${UNKNOWN}`)).toEqual([404, 'run/unknown']);
+    expect(await refused('GET', '/api/runs/..%2f')).toEqual([404, 'run/unknown']);
+  },
+  'GET /api/runs/:id/events': async () => {
+    for (const id of Object.values(runs)) {
+      const { record } = await read(runSnapshot, 'GET', `/api/runs/${id}`);
+      const { events } = await read(eventList, 'GET', `/api/runs/${id}/events?limit=1000`);
+      expect(events.map(({ event }) => runEvent.parse(event).seq)).toEqual(
+        Array.from({ length: record.nextSeq }, (_, seq) => seq),
+      );
+      expect(new Set(events.map(({ event }) => event.runId))).toEqual(new Set([id]));
+      const times = events.map(({ event }) => event.ts);
+      expect(times).toEqual(times.toSorted());
+    }
+    expect(await refused('GET', `/api/runs/${UNKNOWN}/events`)).toEqual([404, 'run/unknown']);
+    expect(await refused('GET', `/api/runs/${runs.plan}/events?from=-1`)).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('GET', `/api/runs/${runs.plan}/events?view=raw`)).toEqual([400, 'VALIDATION_ERROR']);
+  },
+  'POST /api/runs/:id/nodes': () => onlyGraphs('POST', '/nodes'),
+  'PATCH /api/runs/:id/nodes/:nodeId': () => onlyGraphs('PATCH', `/nodes/${UNKNOWN}`),
+  'POST /api/runs/:id/edges': () => onlyGraphs('POST', '/edges'),
+  'DELETE /api/runs/:id/edges/:edgeId': () => onlyGraphs('DELETE', `/edges/${UNKNOWN}`),
+  'POST /api/runs/:id/chat': () => onlyGraphs('POST', '/chat'),
+  'GET /api/approvals': async () => {
+    const { approvals } = await read(decisionList, 'GET', '/api/approvals?status=all');
+    expect(approvals.map(({ runId }) => runId)).toEqual(expect.arrayContaining([runs.plan, runs.guided]));
+    const times = approvals.map(({ decision }) => decision.askedAt);
+    expect(times).toEqual(times.toSorted());
+    expect((await read(decisionList, 'GET', '/api/approvals')).approvals).toEqual([]);
+    expect(await refused('GET', '/api/approvals?run=x')).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('GET', '/api/approvals?after=x')).toEqual([400, 'VALIDATION_ERROR']);
+  },
+  'POST /api/approvals/:id/resolve': async () => {
+    expect(asked).toMatchObject({ tool: { name: 'write_file', args: { path: 'a.txt' } }, nodeId: expect.any(String) });
+    expect(resolved.resolution).toEqual({ status: 'approved' });
+    const place = `/api/approvals/${asked.approvalId}/resolve`;
+    expect(await refused('POST', place, { status: 'denied' })).toEqual([409, 'decision/answered']);
+    expect(await refused('POST', place, { status: 'maybe' })).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('POST', `/api/approvals/${UNKNOWN}/resolve`, { status: 'approved' })).toEqual([
+      404,
+      'decision/unknown',
+    ]);
+  },
+};
+
+/** Nodes, edges and messages are laid out by a plan or a workflow: design R20 rules otherwise than the contract. */
+async function onlyGraphs(method: string, rest: string): Promise<void> {
+  for (const run of [runs.plan, runs.guided]) {
+    const body = method === 'DELETE' ? undefined : {};
+    expect(await refused(method, `/api/runs/${run}${rest}`, body)).toEqual([409, 'run/not-a-graph']);
+    expect(await refused(method, `/api/runs/${UNKNOWN}${rest}`, body)).toEqual([404, 'run/unknown']);
+  }
+}
+
+const storedIn = (name: string) =>
+  (clients[name]?.received ?? []).flatMap(message => (message.kind === 'event' ? [message.stored.event] : []));
+const said = (): readonly SaidEvent[] =>
+  (clients.plan?.received ?? []).flatMap(message => (message.kind === 'said' ? [message.event] : []));
+
+describe('the contract', () => {
+  it('[V131] has no endpoint and no event that is not checked here', () => {
+    expect(Object.keys(endpoints).toSorted()).toEqual([...ENDPOINTS].toSorted());
+    expect(Object.keys(heardIn).toSorted()).toEqual([...EVENTS].toSorted());
+    expect(runEvent.options.map(option => option.shape.type.value).toSorted()).toEqual([...EVENTS].toSorted());
+  });
+
+  it.each(ENDPOINTS)('[V131] %s', async endpoint => {
+    await endpoints[endpoint]();
+    const [method = '', place = ''] = endpoint.split(' ');
+    const known = place.replace(':id', runs.plan).replace(/:\w+/, UNKNOWN);
+    const answer = await fetch(`${stage.url}${known}`, { method });
+    expect([answer.status, errorEnvelope.parse(await answer.json()).code]).toEqual([401, 'request/unauthorized']);
+  });
+
+  it('[V129] every event of a watched run is the contract’s, in order and without a gap', () => {
+    for (const name of Object.keys(runs)) {
+      const events = storedIn(name);
+      expect(events.map(event => runEvent.parse(event).seq)).toEqual(events.map((_, seq) => seq));
+      expect(events.length).toBeGreaterThan(5);
+    }
+    for (const { received } of Object.values(clients)) for (const message of received) serverMessage.parse(message);
+    for (const event of said()) expect(saidEvent.parse(event)).toEqual(event);
+  });
+
+  it.each(EVENTS)('[V131] %s is heard where it happens', type => {
+    const places = heardIn[type as RunEventType];
+    const heard = [...Object.keys(runs), 'said'].filter(name =>
+      (name === 'said' ? said() : storedIn(name)).some(event => event.type === type),
+    );
+    if (places === 'only graphs') expect(heard).toEqual([]);
+    else expect(heard).toEqual(expect.arrayContaining([...places]));
+  });
+
+  it('[V129] what is told of nodes is told of nodes that the state has, and the history is what was watched', async () => {
+    for (const [name, id] of Object.entries(runs)) {
+      const { nodes } = await read(runSnapshot, 'GET', `/api/runs/${id}`);
+      const events = storedIn(name);
+      for (const { nodeId } of events) if (nodeId !== undefined) expect(nodes).toHaveProperty([String(nodeId)]);
+      const { events: read0 } = await read(eventList, 'GET', `/api/runs/${id}/events?limit=1000`);
+      // What was asked about is told as long as it stands: the answer came in between.
+      expect(read0.map(({ event }) => [event.seq, event.type])).toEqual(events.map(({ seq, type }) => [seq, type]));
+    }
+  });
+
+  it('[V129] is told the words of an agent as they come, and how its tools end', () => {
+    const words = said().flatMap(event => (event.type === 'message.assistant.delta' ? [event.delta] : []));
+    expect(words.join('')).toContain('It is written.');
+    const ids = said().flatMap(event => ('toolId' in event ? [event.toolId] : 'tool' in event ? [event.tool.id] : []));
+    expect(new Set(ids).size).toBe(1);
+    expect(said().find(({ type }) => type === 'tool.completed')).toMatchObject({ result: { ok: true } });
+  });
+});
