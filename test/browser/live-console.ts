@@ -19,6 +19,7 @@ export interface LiveConsole {
   readonly token: string;
   /** A plan's file, by its name. */
   plan(name: string): string;
+  readonly dataDirectory: string;
   /** Where agents work. */
   readonly project: string;
   /** What agents are given of guided workflows. */
@@ -81,6 +82,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
     url,
     token: TOKEN,
     plan: name => path.join(folder, 'plans', `${name}.tsx`),
+    dataDirectory,
     project,
     guided,
     broken,

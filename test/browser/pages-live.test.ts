@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
 import type { RunId, RunSummary } from '@signalbox/model';
@@ -64,6 +65,44 @@ async function goOn(run: RunId): Promise<void> {
   if (asked === undefined) throw new Error('nothing is asked');
   given(await live.client.resolve(asked.approvalId, { status: 'approved' }));
 }
+
+describe('pages with nothing in them', () => {
+  it('[K68] say what would be there, and how it gets there', async () => {
+    const words = {
+      '/': 'No runs yet',
+      '/queue': 'When an agent needs your leave',
+      '/runs': 'No runs yet',
+      '/failures': 'When a run fails it is here',
+      '/artifacts': 'What plans and agents make for you to look at appears here.',
+      '/workflows': 'No agent has walked a workflow yet',
+      '/start': 'None yet: name a file, and it is known from then on',
+      '/settings': 'Nobody has a token of their own yet',
+      '/developer': 'Choose a run to see',
+    };
+    for (const [place, told] of Object.entries(words)) {
+      await open(place);
+      await isShown(told);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K68] say what the server has against them, and what to do next', async () => {
+    const error = {
+      code: 'command/unexpected',
+      message: 'The disk is on fire.',
+      retry: { kind: 'not_retryable' },
+      suggestion: 'Put it out.',
+    };
+    const fails = /\/api\/(artifacts|plans|settings|workflows)(\?|$)/;
+    await page.route(fails, route => route.fulfill({ status: 500, json: error }));
+    for (const place of ['/artifacts', '/start', '/settings', '/workflows']) {
+      await open(place);
+      const told = page.getByRole('alert').filter({ hasText: 'The disk is on fire.' });
+      await told.getByText('Put it out.').waitFor();
+    }
+    await page.unroute(fails);
+  });
+});
 
 describe('artifacts', () => {
   it('[K58] progress that is updated ten times shows the latest, each earlier version can be looked at', async () => {
@@ -231,7 +270,16 @@ describe('guided workflows', () => {
     await desk.getByText('May I see the archive?').first().waitFor();
     await desk.getByRole('link', { name: 'Research' }).click();
     await page.waitForURL(new RegExp(`session=${sessionId}`));
-    await page.getByRole('region', { name: 'May I see the archive?' }).waitFor();
+    const gap = page.getByRole('region', { name: 'May I see the archive?' });
+    await gap.getByLabel('Your answer').waitFor();
+    // What is answered in the queue is answered in the session.
+    await page.goBack();
+    await desk.getByRole('textbox').first().fill('yes, by the east door');
+    await desk.getByRole('button', { name: /^(Answer|Send|Approve)/ }).click();
+    await desk.filter({ hasText: 'May I see the archive?' }).waitFor({ state: 'detached' });
+    await open(`/workflows?session=${sessionId}`);
+    await page.getByText('1 answered').click();
+    await gap.getByText('answered: yes, by the east door').waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -242,6 +290,23 @@ describe('guided workflows', () => {
       const form = page.getByRole('region', { name, exact: true });
       await form.getByText('"Research"').first().waitFor();
     }
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a session whose log is damaged', () => {
+  it('[K69] says so, shows what comes before the damage, and goes on with nothing', async () => {
+    const started = given(await live.guided.start({ workflowId: 'wr.code-review' }));
+    const { sessionId } = started;
+    given(await live.guided.continue(filledIn(started)));
+    const events = path.join(live.dataDirectory, 'sessions', sessionId, 'events');
+    const segment = readdirSync(events).sort().at(-1) ?? '';
+    appendFileSync(path.join(events, segment), '{"not":"an event"}\n');
+    await open(`/workflows?session=${sessionId}`);
+    const told = page.getByRole('alert').filter({ hasText: 'Its log is damaged' });
+    await told.getByText('nothing goes on from it').waitFor();
+    await told.getByText(`signalbox verify ${sessionId}`).waitFor();
+    await page.locator('.react-flow__node').waitFor();
     expect(complaints).toEqual([]);
   });
 });
@@ -299,7 +364,7 @@ describe('what the server says of itself', () => {
 describe('a start', () => {
   it('[K63] has a field for each thing that the plan takes, and says there what the server has against one', async () => {
     await open('/start');
-    await page.getByRole('button', { name: /^parts/ }).click();
+    await page.getByRole('button', { name: /^parts parts\.tsx/ }).click();
     const parts = page.getByLabel('parts (if you like)');
     await parts.fill('2');
     await page.getByLabel('words (if you like)').fill('made by hand');
@@ -340,7 +405,7 @@ describe('for everybody', () => {
     '[K30] pages with something in them have no fault that axe knows of: %s',
     async colorScheme => {
       await page.emulateMedia({ colorScheme });
-      const [session] = given(await live.client.sessions()).sessions;
+      const session = given(await live.client.sessions()).sessions.find(({ health }) => health === 'healthy');
       const places = [
         ['/runs', '.runline'],
         ['/artifacts?kind=progress', 'progress'],
@@ -364,7 +429,7 @@ describe('for everybody', () => {
 
   it('[K12] 420 pixels are wide enough for every page', async () => {
     await page.setViewportSize({ width: 420, height: 900 });
-    const [session] = given(await live.client.sessions()).sessions;
+    const session = given(await live.client.sessions()).sessions.find(({ health }) => health === 'healthy');
     const wide: string[] = [];
     for (const place of [
       '/',

@@ -100,7 +100,7 @@ export function QueuePage() {
                       <span className="mono text-faint">{span(now - Date.parse(kept.askedAt))}</span>
                     </span>
                     <span className="queue-item-words">
-                      {kept.node} in {runOf(runId)}
+                      {decision.kind === 'guided' ? `guided: ${runOf(runId)}` : `${kept.node} in ${runOf(runId)}`}
                     </span>
                   </button>
                 </li>

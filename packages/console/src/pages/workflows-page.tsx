@@ -76,6 +76,7 @@ export function WorkflowsPage() {
             </ul>
           </Panel>
           <Panel title="Catalogue" className="panel-flat">
+            {catalogue.error !== null && <ErrorBox error={catalogue.error} title="The catalogue cannot be read" />}
             <ul className="artifact-list border-0">
               {known?.workflows.map(({ workflowId, name, sourceKind, workflowHash }) => (
                 <li key={`${sourceKind} ${workflowId}`} data-current={workflowId === workflow || undefined}>

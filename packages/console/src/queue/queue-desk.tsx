@@ -24,7 +24,8 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
   const [isModifying, setIsModifying] = useState(false);
   const question = questionOf(decision);
   const canModify = question.args !== undefined;
-  const label = snapshot?.tree.find(({ id }) => id === node)?.label ?? node;
+  const named = snapshot?.tree.find(({ id }) => id === node)?.label;
+  const label = named ?? (decision.kind === 'guided' ? 'A guided agent' : node);
   useKeys({
     ...(question.wants.kind === 'approval' && { a: () => void answering.say({ kind: 'approve' }) }),
     d: () => void answering.say({ kind: 'deny' }),
@@ -61,7 +62,17 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
         />
       )}
       {answering.error !== undefined && <ErrorBox error={answering.error} title="The answer was not taken" />}
-      <LedHere decision={decision} snapshot={snapshot} />
+      {decision.sessionId === undefined ? (
+        <LedHere decision={decision} snapshot={snapshot} />
+      ) : (
+        <p className="text-muted">
+          What led here is in{' '}
+          <Link to="/workflows" search={{ session: decision.sessionId, place: node }}>
+            its session
+          </Link>
+          , with the notes of every step.
+        </p>
+      )}
     </article>
   );
 }
