@@ -1,4 +1,4 @@
-import type { RunId, TreeNode } from '@signalbox/model';
+import type { RunId } from '@signalbox/model';
 import { Empty } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
@@ -21,7 +21,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
   const [read] = data?.frames ?? [];
   if (read === undefined) return <Empty title="Reading…" />;
   const { trigger, mounted, unmounted } = read;
-  const labels = new Map((view.tree ?? []).map((node: TreeNode) => [node.id, node.label]));
+  const cause = trigger.node === undefined ? undefined : view.tree?.find(({ id }) => id === trigger.node);
   return (
     <div className="now">
       <p className="then-words">
@@ -30,7 +30,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
           <>
             {' at '}
             <button type="button" className="linklike" onClick={() => onCurrent(trigger.node ?? '')}>
-              {labels.get(trigger.node) ?? trigger.node}
+              {cause?.label ?? trigger.node}
             </button>
           </>
         )}

@@ -21,7 +21,7 @@ export interface FrameView {
   readonly error: ErrorEnvelope | undefined;
 }
 
-const REST_MS = 60;
+const REST_MS = 100;
 
 /** Reads a frame once the hand rests on it. Frames do not change: each is read once. */
 export function useFrame(run: RunId, frame: number | undefined): FrameView {

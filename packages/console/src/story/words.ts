@@ -95,8 +95,12 @@ export function span(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 }
 
+// Made once: making one takes longer than using it a hundred times.
+const localClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const localMoment = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+
 export function clockTime(at: string, time: Settings['time'] = 'local'): string {
-  return time === 'utc' ? at.slice(11, 19) : new Date(at).toLocaleTimeString('en-GB', { hour12: false });
+  return time === 'utc' ? at.slice(11, 19) : localClock.format(new Date(at));
 }
 
 /** A time as a person wants to read it. */
@@ -106,7 +110,7 @@ export function momentWords(at: string, time: Settings['time'], now: number): st
     case 'relative':
       return now - then < 1000 ? 'just now' : `${span(now - then)} ago`;
     case 'local':
-      return new Date(then).toLocaleString('sv-SE');
+      return localMoment.format(then);
     case 'utc':
       return `${new Date(then).toISOString().slice(0, 19).replace('T', ' ')}Z`;
   }

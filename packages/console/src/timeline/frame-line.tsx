@@ -1,4 +1,4 @@
-import { memo, useMemo } from 'react';
+import { memo, startTransition, useMemo, useOptimistic } from 'react';
 import { useKeys } from '../frame/use-keys.ts';
 import { useSettings } from '../settings/settings.ts';
 import type { FrameMark } from '../story/run-story.ts';
@@ -17,14 +17,21 @@ interface FrameLineProps {
  * The frames of a run on a line: how much changed in each, and what made it necessary. The slider looks back; while it does, the
  * page does not follow.
  */
-export function FrameLine({ frames, total, frame, onFrame }: FrameLineProps) {
+export function FrameLine({ frames, total, frame: drawn, onFrame }: FrameLineProps) {
   const { time } = useSettings();
+  // The slider is where the hand is; the page comes after it when it can.
+  const [frame, setFrame] = useOptimistic(drawn);
+  const go = (to: number | undefined) =>
+    startTransition(() => {
+      setFrame(to);
+      onFrame(to);
+    });
   const first = frames[0]?.index ?? 0;
   const last = frames.at(-1)?.index ?? 0;
   const shown = Math.min(frame ?? last, last);
   const mark = frames[shown - first]?.index === shown ? frames[shown - first] : undefined;
-  const look = (index: number) => onFrame(index >= last ? undefined : Math.max(first, index));
-  useKeys({ '[': () => look(shown - 1), ']': () => look(shown + 1), '.': () => onFrame(undefined) });
+  const look = (index: number) => go(index >= last ? undefined : Math.max(first, index));
+  useKeys({ '[': () => look(shown - 1), ']': () => look(shown + 1), '.': () => go(undefined) });
   if (frames.length === 0) return null;
   const part = last === first ? 1 : (shown - first) / (last - first);
   return (
@@ -62,14 +69,14 @@ export function FrameLine({ frames, total, frame, onFrame }: FrameLineProps) {
             <i aria-hidden="true" /> following
           </span>
         ) : (
-          <button type="button" className="button button-small follow" onClick={() => onFrame(undefined)}>
+          <button type="button" className="button button-small follow" onClick={() => go(undefined)}>
             Back to now
           </button>
         )}
       </div>
       <div className="frameline-track">
         <TrackPicture frames={frames} />
-        <i className="frameline-past" style={{ width: `${part * 100}%` }} aria-hidden="true" />
+        <i className="frameline-past" style={{ transform: `scaleX(${part})` }} aria-hidden="true" />
         <input
           type="range"
           min={first}
