@@ -45,7 +45,7 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
     keepAliveMs: 0,
     onerror: error => {
       // Who asked was told; it is no fault of ours.
-      if (!/^(Rejected inbound request|Unsupported Media Type)/.test(error.message)) onFault(error);
+      if (!/^(Rejected inbound request|Unsupported (Media Type|protocol version))/.test(error.message)) onFault(error);
     },
     ...(bus && { bus }),
   });

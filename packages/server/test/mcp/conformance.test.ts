@@ -1,40 +1,38 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { thisMachine } from '@signalbox/app/runs';
 import { mcpHttp, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import * as z from 'zod';
 import { TOKEN } from '../http-asker.ts';
 import { scriptedHost } from '../scripted-host.ts';
 import expectations from './conformance.json' with { type: 'json' };
+import { judge } from './conformance-suite.ts';
 import { fixtureServer } from './fixture-server.ts';
 import { scriptedGuided } from './scripted-guided.ts';
 import { tokenProxy } from './token-proxy.ts';
-
-const program = path.join(import.meta.dirname, '../../../../node_modules/.bin/conformance');
-const checks = z.array(z.object({ id: z.string(), status: z.string(), errorMessage: z.string().optional() }));
-
-/** `scenario/check`, in order. */
-interface Judged {
-  readonly passed: readonly string[];
-  readonly failing: readonly string[];
-}
 
 describe('the official conformance suite', () => {
   it.each(['2025-11-25', '2026-07-28'] as const)(
     '[V46] passes for %s in everything that the surface serves',
     async revision => {
-      const { passed, failing } = await judge(await agentSurface(), ['--requirements', revision]);
+      const { passed, failing } = await judge(await surface('/mcp/agent'), ['--requirements', revision]);
       const expected = expectations[revision];
       expect(failing).toEqual(Object.values(expected.failing).flat().sort());
       expect(passed.length).toBe(expected.passed);
     },
   );
+
+  it.each([
+    ['2025-11-25', 44],
+    ['2026-07-28', 104],
+  ] as const)('[V46] passes for %s in everything that the operator’s surface serves', async (revision, count) => {
+    const { passed, failing } = await judge(await surface('/mcp'), ['--requirements', revision]);
+    // It serves no prompts either, and its resources and tools are others than those of the suite.
+    const notServed = Object.values(expectations[revision].failing).flat();
+    expect(failing.filter(check => !notServed.includes(check))).toEqual([]);
+    expect(passed.length).toBe(count);
+  });
 
   it.each([
     ['server-sse-polling', ['server-sse-priming-event', 'server-sse-retry-field', 'server-sse-disconnect-resume']],
@@ -48,8 +46,8 @@ describe('the official conformance suite', () => {
   });
 });
 
-/** The agent's surface on the real server; the suite knows no token. */
-async function agentSurface(): Promise<string> {
+/** A surface of the real server; the suite knows no token. */
+async function surface(place: '/mcp' | '/mcp/agent'): Promise<string> {
   const started = await startServer({
     host: scriptedHost(),
     guided: scriptedGuided(),
@@ -61,7 +59,7 @@ async function agentSurface(): Promise<string> {
   onTestFinished(() => started.value.close());
   const proxy = await tokenProxy(new URL(started.value.url), TOKEN);
   onTestFinished(() => proxy.close());
-  return `${proxy.url}/mcp/agent`;
+  return `${proxy.url}${place}`;
 }
 
 /** Another server on the same transport. */
@@ -75,24 +73,4 @@ async function fixtures(): Promise<string> {
     await new Promise(resolve => server.close(resolve));
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function judge(url: string, options: readonly string[]): Promise<Judged> {
-  const results = mkdtempSync(path.join(tmpdir(), 'conformance-'));
-  onTestFinished(() => rmSync(results, { recursive: true, force: true }));
-  const args = [program, 'server', '--url', url, ...options, '--timeout', '240000', '-o', results];
-  const suite = spawn(process.execPath, args, { stdio: 'ignore' });
-  await new Promise((resolve, reject) => suite.once('error', reject).once('close', resolve));
-
-  const judged = readdirSync(results).flatMap(folder => {
-    const scenario = folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '');
-    const found = checks.parse(JSON.parse(readFileSync(path.join(results, folder, 'checks.json'), 'utf8')));
-    return found.map(({ id, status }) => ({ name: `${scenario}/${id}`, status }));
-  });
-  const named = (wanted: string) =>
-    judged
-      .filter(({ status }) => status === wanted)
-      .map(({ name }) => name)
-      .sort();
-  return { passed: named('SUCCESS'), failing: named('FAILURE') };
 }
