@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { nodeInput, planDescription, planList, type RunId, replayReport, runCheck } from '@signalbox/model';
@@ -239,11 +239,8 @@ describe('plans', () => {
     expect(problem).toMatchObject({ code: 'run/thread-lost', message: expect.stringContaining('not imported within') });
   });
 
-  it('[A117] a folder is no plan', async () => {
-    mkdirSync(path.join(folder, 'folder'), { recursive: true });
-    expect(await describePlan(path.join(folder, 'folder'), { machine })).toMatchObject({
-      problem: { code: 'plan/load-failed' },
-    });
+  it('[A117] a device is no plan', async () => {
+    expect(await describePlan('/dev/zero', { machine })).toMatchObject({ problem: { code: 'plan/load-failed' } });
   });
 });
 

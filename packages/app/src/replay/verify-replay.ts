@@ -73,7 +73,7 @@ async function replay(
   if (!source.ok) return source;
   const job = { database, run: record.id, source: source.value };
   const replayed = await inOwnThread({ timers: machine.timers, signal }, threads => threads.replay(job));
-  if ('status' in replayed) return err(planLost(record.source?.entry ?? record.name, replayed.reason));
+  if ('status' in replayed) return err(planLost(plan ?? record.source?.entry ?? record.name, replayed.reason));
   if (!replayed.ok) return replayed;
   const runs = replayed.value;
   const isVerified = (one: RunReplay) => one.difference === undefined && one.verified === one.frames;

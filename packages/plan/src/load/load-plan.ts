@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
@@ -46,8 +46,24 @@ export async function loadPlan(
   cache?: CompileCache,
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const absolute = path.resolve(file);
-  if (!existsSync(absolute)) return err(planFailure(new PlanError('plan/load-failed', `there is no file ${absolute}`)));
+  const fault = fileFault(absolute);
+  if (fault !== undefined) return err(planFailure(new PlanError('plan/load-failed', fault)));
   return load(realpathSync(absolute), cache);
+}
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/** Why there is no plan to be read. A pipe or a device may never end. */
+function fileFault(file: string): string | undefined {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return `there is no file ${file}`;
+    if (!found.isFile()) return `${file} is not a file`;
+    return found.size > MAX_FILE_BYTES ? `${file} is too large for a plan: ${found.size} bytes` : undefined;
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    return `${file} cannot be read (${code ?? String(error)})`;
+  }
 }
 
 /**

@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadPlan } from './load-plan.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'load-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const pipe = path.join(folder, 'pipe.tsx');
+execFileSync('mkfifo', [pipe]);
+const large = path.join(folder, 'large.tsx');
+writeFileSync(large, '');
+truncateSync(large, 17 * 1024 * 1024);
+
+describe('a plan', () => {
+  it.each([
+    ['a folder', folder, 'is not a file'],
+    ['a pipe', pipe, 'is not a file'],
+    ['a device', '/dev/zero', 'is not a file'],
+    ['a file that is far too large', large, 'is too large for a plan: 17825792 bytes'],
+    ['no name of a file', 'a\0b', 'cannot be read (ERR_INVALID_ARG_VALUE)'],
+    ['nothing', path.join(folder, 'none.tsx'), 'there is no file'],
+  ])('[P163] that is %s is not read', async (_what, file, why) => {
+    expect(await loadPlan(file)).toMatchObject({
+      ok: false,
+      error: { code: 'plan/load-failed', message: expect.stringContaining(why) },
+    });
+  });
+});
