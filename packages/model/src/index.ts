@@ -203,23 +203,14 @@ export {
   wirePlan,
 } from './wire/plans.ts';
 export {
-  type KeyReference,
-  keyReference,
   type ProviderBrief,
   type ProviderHealth,
   type ProviderList,
   type ProviderReference,
-  providerBrief,
-  providerHealth,
   providerList,
-  providerReference,
   type RateLimitWindow,
-  rateLimitWindow,
   type WireModel,
   type WireProvider,
-  windowCounts,
-  wireModel,
-  wireProvider,
 } from './wire/providers.ts';
 export {
   cursor,
@@ -310,17 +301,13 @@ export {
   type SettingItem,
   type SettingSource,
   type Settings,
-  settingItem,
-  settingSource,
   settings,
   type ToolPolicy,
-  toolPolicy,
 } from './wire/settings.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
 export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';
 export {
   type AddedUser,
-  type AddUserBody,
   addedUser,
   addUserBody,
   type UserList,

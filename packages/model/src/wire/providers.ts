@@ -33,12 +33,10 @@ export const wireModel = z.object({
 });
 export type WireModel = z.infer<typeof wireModel>;
 
-export const windowCounts = z.enum(['requests', 'tokens', 'input_tokens', 'output_tokens']);
-
 /** What a provider said of one of its limits, with its last answer that did; one that is over by now is left out. */
 export const rateLimitWindow = z.object({
   model: text,
-  counts: windowCounts,
+  counts: z.enum(['requests', 'tokens', 'input_tokens', 'output_tokens']),
   limit: count.optional(),
   remaining: count.optional(),
   resetsAt: timestamp.optional(),
@@ -47,7 +45,6 @@ export type RateLimitWindow = z.infer<typeof rateLimitWindow>;
 
 /** Where a key is kept, and whether there is one. Its value goes nowhere. */
 export const keyReference = z.object({ name: text, isSet: z.boolean() });
-export type KeyReference = z.infer<typeof keyReference>;
 
 /** Where a provider is reached; without names, passwords and queries that its address may have. */
 export const providerReference = z.object({

@@ -15,7 +15,6 @@ export const usersQuery = z.strictObject({ after: text.optional(), limit: pageLi
 
 /** The body of `POST /api/users`. */
 export const addUserBody = z.strictObject({ name: text.max(256) });
-export type AddUserBody = z.infer<typeof addUserBody>;
 
 /** The token is answered this once, and cannot be had again. */
 export const addedUser = z.object({ ...wireUser.shape, token: text });
