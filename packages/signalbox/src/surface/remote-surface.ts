@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type CallCheckpoint,
   type ErrorEnvelope,
   type ForkRequest,
   openReader,
@@ -67,10 +68,15 @@ export function remoteSurface(
       return forked.ok ? { ok: true, value: forked.value.record.id } : forked;
     },
     async checkpoints(run) {
-      const found = await client.checkpoints(run);
-      if (!found.ok) return found;
       const unset = { node: undefined, directory: undefined };
-      return { ok: true, value: found.value.checkpoints.map(one => ({ ...unset, ...one })) };
+      const all: CallCheckpoint[] = [];
+      for (let page = {}; ; ) {
+        const found = await client.checkpoints(run, page);
+        if (!found.ok) return found;
+        all.push(...found.value.checkpoints.map(one => ({ ...unset, ...one })));
+        if (found.value.next === undefined) return { ok: true, value: all };
+        page = { after: found.value.next };
+      }
     },
     undo: (run, call, { dryRun }) => client.undo(run, { call, ...(dryRun !== undefined && { dryRun }) }),
     async answer(decision, { resolution, proposalHash }) {
