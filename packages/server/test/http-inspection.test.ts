@@ -124,8 +124,11 @@ describe('plans', () => {
   });
 
   it('[V100] say where an input does not fit when they are started', async () => {
-    const started = await client.start({ file, input: { names: ['Ada', 7] } });
-    expect(started).toMatchObject({ ok: false, error: { code: 'command/usage' } });
+    const started = await client.start({ file, input: { names: ['Ada', 7, false] } });
+    expect(started).toMatchObject({
+      ok: false,
+      error: { code: 'command/usage', details: { issues: [{ path: ['names', 1] }, { path: ['names', 2] }] } },
+    });
     expect(started.ok ? '' : started.error.message).toContain('names.1: ');
   });
 });

@@ -12,7 +12,7 @@ export interface PlansFilter {
 /** How many of the last runs are looked at. */
 export const MAX_RUNS = 2_000;
 const DEFAULT_LIMIT = 100;
-const PAGE = 200;
+const PAGE = 50;
 
 /** The plans that the last runs were made of, the one that was run last first. Runs of sub-plans are of the plan above them. */
 export async function knownPlans(

@@ -1,14 +1,24 @@
-import type { ErrorEnvelope } from '@signalbox/model';
-import { usageError } from '../command-error.ts';
+import { type ErrorEnvelope, failure } from '@signalbox/model';
 
-/** The plan's own schema says no. */
-export function inputRefused(
-  plan: string,
-  issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined,
-): ErrorEnvelope<'command/usage'> {
-  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
-  return usageError(
-    `The plan ${plan} does not take this input: ${where}${issue?.message ?? 'it does not fit'}.`,
-    'Give an input that fits the schema of the plan, as JSON, with --input.',
-  );
+interface InputIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** As many as a person mends at once. */
+const MAX_ISSUES = 20;
+
+/** The plan's own schema says no: the first issue in words, all of them by their place in the input. */
+export function inputRefused(plan: string, issues: readonly InputIssue[]): ErrorEnvelope<'command/usage'> {
+  const [first] = issues;
+  const where = first === undefined || first.path.length === 0 ? '' : `${first.path.map(String).join('.')}: `;
+  return failure('command/usage', {
+    message: `The plan ${plan} does not take this input: ${where}${first?.message ?? 'it does not fit'}.`,
+    suggestion: 'Give an input that fits the schema of the plan, as JSON, with --input.',
+    details: { issues: issues.slice(0, MAX_ISSUES).map(issueView) },
+  });
+}
+
+function issueView({ path, message }: InputIssue) {
+  return { path: path.map(part => (typeof part === 'number' ? part : String(part))), message };
 }

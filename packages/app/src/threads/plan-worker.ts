@@ -54,7 +54,7 @@ const calls: ThreadCalls = {
     const { plan, closure } = loaded.value;
     const accepted = plan.input.safeParse(input);
     const facts = { name: plan.name, closure, workspace: plan.workspace === true };
-    return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues[0]));
+    return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues));
   },
   async describe(source) {
     const loaded = await plans.load(source);
