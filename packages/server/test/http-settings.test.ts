@@ -5,7 +5,7 @@ import { openUsers } from '@signalbox/app';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
 import { type Client, createClient } from '@signalbox/client';
-import type { RunId } from '@signalbox/model';
+import { errorEnvelope, type RunId } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/openapi/operations.ts';
@@ -35,19 +35,17 @@ import { definePlan, Agent, Human, Parallel } from 'signalbox';
 import * as z from 'zod';
 export default definePlan({ name: 'asks', input: z.any(), state: z.object({}), render: () => <Parallel>${body}</Parallel> });`;
 const human = '<Human id="person" prompt="May it go on?" />';
-const agents = ['openai:gpt-test', 'anthropic:claude-test', 'google:gemini-test']
-  .map(model => `<Agent id="${model.slice(0, 6)}" model="${model}" prompt="Do it." />`)
-  .join('');
+const models = ['openai:gpt-test', 'anthropic:claude-test', 'google:gemini-test'];
+const agent = (model: string) => `<Agent id="agent" model="${model}" prompt="Do it." />`;
 
 let folder: string;
 let home: Home;
 let server: RunningServer;
 let operator: Client;
-/** A run that asks a person, and one whose agents reach nobody. */
+/** Runs that ask a person, and runs whose agents reach nobody. */
 let run: RunId;
-let failing: RunId;
-/** As the first. */
 let waiting: RunId;
+let failing: readonly RunId[];
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
@@ -82,16 +80,8 @@ beforeAll(async () => {
   run = await begin('asks', human);
   waiting = await begin('asks-too', human);
   await Promise.all([home.host.finished(run), home.host.finished(waiting)]);
-  const failed = Promise.withResolvers<void>();
-  const seen = new Set<string>();
-  const unsubscribe = home.host.feed.subscribe('all', ({ events }) => {
-    for (const { event } of events) if ('error' in event && 'node' in event) seen.add(event.node as string);
-    if (seen.size === 3) failed.resolve();
-  });
-  failing = await begin('fails', agents);
-  await failed.promise;
-  unsubscribe();
-  await home.host.act(failing, { kind: 'terminate', reason: 'it is seen' }, 'operator');
+  failing = await Promise.all(models.map((model, at) => begin(`fails-${at}`, agent(model))));
+  await Promise.all(failing.map(failed => home.host.finished(failed)));
 });
 afterAll(async () => {
   await server.close();
@@ -135,13 +125,14 @@ describe('the settings', () => {
 
   it('[V107] no route answers with a secret, wherever it was put', async () => {
     await value(operator.addUser('eve'));
-    const record = await home.host.reader.run(failing);
-    const [task] = await home.host.reader.tasks(failing);
+    const [failed = run] = failing;
+    const record = await home.host.reader.run(failed);
+    const [task] = await home.host.reader.tasks(failed);
     const [decision] = await home.host.reader.decisions({ run });
     const parts: Record<string, string | undefined> = {
-      run: failing,
+      run: failed,
       task: task?.id,
-      node: 'openai',
+      node: 'agent',
       frame: String((record?.frames ?? 1) - 1),
       decision: decision?.decision.id,
       name: 'eve',
@@ -171,7 +162,7 @@ describe('the settings', () => {
     );
     const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
     expect(await metrics.text()).not.toContain(MARK);
-    const told = JSON.stringify(await events(failing));
+    const told = JSON.stringify(await Promise.all(failing.map(events)));
     expect(told).not.toContain(MARK);
     for (const variable of ['OPENAI', 'ANTHROPIC', 'GOOGLE_GEMINI'])
       expect(told).toContain(`${variable}_BASE_URL is not`);
@@ -203,6 +194,32 @@ describe('users', () => {
       expect(answer).toMatchObject({ ok: false, error: { code: 'request/forbidden' } });
     }
     expect((await value(operator.users())).users.map(({ name }) => name)).toEqual(['ada']);
+  });
+
+  it.each([
+    ['POST', '/api/users', '{"name":"ada"}', 201],
+    ['POST', '/api/users', '{"name":"operator"}', 409],
+    ['POST', '/api/users', '{"name":"../../ada"}', 400],
+    ['POST', '/api/users', `{"name":"${'a'.repeat(300)}"}`, 400],
+    ['POST', '/api/users', '{"name":7}', 400],
+    ['POST', '/api/users', '{"name":"ada","token":"mine"}', 400],
+    ['POST', '/api/users', '{', 400],
+    ['POST', '/api/users', '', 400],
+    ['GET', '/api/users?limit=0', undefined, 400],
+    ['GET', '/api/users?limit=1&limit=2', undefined, 400],
+    ['GET', '/api/users?token=x', undefined, 400],
+    ['DELETE', '/api/users/nobody', undefined, 404],
+    ['DELETE', '/api/users/..%2f..%2ftoken', undefined, 404],
+    ['DELETE', '/api/users/%00', undefined, 404],
+    ['PUT', '/api/users/ada', '{}', 404],
+    ['POST', '/api/settings', '{}', 404],
+    ['DELETE', '/api/providers', undefined, 404],
+  ] as const)('[V108] %s %s with %.30s is answered with %i', async (method, route, body, status) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${server.url}${route}`, { method, headers, ...(body !== undefined && { body }) });
+    expect(answer.status).toBe(status);
+    const told = await answer.json();
+    if (status !== 201) expect(errorEnvelope.safeParse(told).success).toBe(true);
   });
 
   it('[V109] are named by the events of what they did', async () => {
