@@ -30,7 +30,7 @@ export const executionTools: readonly OperatorTool[] = [
     name: 'execution.start',
     title: 'Start an execution',
     description: `Starts a plan and answers when its first commit is durable; the work goes on without you.
-Call it to run a plan. Read signalbox://scripts for plans that were run here before.
+Call it to run a plan. Read signalbox://scripts for plans that were run here before, and signalbox://scripts?file=PATH for the input that one takes.
 Send script, and input where the plan takes one. An idempotency_key of your own makes a repeated call safe: it answers the execution of the first.
 Back comes the execution with its id. Next: read signalbox://executions/{id}, or subscribe to it, to see how it goes.`,
     annotations: adds,

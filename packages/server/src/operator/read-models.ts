@@ -1,5 +1,5 @@
 import type { ArtifactRecord, Decision, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
-import type { Json, RunId, TreeNode, WireProvider, WireStoredEvent } from '@signalbox/model';
+import type { Json, PlanDescription, RunId, TreeNode, WirePlan, WireProvider, WireStoredEvent } from '@signalbox/model';
 
 /**
  * What an operator's program reads (PRD 10.2), with the names that the specification gives it. A run is an execution here, and
@@ -114,7 +114,7 @@ export function approvalRecord(run: RunId, decision: Decision) {
     id,
     execution_id: run,
     node_id: node,
-    kind: kind === 'human' || kind === 'review' ? 'human_review' : kind,
+    kind: kind === 'file_edit' || kind === 'command_exec' || kind === 'external_api' ? kind : 'human_review',
     payload: proposal,
     status: status === 'open' ? 'pending' : answerWord(resolution?.resolutionType),
     requested_at: askedAt,
@@ -146,6 +146,20 @@ export function artifactShown(run: RunId, record: ArtifactRecord) {
     created_at: createdAt,
     // A change makes another version.
     updated_at: createdAt,
+  };
+}
+
+export function script({ file, name, runs, lastRun, exists }: WirePlan) {
+  return { path: file, name, executions: runs, last_execution: lastRun.id, last_status: lastRun.status, exists };
+}
+
+export function scriptDetail({ file, name, description, inputSchema, problem }: PlanDescription) {
+  return {
+    path: file,
+    name: name ?? null,
+    description: description ?? null,
+    input_schema: inputSchema ?? null,
+    problem: problem ?? null,
   };
 }
 

@@ -15,7 +15,7 @@ import { knownRun } from '../routes/known-run.ts';
 import { type ReadNode, readTree } from '../views/tree-view.ts';
 import { executionSummary } from './read-models.ts';
 
-export type OperatorHost = Pick<RunHost, 'reader' | 'driven' | 'providers'>;
+export type OperatorHost = Pick<RunHost, 'reader' | 'driven' | 'providers' | 'inspection'>;
 
 /** Where a resource is asked for. */
 export interface ResourcePlace {
@@ -124,13 +124,13 @@ const volatileRow = z.object({ value: json.optional() });
 /** The events between a frame and the next. */
 export async function eventsOfFrame(
   { reader }: OperatorHost,
-  run: RunId,
+  record: RunRecord,
   frame: number,
 ): Promise<readonly WireStoredEvent[]> {
   const found: WireStoredEvent[] = [];
   let isInside = false;
-  for (let from = 0; ; from += EVENTS) {
-    const events = await reader.events(run, from, EVENTS);
+  for (let from = await beforeFrame(reader, record, frame); ; from += EVENTS) {
+    const events = await reader.events(record.id, from, EVENTS);
     for (const stored of events) {
       const { event } = stored;
       if (event.type === 'frame.committed') {
@@ -141,6 +141,21 @@ export async function eventsOfFrame(
     }
     if (events.length < EVENTS) return found;
   }
+}
+
+/** A place in the events of a run from which it is not far to a frame: frames come in order, so that half can be left out each time. */
+async function beforeFrame(reader: OperatorHost['reader'], { id, nextSeq }: RunRecord, frame: number): Promise<number> {
+  let [low, high] = [0, nextSeq];
+  while (high - low > EVENTS) {
+    const middle = Math.floor((low + high) / 2);
+    const seen = await reader.events(id, middle, EVENTS);
+    const next = seen.map(({ event }) => event).find(event => event.type === 'frame.committed');
+    // One that comes later than where it was looked is not the one, and neither is any after it.
+    if (next === undefined) return low;
+    if (next.frame > frame) high = middle;
+    else low = next.seq;
+  }
+  return low;
 }
 
 const FRAMES = 1_000;

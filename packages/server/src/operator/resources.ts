@@ -12,6 +12,8 @@ import {
   frameSummary,
   nodeInstance,
   providerStanding,
+  script,
+  scriptDetail,
 } from './read-models.ts';
 import {
   changesIn,
@@ -47,6 +49,12 @@ const listPage = z.object({
   status: runStatus.optional(),
   name: z.string().optional(),
   tag: z.string().optional(),
+  after: z.string().optional(),
+  limit: page.shape.limit,
+});
+
+const scriptsPage = z.object({
+  file: z.string().min(1).max(4096).optional(),
   after: z.string().optional(),
   limit: page.shape.limit,
 });
@@ -105,7 +113,8 @@ export const operatorResources: readonly OperatorResource[] = [
     uri: `${SCHEME}executions/{id}/frames/{index}`,
     description: 'One frame: the tree of the plan, what changed in state, and the events of the frame.',
     read: (host, place) =>
-      ofRun(host, place, async ({ id, frames }) => {
+      ofRun(host, place, async record => {
+        const { id, frames } = record;
         const index = Number(place.parts[1]);
         const frame = Number.isInteger(index) && index >= 0 ? await host.reader.frame(id, index) : undefined;
         if (frame === undefined) return err(unknownFrame(id, frames));
@@ -115,7 +124,7 @@ export const operatorResources: readonly OperatorResource[] = [
             tree: tree.map(({ node }) => node),
             changes: await changesIn(host, id, index),
             volatileChanges: await volatileChangesIn(host, id, index),
-            events: await eventsOfFrame(host, id, index),
+            events: await eventsOfFrame(host, record, index),
           }),
         );
       }),
@@ -184,22 +193,18 @@ export const operatorResources: readonly OperatorResource[] = [
   },
   {
     name: 'scripts',
-    uri: `${SCHEME}scripts`,
-    description: 'Plans that were run here, the one that ran last first.',
-    async read(host) {
-      const { items } = await host.reader.runs({ limit: MOST });
-      const entries = Map.groupBy(
-        items.filter(({ source }) => source !== undefined),
-        ({ source }) => source?.entry ?? '',
-      );
-      const scripts = [...entries].map(([path, runs]) => ({
-        path,
-        name: runs[0]?.name ?? path,
-        executions: runs.length,
-        last_execution: runs[0]?.id ?? null,
-      }));
-      return ok({ scripts });
-    },
+    uri: `${SCHEME}scripts{?file,after,limit}`,
+    description:
+      'Plans that were run here, the one that ran last first. Go on with "after" = the "next" of the page before. With "file", that plan alone, and the JSON Schema of the input that it takes; it is not run.',
+    read: (host, { query }) =>
+      withQuery(query, scriptsPage, async ({ file, after, limit = PAGE }) => {
+        if (file !== undefined) {
+          const described = await host.inspection.describePlan(file);
+          return described.ok ? ok(scriptDetail(described.value)) : described;
+        }
+        const known = await host.inspection.plans({ after, limit });
+        return known.ok ? ok({ scripts: known.value.plans.map(script), next: known.value.next ?? null }) : known;
+      }),
   },
   {
     name: 'health',

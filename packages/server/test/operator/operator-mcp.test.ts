@@ -88,7 +88,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       const { resourceTemplates } = await client.listResourceTemplates();
       const { resources } = await client.listResources();
       expect([...resources, ...resourceTemplates].map(({ name }) => name).toSorted()).toEqual(
-        'approvals artifacts events execution executions executions frame frames health node node-runs scripts'.split(
+        'approvals artifacts events execution executions executions frame frames health node node-runs scripts scripts'.split(
           ' ',
         ),
       );

@@ -191,6 +191,27 @@ describe('an execution that an operator’s program follows', () => {
     await real.end(rerun.id);
   });
 
+  it('[V87] scripts are listed, and one says what it takes without being run', async () => {
+    const { read, call } = await follow('legacy');
+    const file = path.join(folder, 'takes.tsx');
+    writeFileSync(
+      file,
+      planText('<Task id="one" run={() => 1} />').replace('z.any()', 'z.object({ city: z.string() })'),
+    );
+    expect(await call('execution.start', { script: file })).toMatchObject({ code: 'command/usage' });
+    expect(await read(`signalbox://scripts?file=${encodeURIComponent(file)}`)).toMatchObject({
+      path: file,
+      name: 'test',
+      input_schema: { properties: { city: { type: 'string' } } },
+      problem: null,
+    });
+    const { id } = await call('execution.start', { script: file, input: { city: 'Ulm' } });
+    await real.end(id as never);
+    expect(await read('signalbox://scripts?limit=1')).toMatchObject({
+      scripts: [{ path: file, executions: 1, last_execution: id, last_status: 'completed', exists: true }],
+    });
+  });
+
   it('[V115] is exported as one file, embedded while it is small and by reference when it is not', async () => {
     const { client } = await follow('auto');
     const id = await real.start('small', planText(`<Task id="one" run={() => 1} />`));
