@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { thisMachine } from '@signalbox/app/runs';
@@ -165,16 +165,25 @@ describe('a run', () => {
   });
 
   it('[V103] is looked at no longer when whoever asked is gone, and the server answers all the while', async () => {
-    const gone = new AbortController();
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const asked = Array.from({ length: 5 }, () =>
-      fetch(`${server.url}/api/runs/${run}/replay`, { method: 'POST', headers, signal: gone.signal }).catch(
-        () => 'gone',
-      ),
+    const [plan, begun] = [path.join(folder, 'spins.tsx'), path.join(folder, 'begun')];
+    writeFileSync(
+      plan,
+      `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(begun)}, ''); for (;;);`,
     );
-    expect((await value(client.health())).name).toBe('signalbox');
+    const gone = new AbortController();
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const asked = Array.from({ length: 3 }, () =>
+      fetch(`${server.url}/api/runs/${run}/replay`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ plan }),
+        signal: gone.signal,
+      }).catch(() => 'gone'),
+    );
+    while (!existsSync(begun)) expect((await value(client.health())).name).toBe('signalbox');
     gone.abort();
-    expect(await Promise.all(asked)).toEqual(Array.from({ length: 5 }, () => 'gone'));
+    expect(await Promise.all(asked)).toEqual(['gone', 'gone', 'gone']);
+    // One at a time: it would wait for those that spin.
     expect((await value(client.replay(run))).ok).toBe(true);
   });
 });
