@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { type ActivityFact, thisMachine } from '@signalbox/app/runs';
+import { type ActivityFact, type StoredEvent, thisMachine } from '@signalbox/app/runs';
 import { timestamp } from '@signalbox/model';
 import { createAccess, createHttpApp, createRunMetrics, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFeed } from '../../runs/src/feed.ts';
 import { createLiveMeter } from '../src/live/live-meter.ts';
 import { type Family, readExposition } from './exposition.ts';
 import { auth, code, TOKEN } from './http-asker.ts';
@@ -118,6 +119,29 @@ describe('the metrics', () => {
     expect(await counts()).toEqual([2, 1]);
     await run.become('paused');
     expect(await counts()).toEqual([2, 0]);
+  });
+
+  it('[V112] keep nothing of a run that rests, whatever the order in which its end is told', async () => {
+    const feed = createFeed();
+    const { host } = stage();
+    const metrics = createRunMetrics({ ...host, feed });
+    onTestFinished(() => metrics.close());
+    const run = (await host.begin('told')).id;
+    const told = (...events: readonly object[]) =>
+      feed.tell([
+        { run, version: 1, stream: [], events: events.map(event => ({ event })) as unknown as StoredEvent[] },
+      ]);
+    const frame = (ts: string) => ({ type: 'frame.committed', ts, trigger: { kind: 'task' } });
+    told({ type: 'task.started', task: 't' }, frame('2026-01-01T00:00:00.000Z'));
+    told(
+      { type: 'run.status', to: 'failed' },
+      { type: 'task.retry', task: 't', error: { code: 'x' } },
+      frame('2026-01-01T00:00:01.000Z'),
+    );
+    told(frame('2026-01-02T00:00:00.000Z'));
+    const values = readExposition(await metrics.text()).flatMap(({ samples }) => samples);
+    const of = (name: string) => values.find(sample => sample.name === `signalbox_${name}`)?.value;
+    expect([of('frame_interval_seconds_count'), of('tasks_waiting'), of('tasks_under_way')]).toEqual([1, 0, 0]);
   });
 
   it('[V91] know what providers wait, and who waits for them', async () => {

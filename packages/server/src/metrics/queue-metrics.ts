@@ -2,6 +2,7 @@ import type { CommitNotice, RunHost } from '@signalbox/app/runs';
 import { boundedLabel } from './bounded-label.ts';
 import type { MetricShelf } from './metric-shelf.ts';
 import { countOpenDecisions } from './open-decisions.ts';
+import { restsAfter } from './rests-after.ts';
 
 /** The work of a run that goes on. */
 interface LiveWork {
@@ -39,13 +40,11 @@ export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 
           if (event.to === 'blocked') workOf(run).blocked.set(event.node, kindOf(event.blockReason));
           else works.get(run)?.blocked.delete(event.node);
           break;
-        case 'run.status':
-          if (event.to !== 'running') works.delete(run);
-          break;
         default:
           break;
       }
     }
+    if (restsAfter(events)) works.delete(run);
   };
 
   const tasksThat = (state: 'working' | 'waiting'): number => {

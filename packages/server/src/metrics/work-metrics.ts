@@ -1,6 +1,7 @@
 import type { CommitNotice, RunHost } from '@signalbox/app/runs';
 import { boundedLabel } from './bounded-label.ts';
 import type { MetricShelf } from './metric-shelf.ts';
+import { restsAfter } from './rests-after.ts';
 
 const FRAME_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const INTERVAL_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300];
@@ -57,12 +58,13 @@ export function workMetrics(shelf: MetricShelf, { feed, activity }: Pick<RunHost
         case 'run.status':
           statuses.inc({ status: event.to });
           if (event.error !== undefined) failed('run', event.error.code);
-          if (event.to !== 'running') lastFrame.delete(run);
           break;
         default:
           break;
       }
     }
+    // At the end, because the frame that a run rests with may be told after its status.
+    if (restsAfter(events)) lastFrame.delete(run);
   };
   const stops = [
     feed.subscribe('all', count),

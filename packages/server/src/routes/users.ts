@@ -39,8 +39,6 @@ export function userRoutes(users: Users): Hono<Asked> {
     const added = users.add(body.value.name);
     if (!added.ok) return refuse(context, added.error);
     const { user, token } = added.value;
-    // Nobody in between keeps it.
-    context.header('Cache-Control', 'no-store');
     return answer(context, ok<AddedUser>({ ...user, token }), 201);
   });
 
