@@ -47,7 +47,8 @@ async function liveThrough({ host, live, tell }: ReturnType<typeof stage>): Prom
   const run = await host.begin('counted');
   await run.render({ id: 'build', kind: 'task' });
   const task = await run.startTask('build');
-  await run.status('build', 'blocked', 'approval_required:file_edit');
+  await run.startTask('deploy');
+  await run.status('deploy', 'blocked', 'approval_required:file_edit');
   await run.ask('build', { tool: 'deploy', args: {} });
   await run.startTask('test');
   await run.endTask(task);
@@ -79,7 +80,7 @@ describe('the metrics', () => {
       ['run_status_changes_total', { status: 'failed' }, 1],
       ['decisions_open', {}, 1],
       ['tasks_under_way', {}, 1],
-      ['tasks_waiting', {}, 0],
+      ['tasks_waiting', {}, 1],
       ['nodes_blocked', { reason: 'approval_required' }, 1],
       ['model_calls_total', { ...acme, outcome: 'answered' }, 1],
       ['model_call_duration_seconds_bucket', { ...acme, le: '0.5' }, 0],

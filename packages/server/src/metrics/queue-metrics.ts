@@ -6,7 +6,7 @@ import { restsAfter } from './rests-after.ts';
 
 /** The work of a run that goes on. */
 interface LiveWork {
-  readonly tasks: Map<string, 'working' | 'waiting'>;
+  readonly tasks: Map<string, { readonly node: string; readonly state: 'working' | 'waiting' }>;
   /** Why nodes are blocked, by node. */
   readonly blocked: Map<string, string>;
 }
@@ -27,17 +27,17 @@ export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 
     for (const { event } of events) {
       switch (event.type) {
         case 'task.started':
-          workOf(run).tasks.set(event.task, 'working');
+          workOf(run).tasks.set(event.task, { node: event.node, state: 'working' });
           break;
         case 'task.retry':
-          workOf(run).tasks.set(event.task, 'waiting');
+          workOf(run).tasks.set(event.task, { node: event.node, state: 'waiting' });
           break;
         case 'task.ended':
         case 'task.orphaned':
           works.get(run)?.tasks.delete(event.task);
           break;
         case 'node.status':
-          if (event.to === 'blocked') workOf(run).blocked.set(event.node, kindOf(event.blockReason));
+          if (event.to === 'blocked') block(workOf(run), event.node, kindOf(event.blockReason));
           else works.get(run)?.blocked.delete(event.node);
           break;
         default:
@@ -49,14 +49,16 @@ export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 
 
   const tasksThat = (state: 'working' | 'waiting'): number => {
     let count = 0;
-    for (const { tasks } of works.values()) for (const is of tasks.values()) if (is === state) count += 1;
+    for (const { tasks } of works.values()) for (const task of tasks.values()) if (task.state === state) count += 1;
     return count;
   };
   shelf.gauge('runs_driven', 'Runs that are driven now.', () => host.driven().length);
   const decisions = countOpenDecisions(host);
   shelf.gauge('decisions_open', 'Decisions of runs that wait for a person.', decisions.count);
   shelf.gauge('tasks_under_way', 'Work that is under way now.', () => tasksThat('working'));
-  shelf.gauge('tasks_waiting', 'Work that failed and waits to be tried again.', () => tasksThat('waiting'));
+  shelf.gauge('tasks_waiting', 'Work that was begun and waits: for a person, or to be tried again.', () =>
+    tasksThat('waiting'),
+  );
   shelf.gauges('nodes_blocked', 'Nodes of runs that go on which wait for something, by what it is.', ['reason'], () =>
     [...works.values()].flatMap(({ blocked }) =>
       [...blocked.values()].map(reason => [{ reason: reasonOf(reason) }, 1] as const),
@@ -67,6 +69,12 @@ export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 
     stop();
     decisions.close();
   };
+}
+
+/** Work of a node that is blocked is not under way: it begins again when what it waits for is there. */
+function block({ tasks, blocked }: LiveWork, node: string, reason: string): void {
+  blocked.set(node, reason);
+  for (const [task, is] of tasks) if (is.node === node) tasks.set(task, { node, state: 'waiting' });
 }
 
 /** `approval_required:file_edit` is of the kind `approval_required`. */
