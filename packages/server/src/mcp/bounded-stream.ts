@@ -2,8 +2,8 @@
 export const WAITING_BYTES = 1_048_576;
 
 /**
- * The same response; where it is a stream, it is read as it comes, and ends when more waits for its client than may. The
- * client comes back with the id of the last event that it got.
+ * The same response; where it is a stream, it is read as it comes, and ends with what waits when that is more than may. Its client
+ * comes back with the id of the last event that it got.
  */
 export function boundedStream(response: Response, mostBytes = WAITING_BYTES): Response {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -14,9 +14,13 @@ export function boundedStream(response: Response, mostBytes = WAITING_BYTES): Re
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) return controller.close();
         // One event may be larger than everything that may wait.
-        if ((controller.desiredSize ?? 0) <= 0) throw new RangeError('the client does not read');
+        const isFull = (controller.desiredSize ?? 0) <= 0;
+        if (done || isFull) {
+          controller.close();
+          if (!done) await reader.cancel();
+          return;
+        }
         controller.enqueue(value);
       }
     } catch (thrown) {

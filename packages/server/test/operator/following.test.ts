@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { errorEnvelope } from '@signalbox/model';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { boundedStream } from '../../src/mcp/bounded-stream.ts';
 import { keptNews } from '../../src/operator/subscriptions.ts';
+import { TOKEN } from '../http-asker.ts';
 import { type ScriptedHost, scriptedHost } from '../scripted-host.ts';
 import { type OperatorStage, operatorStage, type Told } from './operator-stage.ts';
 
@@ -243,7 +246,24 @@ describe('a stream whose client does not read', () => {
     for (let turns = 0; turns < 100; turns += 1) await aTurn();
     expect(facts().sent).toBeLessThan(20);
     expect(facts().isCanceled).toBe(true);
-    await expect(bounded.text()).rejects.toThrow('does not read');
+    expect((await bounded.arrayBuffer()).byteLength).toBe(1_000);
+  });
+
+  it.each(['2025-11-25', '2026-07-28'])('[V118] is ended by the server, which goes on: %s', async version => {
+    const run = await host.begin('flood');
+    const task = await run.startTask('a');
+    const session = await stage.begin();
+    const stream =
+      version === '2025-11-25' ? await silentStream({ method: 'GET', session }) : await silentStream({ run: run.id });
+    // More than a socket takes by itself.
+    const text = 'x'.repeat(100_000);
+    for (let chunk = 0; chunk < 300; chunk += 1) {
+      await run.say(task, text);
+      await aTurn();
+    }
+    expect(await stream.bytes()).toBeLessThan(300 * 100_000);
+    expect((await stage.ask('POST', { body: request('tools/list') })).status).toBe(200);
+    expect(stage.faults).toEqual([]);
   });
 
   it('[V118] may be sent one event of any size, and is whole when it is read', async () => {
@@ -252,3 +272,39 @@ describe('a stream whose client does not read', () => {
     expect((await boundedStream(response, 10_000).arrayBuffer()).byteLength).toBe(5_000);
   });
 });
+
+const request = (method: string, params = {}) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+
+/** A stream that nobody reads until it is asked how much of it came. */
+async function silentStream({ method = 'POST', session, run }: { method?: string; session?: string; run?: string }) {
+  const meta = (field: string) => `io.modelcontextprotocol/${field}`;
+  const params = {
+    notifications: { resourceSubscriptions: [`signalbox://executions/${run}/events`] },
+    _meta: {
+      [meta('protocolVersion')]: '2026-07-28',
+      [meta('clientInfo')]: { name: 'test', version: '1' },
+      [meta('clientCapabilities')]: {},
+    },
+  };
+  const asked = httpRequest(new URL('/mcp', stage.url), {
+    method,
+    headers: {
+      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      authorization: `Bearer ${TOKEN}`,
+      ...(session === undefined
+        ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
+        : { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': session }),
+    },
+  });
+  asked.end(method === 'GET' ? undefined : request('subscriptions/listen', params));
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  return {
+    async bytes() {
+      let bytes = 0;
+      for await (const chunk of response) bytes += (chunk as Buffer).length;
+      return bytes;
+    },
+  };
+}
