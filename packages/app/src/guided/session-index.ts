@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { type ErrorEnvelope, ok, type Result, type SessionId } from '@signalbox/model';
-import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
+import { type ErrorEnvelope, ok, type Result, type SessionId, sessionId as sessionIdSchema } from '@signalbox/model';
+import { guardIo, openSessionStores, SESSIONS, type SessionStoresOptions } from './session-stores.ts';
 import { readSummary, type SessionSummary } from './session-summary.ts';
 
 /** All sessions at a glance, again and again: one that was not written since is not read. */
@@ -15,44 +15,54 @@ export function listSessions(options: SessionStoresOptions): Result<readonly Ses
 }
 
 interface Known {
-  readonly bytes: number;
-  readonly at: number;
+  /** What the files say that change with a session: its manifest grows, and its directory when it is kept or not any more. */
+  readonly mark: string;
   readonly summary: SessionSummary;
 }
 
 export function openSessionIndex(options: SessionStoresOptions): SessionIndex {
   const stores = openSessionStores(options);
+  const home = `${options.dataDirectory}/${SESSIONS}`;
   let known = new Map<SessionId, Known>();
+
+  const names = () =>
+    guardIo('listing the sessions', () => (stores.disk.kind(home) === 'directory' ? stores.disk.list(home) : []));
+
+  /** Undefined for what is no session: a file or a link with the name of one. */
+  function markOf(sessionId: SessionId): string | undefined {
+    const place = stores.directoryOf(sessionId);
+    const directory = lstatSync(place, { throwIfNoEntry: false });
+    if (directory?.isDirectory() !== true) return undefined;
+    const manifest = lstatSync(`${place}/manifest.jsonl`, { throwIfNoEntry: false });
+    return `${directory.mtimeMs} ${manifest?.mtimeMs} ${manifest?.size}`;
+  }
 
   return {
     list() {
-      const ids = stores.ids();
-      if (!ids.ok) return ids;
+      const listed = names();
+      if (!listed.ok) return listed;
       const now = new Map<SessionId, Known>();
       const sessions: SessionSummary[] = [];
-      for (const sessionId of ids.value) {
-        const manifest = lstatSync(`${stores.directoryOf(sessionId)}/manifest.jsonl`, { throwIfNoEntry: false });
-        const [bytes, at] = [manifest?.size ?? 0, manifest?.mtimeMs ?? 0];
-        const before = known.get(sessionId);
-        const read = readSummary(
-          stores,
-          sessionId,
-          before?.bytes === bytes && before.at === at ? before.summary : undefined,
-        );
+      for (const name of listed.value) {
+        const id = sessionIdSchema.safeParse(name);
+        const mark = id.success ? markOf(id.data) : undefined;
+        if (!id.success || mark === undefined) continue;
+        const before = known.get(id.data);
+        const read = before?.mark === mark ? ok(before.summary) : readSummary(stores, id.data);
         if (!read.ok) return read;
         if (read.value === undefined) continue;
-        // What is damaged may be mended without a word in the manifest.
-        if (read.value.health === 'healthy') now.set(sessionId, { bytes, at, summary: read.value });
+        // The mark is from before it was read: what is written meanwhile is read the next time. What is damaged may be mended
+        // without a word in the manifest, and is always read.
+        if (read.value.health === 'healthy') now.set(id.data, { mark, summary: read.value });
         sessions.push(read.value);
       }
       known = now;
-      return ok(
-        sessions.sort(
-          (left, right) =>
-            Date.parse(right.lastActiveAt) - Date.parse(left.lastActiveAt) ||
-            (left.sessionId < right.sessionId ? -1 : 1),
-        ),
-      );
+      return ok(sessions.sort(lastWrittenFirst));
     },
   };
+}
+
+function lastWrittenFirst(a: SessionSummary, b: SessionSummary): number {
+  if (a.lastActiveAt !== b.lastActiveAt) return a.lastActiveAt < b.lastActiveAt ? 1 : -1;
+  return a.sessionId < b.sessionId ? -1 : 1;
 }

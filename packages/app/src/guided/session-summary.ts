@@ -91,20 +91,17 @@ export interface SessionSummary extends Readonly<z.infer<typeof sessionSummary>>
   readonly lastActiveAt: Timestamp;
 }
 
-/** One session, or undefined for a start that was cut off before its first append. `known` is as it was not written since. */
+/** One session, or undefined for a start that was cut off before its first append. */
 export function readSummary(
   stores: SessionStores,
   sessionId: SessionId,
-  known: SessionSummary | undefined,
 ): Result<SessionSummary | undefined, ErrorEnvelope> {
-  const kept = isKept(stores, sessionId);
-  if (known !== undefined) return ok(known.isKept === kept ? known : { ...known, isKept: kept });
   const summary = cached(stores, sessionId, sessionSummary, () => summaryOf(stores, sessionId));
   if (!summary.ok) return summary;
   if (summary.value.events === 0 && summary.value.health === 'healthy') return ok(undefined);
   const at = lastActive(stores, sessionId);
   const lastActiveAt = timestampOf({ now: () => at });
-  return ok({ sessionId, ...summary.value, isKept: kept, lastActiveAt });
+  return ok({ sessionId, ...summary.value, isKept: isKept(stores, sessionId), lastActiveAt });
 }
 
 type Summary = z.infer<typeof sessionSummary>;

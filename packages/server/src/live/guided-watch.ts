@@ -2,8 +2,12 @@ import type { GuidedRuns } from '@signalbox/app/guided';
 import type { Machine } from '@signalbox/app/runs';
 import type { RunId, RunSummary } from '@signalbox/model';
 
-/** How often guided sessions are looked at while somebody watches: any process may write them, and none tells us. */
+/**
+ * How often guided sessions are looked at while somebody watches: any process may write them, and none tells us. A look costs a
+ * little for every session, so with many it is less often.
+ */
 export const GUIDED_LOOK_MS = 500;
+const RUNS_A_LOOK = 200;
 
 /** Guided runs for all who watch: one look serves them all, and nobody looks where nobody watches. */
 export interface GuidedWatch {
@@ -20,19 +24,21 @@ export function createGuidedWatch(
   onFault: (thrown: unknown) => void,
 ): GuidedWatch {
   const listeners = new Set<(changed: readonly RunSummary[]) => void>();
-  let seen: ReadonlyMap<RunId, string> | undefined;
+  let seen: ReadonlyMap<RunId, RunSummary> | undefined;
   let endWait: (() => void) | undefined;
 
   function look(): void {
     const listed = runs.list();
     if (!listed.ok) onFault(new Error(listed.error.message));
     else {
-      const now = new Map(listed.value.map(run => [run.id, JSON.stringify(run)]));
-      const changed = seen === undefined ? [] : listed.value.filter(({ id }) => seen?.get(id) !== now.get(id));
-      seen = now;
+      const before = seen;
+      const changed = before === undefined ? [] : listed.value.filter(run => !isSame(before.get(run.id), run));
+      seen = new Map(listed.value.map(run => [run.id, run]));
       if (changed.length > 0) for (const listener of [...listeners]) listener(changed);
     }
-    if (listeners.size > 0) endWait = timers.after(GUIDED_LOOK_MS, look);
+    if (listeners.size > 0) {
+      endWait = timers.after(GUIDED_LOOK_MS * (1 + Math.floor((seen?.size ?? 0) / RUNS_A_LOOK)), look);
+    }
   }
 
   function rest(): void {
@@ -56,4 +62,8 @@ export function createGuidedWatch(
       rest();
     },
   };
+}
+
+function isSame(before: RunSummary | undefined, run: RunSummary): boolean {
+  return before === run || (before !== undefined && JSON.stringify(before) === JSON.stringify(run));
 }

@@ -35,7 +35,7 @@ export interface GuidedEvent {
 
 /** The runs of guided sessions as runs like any other (R20). The journals are the truth; nothing here is kept. */
 export interface GuidedRuns {
-  /** Newest first. */
+  /** Newest first. A run that did not change is the same object. */
   list(): Result<readonly RunSummary[], ErrorEnvelope>;
   /** Undefined where no session has such a run. */
   find(run: RunId): Result<RunSummary | undefined, ErrorEnvelope>;
@@ -66,6 +66,8 @@ export function openGuidedRuns({ index, desk, reader, stores }: GuidedRunsPorts)
     readonly session: SessionSummary;
     readonly run: IndexedRun;
   }
+  // A session that did not change is the same object, and so are its runs.
+  const shown = new WeakMap<SessionSummary, readonly RunSummary[]>();
 
   function all(): Result<readonly Found[], ErrorEnvelope> {
     const sessions = index.list();
@@ -117,9 +119,17 @@ export function openGuidedRuns({ index, desk, reader, stores }: GuidedRunsPorts)
 
   return {
     list() {
-      const found = all();
-      if (!found.ok) return found;
-      return ok(found.value.map(({ session, run }) => guidedSummary(session, run)).toSorted(newestFirst));
+      const sessions = index.list();
+      if (!sessions.ok) return sessions;
+      return ok(
+        sessions.value
+          .flatMap(session => {
+            const runs = shown.get(session) ?? session.runs.map(run => guidedSummary(session, run));
+            shown.set(session, runs);
+            return runs;
+          })
+          .sort(newestFirst),
+      );
     },
 
     find(id) {
