@@ -54,6 +54,8 @@ describe('a run from its start to its end', () => {
     live.break();
     await open('/start');
     await page.getByLabel('The plan’s file').fill(live.plan('release'));
+    await page.getByLabel('The plan’s file').press('Tab');
+    await page.getByRole('button', { name: 'Write it as JSON instead' }).click();
     const input = page.getByLabel('Input, as JSON');
     await input.fill('{ not json');
     await isShown('This is not JSON');
@@ -203,7 +205,9 @@ describe('a run from its start to its end', () => {
       .getByRole('button', { name: /use its values/ })
       .first()
       .click();
-    await expect.poll(() => page.getByLabel('Input, as JSON').inputValue()).toContain('broken');
+    await expect
+      .poll(() => page.getByLabel('broken (if you like)').inputValue(), { timeout: 20_000 })
+      .toContain('broken');
     await page.getByText('More', { exact: true }).click();
     const starts: string[] = [];
     for (let times = 0; times < 2; times += 1) {
@@ -216,7 +220,9 @@ describe('a run from its start to its end', () => {
         .getByRole('button', { name: /use its values/ })
         .first()
         .click();
-      await expect.poll(() => page.getByLabel('Input, as JSON').inputValue()).toContain('broken');
+      await expect
+        .poll(() => page.getByLabel('broken (if you like)').inputValue(), { timeout: 20_000 })
+        .toContain('broken');
       if (times === 0) await page.getByText('More', { exact: true }).click();
     }
     expect(new Set(starts).size).toBe(1);
@@ -415,7 +421,7 @@ describe('what a person does', () => {
     await gap.getByLabel('Your answer').fill('yes, it is on main');
     await gap.getByRole('button', { name: 'Answer' }).click();
     await gap.getByLabel('Your answer').waitFor({ state: 'detached' });
-    await page.getByRole('region', { name: 'This place' }).getByText('here now').waitFor();
+    await page.getByRole('region', { name: 'This place' }).getByRole('heading').waitFor();
     await page.getByRole('button', { name: /wr\.bug-investigation/ }).click();
     await page.getByRole('article', { name: 'wr.bug-investigation' }).getByRole('listitem').first().waitFor();
     expect(complaints).toEqual([]);

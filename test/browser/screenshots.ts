@@ -70,7 +70,7 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
     ['failures', '/failures', text('times in a row')],
     ['artifacts', '/artifacts', text('bytes')],
     ['workflows', `/workflows?session=${started.sessionId}`, text('May I see the build server?')],
-    ['start', `/start?like=${waiting}`, page => page.locator('textarea').waitFor()],
+    ['start', `/start?like=${waiting}`, text('What it is given')],
     ['settings', '/settings', text('Safety')],
   ];
 

@@ -1,6 +1,6 @@
 import type { PlanDescription } from '@signalbox/model';
 import { useState } from 'react';
-import { JsonField } from '../frame/json-field.tsx';
+import { JsonField, readJson } from '../frame/json-field.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
 import { SchemaForm } from '../frame/schema-form.tsx';
 import { fieldsOf } from '../story/schema-fields.ts';
@@ -17,7 +17,8 @@ interface PlanInputProps {
 export function PlanInput({ plan, isReading, text, onText, errors }: PlanInputProps) {
   const [wantsJson, setWantsJson] = useState(false);
   const fields = fieldsOf(plan?.inputSchema);
-  const isForm = fields !== undefined && !wantsJson;
+  // What is typed and not yet JSON stays where it was typed.
+  const isForm = fields !== undefined && !wantsJson && readJson(text).ok;
   return (
     <fieldset className="form plan-input">
       <legend className="eyebrow">What it is given</legend>
