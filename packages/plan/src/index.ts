@@ -25,7 +25,14 @@ export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-execu
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
 export type { CompileCache } from './load/compile-module.ts';
-export { type ImportClosure, type KeptPlan, type LoadedPlan, loadKept, loadPlan } from './load/load-plan.ts';
+export {
+  type ImportClosure,
+  type ImportLimit,
+  type KeptPlan,
+  type LoadedPlan,
+  loadKept,
+  loadPlan,
+} from './load/load-plan.ts';
 export {
   Agent,
   type AgentProps,

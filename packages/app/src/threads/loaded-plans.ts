@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
-import { type CompileCache, type LoadedPlan, loadKept, loadPlan } from '@signalbox/plan';
+import { type CompileCache, type ImportLimit, type LoadedPlan, loadKept, loadPlan } from '@signalbox/plan';
 import type { PlanSource } from './thread-api.ts';
 
 /** The plans of a thread. A module cannot be unloaded, so a plan whose files are as they were is not loaded again. */
@@ -10,7 +10,7 @@ export interface LoadedPlans {
   load(source: PlanSource): Promise<Result<LoadedPlan, ErrorEnvelope>>;
 }
 
-export function loadedPlans(cache?: CompileCache): LoadedPlans {
+export function loadedPlans(cache?: CompileCache, limit?: ImportLimit): LoadedPlans {
   const byFile = new Map<string, LoadedPlan>();
   const byContents = new Map<string, LoadedPlan>();
   return {
@@ -18,14 +18,14 @@ export function loadedPlans(cache?: CompileCache): LoadedPlans {
       if (source.kind === 'file') {
         const known = byFile.get(source.file);
         if (known !== undefined && isAsLoaded(known)) return { ok: true, value: known };
-        const loaded = await loadPlan(source.file, cache);
+        const loaded = await loadPlan(source.file, cache, limit);
         if (loaded.ok) byFile.set(source.file, loaded.value);
         return loaded;
       }
       const key = contentsOf(source);
       const known = byContents.get(key);
       if (known !== undefined) return { ok: true, value: known };
-      const loaded = await loadKept(source, cache);
+      const loaded = await loadKept(source, cache, limit);
       if (loaded.ok) byContents.set(key, loaded.value);
       return loaded;
     },

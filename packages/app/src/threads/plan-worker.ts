@@ -39,7 +39,12 @@ if (parentPort === null) throw new Bug('this is the entry of a thread');
 
 const machine = thisMachine();
 const { cacheDirectory } = workerData as ThreadData;
-const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher));
+/** A plan that is not imported by then waits for something that does not come. */
+const IMPORT_MS = 60_000;
+const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher), {
+  timers: machine.timers,
+  ms: IMPORT_MS,
+});
 /** Runs that are driven here, sub-plans included. */
 const lives = new Map<RunId, PlanRun>();
 const verdicts = new Map<RunId, StopVerdict>();

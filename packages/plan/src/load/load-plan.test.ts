@@ -15,6 +15,23 @@ writeFileSync(large, '');
 truncateSync(large, 17 * 1024 * 1024);
 
 describe('a plan', () => {
+  it('[P164] whose import does not end is given up when its time is over', async () => {
+    const file = path.join(folder, 'waits.mjs');
+    writeFileSync(file, 'globalThis.waits(); await new Promise(() => {});');
+    let over = () => {};
+    Object.assign(globalThis, { waits: () => over() });
+    const timers = {
+      after(_ms: number, run: () => void) {
+        over = run;
+        return () => {};
+      },
+    };
+    expect(await loadPlan(file, undefined, { timers, ms: 60_000 })).toMatchObject({
+      ok: false,
+      error: { code: 'plan/load-failed', message: expect.stringContaining('not ended after 60 s') },
+    });
+  });
+
   it.each([
     ['a folder', folder, 'is not a file'],
     ['a pipe', pipe, 'is not a file'],

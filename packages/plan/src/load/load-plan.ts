@@ -3,6 +3,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import type { Timers } from '../frames/frame-scheduler.ts';
 import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
 import type { CompileCache } from './compile-module.ts';
@@ -35,6 +36,12 @@ export interface ImportClosure {
   readonly packages: readonly { readonly name: string; readonly version: string }[];
 }
 
+/** How long the import of a plan may take: its code can wait for something that never comes. */
+export interface ImportLimit {
+  readonly timers: Timers;
+  readonly ms: number;
+}
+
 let loads = 0;
 
 /**
@@ -44,11 +51,12 @@ let loads = 0;
 export async function loadPlan(
   file: string,
   cache?: CompileCache,
+  limit?: ImportLimit,
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const absolute = path.resolve(file);
   const fault = fileFault(absolute);
   if (fault !== undefined) return err(planFailure(new PlanError('plan/load-failed', fault)));
-  return load(realpathSync(absolute), cache);
+  return load(realpathSync(absolute), cache, limit);
 }
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -73,17 +81,19 @@ function fileFault(file: string): string | undefined {
 export async function loadKept(
   { root, entry, files }: KeptPlan,
   cache?: CompileCache,
+  limit?: ImportLimit,
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const kept = new Map(files.map(file => [path.resolve(root, file.path), file.contents]));
   const file = path.resolve(root, entry);
   if (!kept.has(file))
     return err(planFailure(new PlanError('plan/load-failed', `${file} is not among the kept files`)));
-  return load(file, cache, name => kept.get(name));
+  return load(file, cache, limit, name => kept.get(name));
 }
 
 async function load(
   entry: string,
   cache: CompileCache | undefined,
+  limit: ImportLimit | undefined,
   kept?: (path: string) => Uint8Array | undefined,
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const files = new Map<string, Uint8Array>();
@@ -97,7 +107,7 @@ async function load(
   });
   let loaded: { readonly default?: unknown };
   try {
-    loaded = await import(url);
+    loaded = await imported(url, limit);
   } catch (error) {
     return err(planFailure(loadError(error, entry, new Set(files.keys())), 'plan/load-failed'));
   }
@@ -107,6 +117,18 @@ async function load(
   const root = [...files.keys()].map(path.dirname).reduce(commonFolder, path.dirname(entry));
   const contents = new Map([...files].map(([file, content]) => [relativePath(root, file), content]));
   return ok({ plan: loaded.default, closure: closureOf(root, entry, contents, packages), contents });
+}
+
+async function imported(url: string, limit: ImportLimit | undefined): Promise<{ readonly default?: unknown }> {
+  if (limit === undefined) return import(url);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const over = () => reject(new PlanError('plan/load-failed', `its import has not ended after ${limit.ms / 1000} s`));
+  const cancel = limit.timers.after(limit.ms, over);
+  try {
+    return await Promise.race([import(url), late]);
+  } finally {
+    cancel();
+  }
 }
 
 function loadError(error: unknown, entry: string, files: ReadonlySet<string>): PlanError {
