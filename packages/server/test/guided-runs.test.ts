@@ -4,6 +4,7 @@ import path from 'node:path';
 import { openGuidedSessions, openGuidedTools, type StepAnswer } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import {
+  artifactList,
   run as contractRun,
   decisionList,
   eventList,
@@ -12,6 +13,7 @@ import {
   runList,
   runSnapshot,
   serverMessage,
+  wireArtifact,
   wireDecision,
 } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
@@ -132,6 +134,24 @@ describe('guided runs', () => {
     expect(events.filter(({ event }) => event.type === 'run.phase').map(({ event }) => event.phase)).toEqual(['DONE']);
     const patches = events.flatMap(({ event }) => (event.type === 'run.patch' ? [event.patch] : []));
     expect(patches.at(-1)).toMatchObject({ status: 'completed' });
+  });
+
+  it('[V132] keep what was handed in: it is found by its id, listed with its run, and its content is as it was', async () => {
+    let last = await start();
+    for (let step = 0; step < 60 && !last.isComplete; step += 1) last = value(await tools.continue(filledIn(last)));
+    const { artifacts } = runSnapshot.parse(await read(`/api/runs/${last.runId}`));
+    const [one] = Object.values(artifacts);
+    if (one === undefined) throw new Error('nothing was handed in');
+    const listed = artifactList.parse(await read(`/api/artifacts?run=${last.runId}`));
+    expect(listed.artifacts.map(({ id }) => id).toSorted()).toEqual(Object.keys(artifacts).toSorted());
+    const found = wireArtifact.parse(await read(`/api/artifacts/${one.id}`));
+    expect(found).toMatchObject({ ref: one.path, run: last.runId, nodeId: one.nodeId, kind: 'report' });
+    const content = await ask('GET', `/api/artifacts/${one.id}/content`);
+    expect(content.headers.get('content-type')).toContain('application/json');
+    const bytes = await content.text();
+    expect([Buffer.byteLength(bytes), JSON.parse(bytes)]).toMatchObject([found.bytes, { kind: expect.any(String) }]);
+    expect(await code(ask('GET', `/api/artifacts/${UNKNOWN}/content`))).toEqual([404, 'artifact/unknown']);
+    expect(await code(ask('GET', `/api/artifacts/${UNKNOWN}`))).toEqual([404, 'artifact/unknown']);
   });
 
   it('[V125] have events in the envelope of all events, numbered from 0, with the heads of their journal', async () => {

@@ -1,6 +1,7 @@
 import { nodeHasher } from '@signalbox/journal';
 import {
   approvalId,
+  artifactId,
   type Digest,
   digest,
   type ErrorEnvelope,
@@ -27,6 +28,7 @@ import {
   proposalHash,
 } from '@signalbox/workflow';
 import * as z from 'zod';
+import { guidedArtifactId } from '../contract-events/projections/guided-parts.ts';
 import { eventTimes } from './event-times.ts';
 import { lastActive } from './retained-journals.ts';
 import { eventsOfRun } from './runs/events-of-run.ts';
@@ -64,6 +66,21 @@ const personGap = z.strictObject({
 });
 export type PersonGap = Readonly<z.infer<typeof personGap>>;
 
+/** Something that was handed in beside the notes. */
+const handedIn = z.strictObject({
+  id: artifactId,
+  runId,
+  nodeId,
+  contentType: z.string(),
+  digest,
+  bytes: z.int().nonnegative(),
+  at: timestamp,
+});
+export type HandedIn = Readonly<z.infer<typeof handedIn>>;
+
+/** The youngest of them are listed. */
+const HANDED_IN = 200;
+
 /** Gaps that are settled and still listed; older ones are in the session. */
 const SETTLED_GAPS = 100;
 
@@ -77,6 +94,7 @@ const sessionSummary = z.strictObject({
   waiting: z.int().nonnegative(),
   /** In the order they were recorded. */
   gaps: z.array(personGap),
+  artifacts: z.array(handedIn),
   branch: z.string().nullable(),
   repository: z.string().nullable(),
   /** The first line of what was noted last. */
@@ -149,6 +167,7 @@ function summaryOf(
     }),
     omittedRuns,
     waiting: gaps.filter(isUnresolved).length,
+    artifacts: handedInOf(events, timeOf).slice(-HANDED_IN),
     gaps: listedGaps(gaps).map(gap => personGapOf(gap, events, timeOf)),
     branch: observed.get('git_branch')?.value ?? null,
     repository: observed.get('repo_root')?.value ?? null,
@@ -197,4 +216,14 @@ function spanOf(events: readonly DomainEvent[], run: RunId, timeOf: (index: numb
   const scoped = own.filter(({ event }) => 'scope' in event && event.scope !== undefined);
   const [first, last] = [scoped[0]?.event.eventIndex ?? 0, scoped.at(-1)?.event.eventIndex ?? 0];
   return { events: own.length, startedAt: timeOf(first), writtenAt: timeOf(last) };
+}
+
+function handedInOf(events: readonly DomainEvent[], timeOf: (index: number) => Timestamp): readonly HandedIn[] {
+  return events.flatMap(event => {
+    if (event.kind !== 'node_output_appended' || event.data.payload.payloadKind !== 'artifact_ref') return [];
+    const { outputId, payload } = event.data;
+    const { contentType, sha256, byteLength } = payload;
+    const place = { id: guidedArtifactId(outputId), ...event.scope };
+    return [{ ...place, contentType, digest: sha256, bytes: byteLength, at: timeOf(event.eventIndex) }];
+  });
 }

@@ -95,7 +95,7 @@ export function createHttpApp({
   app.route('/api/runs', historyRoutes(host.reader, sessions?.runs));
   app.route('/api/runs', workspaceRoutes(host));
   app.route('/api', inspectionRoutes(host));
-  app.route('/api/artifacts', artifactRoutes(host));
+  app.route('/api/artifacts', artifactRoutes(host, sessions?.runs));
   app.route('/api/runs', graphRoutes(host.reader));
   app.route('/api/approvals', approvalRoutes(host, sessions?.runs));
   app.route('/api/usage', usageRoutes(host.reader));

@@ -60,6 +60,10 @@ export function guidedEdge(run: RunId, from: NodeId, to: NodeId, kind: 'acked_st
   };
 }
 
+export function guidedArtifactId(outputId: string): ArtifactId {
+  return deriveId<ArtifactId>('guided-artifact', outputId);
+}
+
 export function guidedArtifact(
   run: RunId,
   node: NodeId,
@@ -67,7 +71,7 @@ export function guidedArtifact(
   payload: Extract<OutputPayload, { readonly payloadKind: 'artifact_ref' }>,
   createdAt: Timestamp,
 ): Artifact {
-  const id = deriveId<ArtifactId>('guided-artifact', outputId);
+  const id = guidedArtifactId(outputId);
   const { contentType } = payload;
   return { id, runId: run, nodeId: node, kind: 'report', name: contentType, path: artifactRefOf(id), createdAt };
 }

@@ -1,5 +1,6 @@
 import {
   type ApprovalId,
+  artifactRefOf,
   type Digest,
   type ErrorEnvelope,
   err,
@@ -10,6 +11,8 @@ import {
   type RunId,
   type RunSnapshot,
   type RunSummary,
+  utf8Bytes,
+  type WireArtifact,
   type WireDecision,
   type WireResolution,
 } from '@signalbox/model';
@@ -21,7 +24,7 @@ import type { GuidedDesk } from '../guided-desk.ts';
 import type { SessionReader } from '../session-files.ts';
 import type { SessionIndex } from '../session-index.ts';
 import type { SessionStores } from '../session-stores.ts';
-import type { RunSummary as IndexedRun, PersonGap, SessionSummary } from '../session-summary.ts';
+import type { HandedIn, RunSummary as IndexedRun, PersonGap, SessionSummary } from '../session-summary.ts';
 import { eventsOfRun } from './events-of-run.ts';
 import { decisionOfGap, gapAnswerOf } from './guided-decision.ts';
 import { guidedSnapshot, guidedSummary } from './guided-run.ts';
@@ -42,6 +45,10 @@ export interface GuidedRuns {
   show(run: RunId): Result<RunSnapshot | undefined, ErrorEnvelope>;
   /** From `from` on, in order. */
   events(run: RunId, from: number, limit: number): Result<readonly GuidedEvent[], ErrorEnvelope>;
+  /** What was handed in beside notes, newest first; of one run, or of all. */
+  artifacts(run?: RunId): Result<readonly WireArtifact[], ErrorEnvelope>;
+  /** The content of one of them. */
+  content(artifact: WireArtifact): Result<Uint8Array, ErrorEnvelope>;
   /** What waits for the person in all runs, or did, oldest first. */
   decisions(): Result<readonly WireDecision[], ErrorEnvelope>;
   /** Undefined where no session has such a gap. */
@@ -177,6 +184,23 @@ export function openGuidedRuns({ index, desk, reader, stores }: GuidedRunsPorts)
       );
     },
 
+    artifacts(run) {
+      const sessions = index.list();
+      if (!sessions.ok) return sessions;
+      return ok(
+        sessions.value
+          .flatMap(({ artifacts }) => artifacts)
+          .filter(({ runId }) => run === undefined || runId === run)
+          .map(artifactOf)
+          .sort((a, b) => (a.createdAt !== b.createdAt ? (a.createdAt < b.createdAt ? 1 : -1) : a.id < b.id ? 1 : -1)),
+      );
+    },
+
+    content({ digest }) {
+      const text = stores.artifact(digest);
+      return text.ok ? ok(utf8Bytes(text.value)) : text;
+    },
+
     decisions() {
       const found = gaps();
       return found.ok ? ok(found.value.map(({ session, gap }) => decisionOfGap(session, gap))) : found;
@@ -206,6 +230,12 @@ export function openGuidedRuns({ index, desk, reader, stores }: GuidedRunsPorts)
       return ok(decisionOfGap(session, after.value?.gap ?? gap));
     },
   };
+}
+
+/** What is handed in is JSON by its form; its author's word for what it is is its name. */
+function artifactOf({ id, runId, nodeId, contentType, digest, bytes, at }: HandedIn): WireArtifact {
+  const rest = { kind: 'report', name: contentType, mimeType: 'application/json' } as const;
+  return { id, ref: artifactRefOf(id), run: runId, nodeId, ...rest, bytes, digest, createdAt: at };
 }
 
 function newestFirst(a: RunSummary, b: RunSummary): number {
