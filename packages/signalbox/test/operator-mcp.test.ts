@@ -139,19 +139,6 @@ describe('signalbox mcp --operator where nobody owns the data directory', () => 
     operate(place(`own-${version}`), version),
   );
 
-  it('[V121] two of them share it: the second speaks for the first', async () => {
-    const cwd = place('two');
-    const one = await connect(cwd, '2025-11-25');
-    const two = await connect(cwd, '2026-07-28');
-    const { id } = await two.call('execution.start', { script: path.join(cwd, 'gate.tsx') });
-    await one.until(told => told.some(({ params }) => params?.execution_id === id));
-    expect(await one.read(`signalbox://executions/${id}`)).toMatchObject({ name: 'gate' });
-    await one.client.close();
-    expect(await two.call('execution.pause', { execution_id: id }).catch(error => error)).toMatchObject({
-      message: expect.stringContaining('does not answer'),
-    });
-  });
-
   it('[V121] says what it cannot be asked together', () => {
     const cwd = place('usage');
     expect(signalbox(['mcp', '--operator', '--workflows', '.'], { cwd })).toMatchObject({ status: 2, stdout: '' });
@@ -168,11 +155,13 @@ describe('signalbox mcp --operator beside signalbox serve', () => {
     server = started;
     await new Promise(resolve => started.stdout.once('data', resolve));
   });
-  afterAll(async () => {
+  const end = async () => {
+    if (server.exitCode !== null) return;
     const closed = new Promise(resolve => server.once('close', resolve));
     server.kill('SIGTERM');
     await closed;
-  });
+  };
+  afterAll(end);
 
   it.each<Version>(['2025-11-25', '2026-07-28'])('[V121] speaks for it: %s', version => operate(cwd, version));
 
@@ -211,5 +200,12 @@ describe('signalbox mcp --operator beside signalbox serve', () => {
     expect(answers.find(({ id }) => id === 1)).toMatchObject({ result: { tools: expect.any(Array) } });
     expect(answers.find(({ id }) => id === 4)).toMatchObject({ error: { data: { code: 'request/too-large' } } });
     expect(answers.filter(({ error }) => error !== undefined).length).toBe(answers.length - 1);
+  });
+
+  it('[V121] says so when the process that it speaks for is gone', async () => {
+    const { client, call } = await connect(cwd, '2026-07-28');
+    expect(await call('execution.pause', { execution_id: 'x' })).toMatchObject({ code: 'run/unknown' });
+    await end();
+    await expect(client.listTools()).rejects.toThrow('does not answer');
   });
 });
