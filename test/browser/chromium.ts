@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import chromium, { inflate } from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium as playwright } from 'playwright-core';
 
 const installed = [
   '/usr/bin/chromium',
@@ -33,6 +33,15 @@ export async function launchBrowser(): Promise<Browser> {
     ],
     headless: true,
   });
+}
+
+/** How long a test waits for what a page must come to: a machine that is busy with something else is no fault of the page. */
+export const PATIENCE_MS = 120_000;
+
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 /** The package brings the few libraries that a bare system may lack (NSS and NSPR). */

@@ -5,7 +5,7 @@ import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
-import { launchBrowser } from './chromium.ts';
+import { launchBrowser, newContext, PATIENCE_MS } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
 
 // One browser, one server, one story: each test goes on where the one before it ended.
@@ -18,7 +18,7 @@ let complaints: string[];
 
 beforeAll(async () => {
   [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
-  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
   complaints = [];
   page.on('pageerror', error => complaints.push(error.message));
@@ -206,7 +206,7 @@ describe('a run from its start to its end', () => {
       .first()
       .click();
     await expect
-      .poll(() => page.getByLabel('broken (if you like)').inputValue(), { timeout: 20_000 })
+      .poll(() => page.getByLabel('broken (if you like)').inputValue(), { timeout: PATIENCE_MS })
       .toContain('broken');
     await page.getByText('More', { exact: true }).click();
     const starts: string[] = [];
@@ -221,7 +221,7 @@ describe('a run from its start to its end', () => {
         .first()
         .click();
       await expect
-        .poll(() => page.getByLabel('broken (if you like)').inputValue(), { timeout: 20_000 })
+        .poll(() => page.getByLabel('broken (if you like)').inputValue(), { timeout: PATIENCE_MS })
         .toContain('broken');
       if (times === 0) await page.getByText('More', { exact: true }).click();
     }
@@ -403,7 +403,7 @@ describe('what a person does', () => {
     await page.getByText('edit_file').click();
     await page.getByRole('button', { name: 'Undo…' }).click();
     const dialog = page.getByRole('dialog');
-    await expect.poll(() => dialog.innerText(), { timeout: 20_000 }).toContain('CHANGES.md');
+    await expect.poll(() => dialog.innerText(), { timeout: PATIENCE_MS }).toContain('CHANGES.md');
     await dialog.getByLabel('I know').check();
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('undone').waitFor();

@@ -6,7 +6,7 @@ import { noSessions } from '../../packages/server/test/no-sessions.ts';
 import { releasePlan } from '../../packages/server/test/release-plan.ts';
 import { type ScriptedHost, scriptedHost } from '../../packages/server/test/scripted-host.ts';
 import { type BuiltConsole, builtConsole } from './built-console.ts';
-import { launchBrowser } from './chromium.ts';
+import { launchBrowser, newContext } from './chromium.ts';
 
 const TOKEN = 'a-token-of-this-test';
 
@@ -46,7 +46,7 @@ beforeEach(async () => {
   host = scriptedHost();
   server = await serve();
   complaints = [];
-  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+  context = await newContext(browser, { viewport: { width: 1280, height: 900 } });
   page = await context.newPage();
   page.on('pageerror', error => complaints.push(error.message));
   page.on('console', message => {

@@ -7,7 +7,7 @@ import type { RunId, RunSummary } from '@signalbox/model';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
-import { launchBrowser } from './chromium.ts';
+import { launchBrowser, newContext } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
 
 // One browser, one server. Each test waits for what the server or the page says, never for a time.
@@ -20,7 +20,7 @@ let complaints: string[];
 
 beforeAll(async () => {
   [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
-  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
   complaints = [];
   page.on('pageerror', error => complaints.push(error.message));

@@ -6,7 +6,7 @@ import { type Client, createClient, type News } from '@signalbox/client';
 import type { ApprovalId, RunId, WireEvent } from '@signalbox/model';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from './chromium.ts';
+import { launchBrowser, newContext } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
 
 // One browser, one server, one run and its branches: each test goes on where the one before it ended.
@@ -28,9 +28,8 @@ let fork: RunId;
 
 beforeAll(async () => {
   [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
-  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
-  page.setDefaultTimeout(60_000);
   complaints = [];
   page.on('pageerror', error => complaints.push(error.message));
   page.on('console', message => {
