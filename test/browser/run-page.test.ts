@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { verifyBundle } from '@signalbox/app/runs';
@@ -277,6 +277,40 @@ describe('what can be relied on', () => {
     renameSync(`${script}.gone`, script);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
+  });
+});
+
+describe('what it is by now', () => {
+  it('[K41] a run of which frames were collected says so, and what is left of them', async () => {
+    const config = path.join(path.dirname(live.project), 'data', 'config.json');
+    writeFileSync(config, JSON.stringify({ retention: { collapseAfterDays: 0, removeAfterDays: null } }));
+    const { collapsed } = given(await ada.client.collect({}));
+    rmSync(config);
+    expect(collapsed.map(one => one.run)).toContain(run);
+    const [gone] = given(await live.client.run(run)).record.collected ?? [];
+    await open(`/runs/${run}?frame=${gone?.from}`);
+    await page.locator('.run-note[data-kind=collected]').getByText('collected to save room').waitFor();
+    await page.getByText(`What frame ${gone?.from} showed was collected`).waitFor();
+    await tab('Events');
+    await page.getByRole('listitem').filter({ hasText: 'frame.committed' }).first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K52] a guided run says that it is one, and leads to its session', async () => {
+    const session = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
+    expect(session.stateToken).not.toBe('');
+    const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
+    await open(`/runs/${guided?.id}`);
+    await page.getByText('An agent elsewhere is guided through it').waitFor();
+    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await page.getByRole('link', { name: /See its steps/ }).click();
+    await page.waitForURL(new RegExp(`/workflows\\?session=${guided?.guided?.sessionId}`));
+  });
+
+  it('[K13] a run that is not there is said not to be', async () => {
+    await open('/runs/01890000-0000-7000-8000-00000000dead');
+    await page.getByRole('alert').getByText('This run cannot be shown').waitFor();
+    await page.getByRole('link', { name: 'All runs' }).waitFor();
   });
 });
 

@@ -7,6 +7,7 @@ import { Inspector } from '../inspector/inspector.tsx';
 import { ArtifactsTab } from '../run/artifacts-tab.tsx';
 import { EventsTab } from '../run/events-tab.tsx';
 import { FilesTab } from '../run/files-tab.tsx';
+import { GuidedRun } from '../run/guided-run.tsx';
 import { NowTab } from '../run/now-tab.tsx';
 import { PlanTab } from '../run/plan-tab.tsx';
 import { RunCard } from '../run/run-card.tsx';
@@ -76,6 +77,7 @@ function OneRun({ run }: { readonly run: RunId }) {
       </div>
     );
   }
+  if (summary.guided !== undefined) return <GuidedRun summary={summary} guided={summary.guided} />;
   const shown = current === undefined ? undefined : tree.find(({ id }) => id === current);
   const canEdit = summary.record.status !== 'completed' && dangerous === 'ask';
   const isGone = isCollected(summary.record, frame);
