@@ -4,7 +4,7 @@
  * C1  Never truth: nothing is executed by it, and deleting it changes no answer.
  * C2  It is of the manifest that its digest names. One of another manifest, version or shape is made again.
  */
-import { nodeHasher, placeFile } from '@signalbox/journal';
+import { nodeHasher } from '@signalbox/journal';
 import {
   canonicalJson,
   type Digest,
@@ -40,8 +40,15 @@ export function cached<T extends Json, E>(
     // A data directory that cannot be written can be looked at.
     guardIo('keeping a summary', () => {
       disk.makeDirectory(`${directory}/cache`);
-      const file = { path: `${directory}/cache/${FILE}`, temporary: `${directory}/cache/.${FILE}.${process.pid}.tmp` };
-      placeFile(disk, file, utf8Bytes(canonicalJson({ v: VERSION, manifest, value })));
+      const temporary = `${directory}/cache/.${FILE}.${process.pid}.tmp`;
+      const file = disk.open(temporary, 'create');
+      try {
+        file.write(utf8Bytes(canonicalJson({ v: VERSION, manifest, value })));
+      } finally {
+        file.close();
+      }
+      // Not synced: one that is torn after a power loss fails its check and is made again.
+      disk.rename(temporary, `${directory}/cache/${FILE}`);
     });
   }
   return ok(value);

@@ -1,6 +1,19 @@
 import { lstatSync } from 'node:fs';
-import { type ErrorEnvelope, ok, type Result, type SessionId, sessionId as sessionIdSchema } from '@signalbox/model';
-import { guardIo, openSessionStores, SESSIONS, type SessionStoresOptions } from './session-stores.ts';
+import {
+  type Digest,
+  type ErrorEnvelope,
+  ok,
+  type Result,
+  type SessionId,
+  sessionId as sessionIdSchema,
+} from '@signalbox/model';
+import {
+  guardIo,
+  openSessionStores,
+  SESSIONS,
+  type SessionStores,
+  type SessionStoresOptions,
+} from './session-stores.ts';
 import { readSummary, type SessionSummary } from './session-summary.ts';
 
 /** All sessions at a glance, again and again: one that was not written since is not read. */
@@ -21,7 +34,7 @@ interface Known {
 }
 
 export function openSessionIndex(options: SessionStoresOptions): SessionIndex {
-  const stores = openSessionStores(options);
+  const stores = rememberingWorkflows(openSessionStores(options));
   const home = `${options.dataDirectory}/${SESSIONS}`;
   let known = new Map<SessionId, Known>();
 
@@ -66,3 +79,18 @@ function lastWrittenFirst(a: SessionSummary, b: SessionSummary): number {
   if (a.lastActiveAt !== b.lastActiveAt) return a.lastActiveAt < b.lastActiveAt ? 1 : -1;
   return a.sessionId < b.sessionId ? -1 : 1;
 }
+
+/** What sessions are pinned to is named by its content, and many are pinned to the same. */
+function rememberingWorkflows(stores: SessionStores): SessionStores {
+  const known = new Map<Digest, ReturnType<SessionStores['workflow']>>();
+  return {
+    ...stores,
+    workflow(hash) {
+      const found = known.get(hash) ?? stores.workflow(hash);
+      if (found.ok && known.size < REMEMBERED_WORKFLOWS) known.set(hash, found);
+      return found;
+    },
+  };
+}
+
+const REMEMBERED_WORKFLOWS = 64;
