@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { verifyBundle } from '@signalbox/app/runs';
@@ -296,7 +296,7 @@ describe('what it is by now', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K52] a guided run says that it is one, and leads to its session', async () => {
+  it('[K52] a guided run says that it is one, leads to its session, and says where its journal is damaged', async () => {
     const session = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
     expect(session.stateToken).not.toBe('');
     const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
@@ -304,7 +304,12 @@ describe('what it is by now', () => {
     await page.getByText('An agent elsewhere is guided through it').waitFor();
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
     await page.getByRole('link', { name: /See its steps/ }).click();
-    await page.waitForURL(new RegExp(`/workflows\\?session=${guided?.guided?.sessionId}`));
+    const sessionId = String(guided?.guided?.sessionId);
+    await page.waitForURL(new RegExp(`/workflows\\?session=${sessionId}`));
+    const manifest = path.join(path.dirname(live.project), 'data/sessions', sessionId, 'manifest.jsonl');
+    appendFileSync(manifest, '{"this": "was never written by a journal"}\n');
+    await open(`/runs/${guided?.id}`);
+    await page.locator('.run-note[data-kind=damaged]').getByText('damaged').waitFor();
   });
 
   it('[K13] a run that is not there is said not to be', async () => {
