@@ -32,9 +32,9 @@ describe('history', () => {
     expect((await read('/frames?from=1')).next).toBe(2);
     expect((await read('/frames/0/tree')).tree).toHaveLength(8);
     expect((await read('/frames/1/tree')).tree).toHaveLength(1);
-    expect(await read('/state?frame=0')).toEqual({ frame: 0, state: {} });
-    expect(await read('/state?frame=1')).toEqual({ frame: 1, state: { turn: 1 } });
-    expect(await read('/state')).toEqual({ frame: 2, state: { turn: 2 } });
+    expect(await read('/state?frame=0')).toEqual({ frame: 0, state: {}, volatile: {} });
+    expect(await read('/state?frame=1')).toEqual({ frame: 1, state: { turn: 1 }, volatile: {} });
+    expect(await read('/state')).toEqual({ frame: 2, state: { turn: 2 }, volatile: {} });
     for (const path of ['/frames/2/tree', '/frames/x/tree', '/frames/-1/tree', '/state?frame=3']) {
       expect(await code(ask('GET', `/api/runs/${scripted.id}${path}`))).toEqual([404, 'run/frame-unknown']);
     }
