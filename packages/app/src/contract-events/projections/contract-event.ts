@@ -31,7 +31,7 @@ import {
   unreachable,
 } from '@signalbox/model';
 import type { AnyEvent, Decision, InternalEvent } from '@signalbox/runs';
-import type { DomainEvent, EventOf } from '@signalbox/workflow';
+import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
 import { approvalOfGap, guidedArtifact, guidedEdge, guidedNodeFields, toolOfGap } from './guided-parts.ts';
 

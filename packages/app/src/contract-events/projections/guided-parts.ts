@@ -13,7 +13,7 @@ import {
   type ToolCall,
   type ToolId,
 } from '@signalbox/model';
-import type { NodeKind, OutputPayload } from '@signalbox/workflow';
+import type { NodeKind, OutputPayload } from '@signalbox/workflow/events';
 
 /** What the contract's nodes, edges, artifacts and approvals are made of in a guided run (R20). */
 
