@@ -221,6 +221,27 @@ describe('what a person does to it', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
+  it('[K54] a node is run again in a run of its own with another input, which is said to be risky and is recorded', async () => {
+    await open(`/runs/${run}?node=reviewer`);
+    await inspector().getByRole('button', { name: 'Rerun from here…' }).click();
+    const input = page.getByLabel('Its input, as JSON');
+    await expect.poll(() => input.inputValue()).toContain(live.project);
+    await input.fill(JSON.stringify({ project: live.project, title: 'Another round' }));
+    await page.getByText('It goes on with another input').waitFor();
+    await page.getByLabel('Its name, if another').fill('with other words');
+    await page.getByLabel('Begin paused').check();
+    await page.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.getByRole('heading', { name: 'with other words' }).waitFor();
+    const rerun = runOfPage();
+    expect(given(await live.client.run(rerun))).toMatchObject({ input: { title: 'Another round' } });
+    const { events } = given(await live.client.events(rerun, { from: 0, limit: 100 }));
+    expect(events.find(({ event }) => event.type === 'run.forked')?.event).toMatchObject({
+      by: 'ada',
+      node: 'reviewer',
+      input: { before: { title: TITLE }, after: { title: 'Another round' } },
+    });
+  });
+
   it('[K51] a run is kept for ever, with who wanted it, and let go again', async () => {
     await open(`/runs/${run}`);
     await menu('Keep it for ever');
@@ -263,7 +284,7 @@ describe('what can be relied on', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('[K44] it is replayed without a model: every frame comes out again, or the first that does not is shown', async () => {
+  it('[K44] it is replayed without a model: every frame comes out again, and nothing is spent', async () => {
     // A model that is asked now has nothing to say.
     const script = path.join(path.dirname(live.plan('review')), 'models/review.json');
     renameSync(script, `${script}.gone`);
@@ -277,45 +298,6 @@ describe('what can be relied on', () => {
     renameSync(`${script}.gone`, script);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
-  });
-});
-
-describe('what it is by now', () => {
-  it('[K41] a run of which frames were collected says so, and what is left of them', async () => {
-    const config = path.join(path.dirname(live.project), 'data', 'config.json');
-    writeFileSync(config, JSON.stringify({ retention: { collapseAfterDays: 0, removeAfterDays: null } }));
-    const { collapsed } = given(await ada.client.collect({}));
-    rmSync(config);
-    expect(collapsed.map(one => one.run)).toContain(run);
-    const [gone] = given(await live.client.run(run)).record.collected ?? [];
-    await open(`/runs/${run}?frame=${gone?.from}`);
-    await page.locator('.run-note[data-kind=collected]').getByText('collected to save room').waitFor();
-    await page.getByText(`What frame ${gone?.from} showed was collected`).waitFor();
-    await tab('Events');
-    await page.getByRole('listitem').filter({ hasText: 'frame.committed' }).first().waitFor();
-    expect(complaints).toEqual([]);
-  });
-
-  it('[K52] a guided run says that it is one, leads to its session, and says where its journal is damaged', async () => {
-    const session = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
-    expect(session.stateToken).not.toBe('');
-    const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
-    await open(`/runs/${guided?.id}`);
-    await page.getByText('An agent elsewhere is guided through it').waitFor();
-    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
-    await page.getByRole('link', { name: /See its steps/ }).click();
-    const sessionId = String(guided?.guided?.sessionId);
-    await page.waitForURL(new RegExp(`/workflows\\?session=${sessionId}`));
-    const manifest = path.join(path.dirname(live.project), 'data/sessions', sessionId, 'manifest.jsonl');
-    appendFileSync(manifest, '{"this": "was never written by a journal"}\n');
-    await open(`/runs/${guided?.id}`);
-    await page.locator('.run-note[data-kind=damaged]').getByText('damaged').waitFor();
-  });
-
-  it('[K13] a run that is not there is said not to be', async () => {
-    await open('/runs/01890000-0000-7000-8000-00000000dead');
-    await page.getByRole('alert').getByText('This run cannot be shown').waitFor();
-    await page.getByRole('link', { name: 'All runs' }).waitFor();
   });
 });
 
@@ -367,6 +349,45 @@ describe('for everybody', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth'), place).toBeLessThanOrEqual(420);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
+  });
+});
+
+describe('what it is by now', () => {
+  it('[K41] a run of which frames were collected says so, and what is left of them', async () => {
+    const config = path.join(path.dirname(live.project), 'data', 'config.json');
+    writeFileSync(config, JSON.stringify({ retention: { collapseAfterDays: 0, removeAfterDays: null } }));
+    const { collapsed } = given(await ada.client.collect({}));
+    rmSync(config);
+    expect(collapsed.map(one => one.run)).toContain(run);
+    const [gone] = given(await live.client.run(run)).record.collected ?? [];
+    await open(`/runs/${run}?frame=${gone?.from}`);
+    await page.locator('.run-note[data-kind=collected]').getByText('collected to save room').waitFor();
+    await page.getByText(`What frame ${gone?.from} showed was collected`).waitFor();
+    await tab('Events');
+    await page.getByRole('listitem').filter({ hasText: 'frame.committed' }).first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('[K52] a guided run says that it is one, leads to its session, and says where its journal is damaged', async () => {
+    const session = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
+    expect(session.stateToken).not.toBe('');
+    const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
+    await open(`/runs/${guided?.id}`);
+    await page.getByText('An agent elsewhere is guided through it').waitFor();
+    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await page.getByRole('link', { name: /See its steps/ }).click();
+    const sessionId = String(guided?.guided?.sessionId);
+    await page.waitForURL(new RegExp(`/workflows\\?session=${sessionId}`));
+    const manifest = path.join(path.dirname(live.project), 'data/sessions', sessionId, 'manifest.jsonl');
+    appendFileSync(manifest, '{"this": "was never written by a journal"}\n');
+    await open(`/runs/${guided?.id}`);
+    await page.locator('.run-note[data-kind=damaged]').getByText('damaged').waitFor();
+  });
+
+  it('[K13] a run that is not there is said not to be', async () => {
+    await open('/runs/01890000-0000-7000-8000-00000000dead');
+    await page.getByRole('alert').getByText('This run cannot be shown').waitFor();
+    await page.getByRole('link', { name: 'All runs' }).waitFor();
   });
 });
 

@@ -25,8 +25,7 @@ interface InspectorProps {
 /** One node: what it was given, what it does, what came of it. */
 export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProps) {
   const { events, decisions, speech } = story;
-  const tasks = useTasks(run, events, true);
-  const own = tasks?.filter(task => task.node === node.id);
+  const own = useTasks(run, node.id, events);
   const [chosen, setChosen] = useState<string>();
   const task =
     own?.find(({ id }) => id === chosen) ??

@@ -5,6 +5,7 @@ import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
+import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
 import type { ToolUse, Transcript } from './transcript.ts';
@@ -21,10 +22,15 @@ export function ToolsTab({ run, transcript }: ToolsTabProps) {
   const tools = transcript?.tools ?? [];
   const ended = tools.filter(({ status }) => status !== undefined).length;
   const [undone, setUndone] = useState(0);
-  const { data } = useRead(['checkpoints', run, tools.length, ended, undone], () => client.checkpoints(run), {
-    isEnabled: tools.length > 0,
-    keeps: true,
-  });
+  const { data } = useRead(
+    ['checkpoints', run, tools.length, ended, undone],
+    () => readPages(page => client.checkpoints(run, { limit: 1000, ...page })),
+    {
+      isEnabled: tools.length > 0,
+      keeps: true,
+    },
+  );
+  const checkpoints = data?.flatMap(page => page.checkpoints);
   if (tools.length === 0) return <Empty title="It called no tools" />;
   return (
     <ol className="tools">
@@ -33,7 +39,7 @@ export function ToolsTab({ run, transcript }: ToolsTabProps) {
           key={use.call}
           run={run}
           use={use}
-          checkpoint={data?.checkpoints.find(({ call }) => call === use.call)}
+          checkpoint={checkpoints?.find(({ call }) => call === use.call)}
           onUndone={() => setUndone(times => times + 1)}
         />
       ))}

@@ -3,14 +3,22 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
+import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 
-/** The tasks of a run, read again when one of them moved. */
-export function useTasks(run: RunId, events: readonly WireEvent[], isWanted: boolean): readonly WireTask[] | undefined {
+/** The tasks of a node, read again when one of them moved. */
+export function useTasks(run: RunId, node: string, events: readonly WireEvent[]): readonly WireTask[] | undefined {
   const client = useClient();
-  const moved = useMemo(() => events.findLast(({ type }) => type.startsWith('task.'))?.seq ?? -1, [events]);
-  const { data } = useRead(['tasks', run, moved], () => client.tasks(run), { isEnabled: isWanted, keeps: true });
-  return data?.tasks;
+  const moved = useMemo(
+    () => events.findLast(event => event.node === node && event.type.startsWith('task.'))?.seq ?? -1,
+    [events, node],
+  );
+  const { data } = useRead(
+    ['tasks', run, node, moved],
+    () => readPages(page => client.tasks(run, { node, limit: 1000, ...page })),
+    { keeps: true },
+  );
+  return useMemo(() => data?.flatMap(({ tasks }) => tasks), [data]);
 }
 
 /** What was said and kept in a task. `version` changes when there may be more. */
