@@ -7,31 +7,40 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Page } from 'playwright-core';
-import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
+import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
 import { repositoryRoot } from '../../scripts/local-program.ts';
 import { launchBrowser } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
 import { smallPng } from './small-png.ts';
 
+const [WIDTH, HEIGHT, BYTES_MAX] = [1280, 700, 120_000];
 const folder = path.join(repositoryRoot, 'docs/screenshots');
 const live = await openLiveConsole();
 const browser = await launchBrowser();
 try {
   const places = await scene(live);
   for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 700 }, colorScheme });
+    const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme });
     const page = await context.newPage();
     for (const [name, place, isReady] of places) {
       await page.goto(`${live.url}${place}#token=${live.token}`);
       await isReady(page);
-      const png = smallPng(await page.screenshot({ animations: 'disabled' }));
-      writeFileSync(path.join(folder, `${name}-${colorScheme}.png`), png);
+      writeFileSync(path.join(folder, `${name}-${colorScheme}.png`), await pictureOf(page));
     }
     await context.close();
   }
 } finally {
   await browser.close();
   await live.close();
+}
+
+/** A page that is full of text is cut at its end: no picture takes more than so many bytes. */
+async function pictureOf(page: Page): Promise<Buffer> {
+  for (let height = HEIGHT; ; height -= 40) {
+    const clip = { x: 0, y: 0, width: WIDTH, height };
+    const png = smallPng(await page.screenshot({ animations: 'disabled', clip }));
+    if (png.length < BYTES_MAX) return png;
+  }
 }
 
 type Place = readonly [name: string, place: string, isReady: (page: Page) => Promise<unknown>];
@@ -52,13 +61,15 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
   const output = { notesMarkdown: NOTES, needsFromUser };
   const { stateToken, ackToken = '' } = started;
   given(await guided.continue({ stateToken, ackToken, output }));
+  let walked = given(await guided.start({ workflowId: 'wr.bug-investigation' }));
+  for (let steps = 0; steps < 4; steps += 1) walked = given(await guided.continue(filledIn(walked)));
   const text = (words: string | RegExp) => (page: Page) => page.getByText(words).first().waitFor();
   const diff = (page: Page) => page.getByLabel('As it would be').waitFor();
   const asked = given(await client.decisions({ run: waiting })).approvals[0]?.approvalId;
   return [
     ['briefing', '/', text('seven days')],
     ['queue', `/queue?decision=${asked}`, diff],
-    ['runs', '/runs', text('nightly')],
+    ['runs', '/runs', page => page.locator('.runline .tag').first().waitFor()],
     ['run', `/runs/${waiting}?node=changelog`, diff],
     [
       'run-graph',
@@ -69,9 +80,16 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
     ['run-failed', `/runs/${failed}?node=smoke-test`, text('the database is not there')],
     ['failures', '/failures', text('times in a row')],
     ['artifacts', '/artifacts', text('bytes')],
-    ['workflows', `/workflows?session=${started.sessionId}`, text('May I see the build server?')],
-    ['start', `/start?like=${waiting}`, text('What it is given')],
+    ['workflows', `/workflows?session=${walked.sessionId}`, page => page.locator('.react-flow__node').nth(4).waitFor()],
+    ['workflow-forms', '/workflows?workflow=wr.research', text('"metricsProfile"')],
+    ['start', `/start?like=${waiting}`, page => page.getByLabel('version (if you like)').waitFor()],
     ['settings', '/settings', text('Safety')],
+    [
+      'settings-server',
+      '/settings',
+      page => page.getByRole('heading', { name: 'Providers and keys' }).evaluate(part => part.scrollIntoView()),
+    ],
+    ['developer', `/developer?run=${waiting}`, text('"contractVersion"')],
   ];
 
   async function start(

@@ -1,7 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { SessionNode } from '@signalbox/model';
 import {
-  Background,
   Controls,
   Handle,
   type Node,
@@ -83,7 +82,6 @@ export function SessionGraph({ run, current, onCurrent }: SessionGraphProps) {
         minZoom={0.1}
         proOptions={{ hideAttribution: true }}
       >
-        <Background gap={24} size={1} />
         <Controls showInteractive={false} />
       </ReactFlow>
     </div>
