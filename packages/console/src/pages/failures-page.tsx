@@ -107,7 +107,17 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
     return done;
   };
   const each = async (members: readonly RunSummary[], act: (run: RunId) => ReturnType<typeof retry>) => {
-    for (const { id } of members) if (!(await send(() => act(id)))) return;
+    // One that refuses does not keep the others from it; what it said is shown in the end.
+    let refused: Awaited<ReturnType<typeof act>> | undefined;
+    for (const { id } of members) {
+      await send(async () => {
+        const done = await act(id);
+        if (!done.ok) refused = done;
+        return done;
+      });
+    }
+    const last = refused;
+    if (last !== undefined) await send(async () => last);
   };
   return (
     <section aria-label={message} className="failure">

@@ -45,6 +45,16 @@ export function WorkflowView({ workflow, pinned }: WorkflowViewProps) {
               </ul>
             </section>
           )}
+          {data.clarificationPrompts.length > 0 && (
+            <section>
+              <h3 className="eyebrow">An agent asks you first</h3>
+              <ul className="list-disc pl-5">
+                {data.clarificationPrompts.map(one => (
+                  <li key={one}>{one}</li>
+                ))}
+              </ul>
+            </section>
+          )}
           <section>
             <h3 className="eyebrow">Steps</h3>
             <ol className="steps">
