@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeHasher } from '@signalbox/journal';
-import { Bug, err, ok, type RunId } from '@signalbox/model';
+import { Bug, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type CommandAnswer,
   editFault,
@@ -47,6 +47,8 @@ const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFil
 });
 /** Runs that are driven here, sub-plans included. */
 const lives = new Map<RunId, PlanRun>();
+/** Runs whose plan is being loaded. */
+const loading = new Map<RunId, Promise<unknown>>();
 const verdicts = new Map<RunId, StopVerdict>();
 const queries = new Map<string, Queries>();
 const progresses = new Map<string, TaskRequest['progress']>();
@@ -80,6 +82,7 @@ const calls: ThreadCalls = {
   verify: ({ dataDirectory, run, expectHead }) => verifyRun(dataDirectory, run, expectHead),
   drive,
   async command(run, command) {
+    await loading.get(run);
     const live = lives.get(run);
     return live === undefined ? 'over' : obey(live, command);
   },
@@ -130,9 +133,23 @@ const executor: TaskExecutor = {
 };
 
 async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
+  const { run } = job;
+  const taking = takeUp(job);
+  loading.set(run, taking);
+  const taken = await taking.finally(() => loading.delete(run));
+  if (!taken.ok) return { status: 'not-loaded', error: taken.error };
+  try {
+    return await taken.value.finished;
+  } finally {
+    lives.delete(run);
+    verdicts.delete(run);
+  }
+}
+
+async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
   const { run, source, owner, create, changed, limit, trace, database, directory, refused, workspace } = job;
   const loaded = await plans.load(source);
-  if (!loaded.ok) return { status: 'not-loaded', error: loaded.error };
+  if (!loaded.ok) return loaded;
   verdicts.set(run, limit);
   const live = runPlan({
     plan: loaded.value.plan,
@@ -159,12 +176,7 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     ...machine,
   });
   lives.set(run, live);
-  try {
-    return await live.finished;
-  } finally {
-    lives.delete(run);
-    verdicts.delete(run);
-  }
+  return ok(live);
 }
 
 /** Opened when a plan asks its first question. */
