@@ -165,6 +165,11 @@ describe('what a person does to it', () => {
     )?.event;
     expect(edit).toMatchObject({ key: 'shipping', by: 'ada', reason: '<b>the customer</b> waits' });
     expect(given(await live.client.run(run)).record.frames).toBeGreaterThan(frames);
+    await tab('Now');
+    await page
+      .getByRole('region', { name: 'How it came to this' })
+      .getByText('edited shipping: <b>the customer')
+      .waitFor();
     await tab('Events');
     await page.getByLabel('only what people did').check();
     const line = page.getByRole('listitem').filter({ hasText: 'state.edited' });

@@ -8,9 +8,10 @@ import { useNow } from '../frame/use-now.ts';
 import { Tail } from '../inspector/tail.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { actWords } from '../story/act-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork, workKinds } from '../story/tree-rows.ts';
-import { nodeStanding, span } from '../story/words.ts';
+import { doerOf, nodeStanding, span } from '../story/words.ts';
 import { Watched } from './watched.tsx';
 
 interface NowTabProps {
@@ -116,7 +117,7 @@ function Outcome({ run, known }: { readonly run: RunId; readonly known: Json | u
 
 const MOVES_SHOWN = 8;
 
-/** The last things that happened to nodes: how it came to this. */
+/** The last things that happened to nodes, and what people did: how it came to this. */
 function LastMoves({
   story: { events, nodes },
   onCurrent,
@@ -124,19 +125,33 @@ function LastMoves({
   readonly story: RunStory;
   onCurrent(node: string): void;
 }) {
-  const moves = events.filter(({ type }) => type === 'node.status').slice(-MOVES_SHOWN);
+  const moves = events
+    .filter(event => event.type === 'node.status' || actWords(event) !== undefined)
+    .slice(-MOVES_SHOWN);
   if (moves.length === 0) return null;
+  const linkTo = (id: string) => (
+    <button type="button" className="linklike" onClick={() => onCurrent(id)}>
+      {nodes.get(id)?.label ?? id}
+    </button>
+  );
   return (
     <Panel title="How it came to this">
       <ol className="moves">
-        {moves.map(({ seq, node, from, to, blockReason }) => {
-          const id = String(node);
-          return (
+        {moves.map(event => {
+          const { seq, node, from, to, blockReason } = event;
+          const act = actWords(event);
+          return act !== undefined ? (
+            <li key={seq}>
+              <Lamp signal="waiting" />
+              {typeof node === 'string' && linkTo(node)}
+              <span className="text-muted">
+                <strong className="who">{doerOf(event) ?? 'somebody'}</strong> {act}
+              </span>
+            </li>
+          ) : (
             <li key={seq}>
               <Lamp signal={nodeStanding(statusOf(to)).signal} />
-              <button type="button" className="linklike" onClick={() => onCurrent(id)}>
-                {nodes.get(id)?.label ?? id}
-              </button>
+              {linkTo(String(node))}
               <span className="text-muted">
                 {nodeStanding(statusOf(from)).word} → {nodeStanding(statusOf(to)).word}
                 {typeof blockReason === 'string' && `: ${blockReason}`}

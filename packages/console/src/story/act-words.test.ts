@@ -1,0 +1,32 @@
+import type { WireEvent } from '@signalbox/model';
+import { describe, expect, it } from 'vitest';
+import { actWords } from './act-words.ts';
+
+const words = (type: string, fields: object = {}) => actWords({ type, by: 'ada', ...fields } as unknown as WireEvent);
+
+describe('what a person did', () => {
+  it('[K55] is told in words', () => {
+    expect([
+      words('operator.acted', { action: 'retry', node: 'a' }),
+      words('operator.acted', { action: 'something new' }),
+      words('state.edited', { key: 'shipping', reason: 'the customer waits' }),
+      words('signal.received', { name: 'freeze' }),
+      words('call.undone', { tool: 'edit_file' }),
+      words('run.kept', { kept: true }),
+      words('run.kept', { kept: false }),
+    ]).toEqual([
+      'ran it again',
+      'something new',
+      'edited shipping: the customer waits',
+      'sent the signal freeze',
+      'undid edit_file',
+      'wants it kept for ever',
+      'lets it be collected again',
+    ]);
+  });
+
+  it('[K55] is told of nothing else', () => {
+    for (const type of ['frame.committed', 'node.status', 'task.ended', 'handler.ran'])
+      expect(words(type)).toBeUndefined();
+  });
+});

@@ -1,0 +1,43 @@
+import type { WireEvent } from '@signalbox/model';
+
+/** What a person did, as an event tells it: `edited shipping: the customer waits`. Undefined where no person did it. */
+export function actWords(event: WireEvent): string | undefined {
+  const text = (field: string): string => {
+    const value = event[field];
+    return typeof value === 'string' ? value : '';
+  };
+  switch (event.type) {
+    case 'operator.acted':
+      return pastOf[text('action')] ?? text('action');
+    case 'decision.answered':
+      return 'answered a question';
+    case 'signal.received':
+      return `sent the signal ${text('name')}`;
+    case 'state.edited':
+      return `edited ${text('key')}: ${text('reason')}`;
+    case 'node.policy':
+      return 'set other rules for its retries';
+    case 'call.undone':
+      return `undid ${text('tool')}`;
+    case 'run.forked':
+      return 'forked it off';
+    case 'run.imported':
+      return 'imported it';
+    case 'run.kept':
+      return event.kept === true ? 'wants it kept for ever' : 'lets it be collected again';
+    case 'run.collapsed':
+      return 'had frames of it collected';
+    default:
+      return undefined;
+  }
+}
+
+const pastOf: Readonly<Record<string, string>> = {
+  pause: 'paused it',
+  resume: 'resumed it',
+  stop: 'stopped it',
+  terminate: 'terminated it',
+  retry: 'ran it again',
+  cancel: 'canceled it',
+  reset: 'reset its counter',
+};
