@@ -20,6 +20,8 @@ export interface LiveConsole {
   /** A plan's file, by its name. */
   plan(name: string): string;
   readonly dataDirectory: string;
+  /** Where workflows of the project are looked for. */
+  readonly workflows: string;
   /** Where agents work. */
   readonly project: string;
   /** What agents are given of guided workflows. */
@@ -43,10 +45,13 @@ export async function openLiveConsole(): Promise<LiveConsole> {
     string,
     string,
   ];
+  const workflows = path.join(folder, 'workflows');
+  mkdirSync(workflows);
+  const directories = [{ kind: 'project', directory: workflows }] as const;
   cpSync(plans, path.join(folder, 'plans'), { recursive: true });
   mkdirSync(project);
   writeFileSync(path.join(project, 'CHANGES.md'), '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n');
-  const guided = openGuidedTools({ dataDirectory, directories: [], machine: thisMachine() });
+  const guided = openGuidedTools({ dataDirectory, directories, machine: thisMachine() });
   let home: Home | undefined;
   let server: RunningServer | undefined;
 
@@ -62,7 +67,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
       port: server?.port ?? 0,
       timers,
       guided,
-      sessions: openGuidedSessions({ dataDirectory, directories: [], machine }),
+      sessions: openGuidedSessions({ dataDirectory, directories, machine }),
       users: openUsers(dataDirectory, machine),
       settings: home.settings({ directoryFrom: 'program', workflowDirectories: [] }),
       consoleDirectory: built.directory,
@@ -83,6 +88,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
     token: TOKEN,
     plan: name => path.join(folder, 'plans', `${name}.tsx`),
     dataDirectory,
+    workflows,
     project,
     guided,
     broken,

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -294,6 +294,28 @@ describe('guided workflows', () => {
   });
 });
 
+describe('a workflow that was changed', () => {
+  it('[K61] is held against what a run is pinned to, side by side', async () => {
+    const file = path.join(live.workflows, 'tidy.json');
+    const write = (title: string) => {
+      const steps = [{ id: 'look', title, prompt: 'Look at what lies around, and note it.' }];
+      const about = { id: 'project.tidy', name: 'Tidy', description: 'Tidies up.', version: '1.0.0' };
+      writeFileSync(file, JSON.stringify({ ...about, steps }));
+    };
+    write('Look');
+    const { sessionId } = given(await live.guided.start({ workflowId: 'project.tidy' }));
+    await open(`/workflows?session=${sessionId}`);
+    await page.getByRole('link', { name: 'what it is pinned to' }).waitFor();
+    write('Look around twice');
+    await isShown('The source of its workflow has changed since.');
+    await page.getByRole('link', { name: 'Compare them' }).click();
+    await isShown('Its source has changed since the run was pinned');
+    await page.getByLabel('As it would be').getByText('Look around twice').first().waitFor();
+    await page.getByRole('region', { name: 'Pinned', exact: true }).getByText('"Look"').first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
 describe('a session whose log is damaged', () => {
   it('[K69] says so, shows what comes before the damage, and goes on with nothing', async () => {
     const started = given(await live.guided.start({ workflowId: 'wr.code-review' }));
@@ -330,7 +352,7 @@ describe('what the server says of itself', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K65] somebody gets a token of their own, shown once; what they do has their name; removed, it is void', async () => {
+  it('[K65] somebody gets a token of their own, shown once; the server knows them by it; removed, it is void', async () => {
     await page.getByLabel('Name of a new user').fill('ada');
     await page.getByRole('button', { name: 'Add a user' }).click();
     const told = page.getByRole('region', { name: 'Token of ada' });

@@ -1,6 +1,14 @@
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, type Json, ok, type Result, type WorkflowForms } from '@signalbox/model';
+import {
+  canonicalJson,
+  type Digest,
+  type ErrorEnvelope,
+  type Json,
+  ok,
+  type Result,
+  type WorkflowForms,
+} from '@signalbox/model';
 import {
   bundledPlace,
   type CompiledWorkflowSnapshotV1,
@@ -47,7 +55,8 @@ export async function workflowForms(
 function formOf(workflowHash: Digest, snapshot: CompiledWorkflowSnapshotV1): NonNullable<WorkflowForms['compiled']> {
   return {
     workflowHash,
-    content: snapshot as unknown as Json,
+    // Members in one order, whatever the snapshot was read from: what differs between two is what was changed.
+    content: JSON.parse(canonicalJson(snapshot)) as Json,
     steps: snapshot.steps.map(({ stepId, title, provenance }) => ({ stepId, title, provenance })),
   };
 }
