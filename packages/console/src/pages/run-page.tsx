@@ -1,7 +1,7 @@
 import { type RunId, runId } from '@signalbox/model';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Empty, ErrorBox, LinkBanner } from '../frame/notices.tsx';
 import { Inspector } from '../inspector/inspector.tsx';
 import { ArtifactsTab } from '../run/artifacts-tab.tsx';
@@ -45,8 +45,12 @@ function OneRun({ run }: { readonly run: RunId }) {
   const [frame, setFrame] = useFrameOfPlace(place, change =>
     navigate({ search: ({ frame: _, ...rest }: RunPlace) => ({ ...rest, ...change }), replace: true }),
   );
-  const go = (change: RunPlace) =>
-    void navigate({ search: (before: RunPlace) => ({ ...before, ...change }), replace: true });
+  // The same functions each time: the tree is drawn again only when something of it changed.
+  const go = useCallback(
+    (change: RunPlace) => void navigate({ search: (before: RunPlace) => ({ ...before, ...change }), replace: true }),
+    [navigate],
+  );
+  const lookAt = useCallback((id: string) => go({ node: id }), [go]);
   const [query, setQuery] = useState('');
   const view = useFrame(run, frame);
   const lastChange = useMemo(
@@ -81,7 +85,6 @@ function OneRun({ run }: { readonly run: RunId }) {
   const shown = current === undefined ? undefined : tree.find(({ id }) => id === current);
   const canEdit = summary.record.status !== 'completed' && dangerous === 'ask';
   const isGone = isCollected(summary.record, frame);
-  const lookAt = (id: string) => go({ node: id });
   return (
     <div className="runpage">
       <title>{`${summary.record.name} · Signalbox`}</title>

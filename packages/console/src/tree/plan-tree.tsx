@@ -32,7 +32,6 @@ export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current
     getScrollElement: () => box.current,
     estimateSize: () => LINE_HEIGHT,
     overscan: 12,
-    getItemKey: index => rows[index]?.node.id ?? index,
   });
   const at = Math.max(
     0,
