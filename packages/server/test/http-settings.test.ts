@@ -244,6 +244,10 @@ describe('users', () => {
     ]);
     const stopped = (await events(waiting)).filter(event => 'by' in event);
     expect(stopped).toMatchObject([{ type: 'operator.acted', action: 'stop', by: 'ada' }]);
+    const own = await value(ada.start({ file: path.join(folder, 'asks.tsx') }));
+    await home.host.finished(own.id);
+    expect((await events(own.id)).filter(event => 'by' in event)).toMatchObject([{ type: 'run.created', by: 'ada' }]);
+    expect(await value(operator.replay(own.id))).toMatchObject({ ok: true });
     const file = readFileSync(path.join(folder, 'data', 'users', 'ada.json'), 'utf8');
     expect(file).not.toContain(token);
   });

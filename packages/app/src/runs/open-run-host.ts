@@ -199,7 +199,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   }
 
   async function start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>> {
-    const { file, input, name, tags = [], correlationId, limits = {}, directory, idempotencyKey } = request;
+    const { file, input, name, tags = [], correlationId, limits = {}, directory, idempotencyKey, by } = request;
     const first = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
     if (first !== undefined) return ok(first);
     const source: PlanSource = { kind: 'file', file: path.resolve(file) };
@@ -216,6 +216,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const finished = drive({
       ...job(run, source, [], place.value),
       limit,
+      ...(by === undefined ? {} : { startedBy: by }),
       create: {
         name: name ?? loaded.value.name,
         tags,

@@ -63,6 +63,8 @@ export interface StartRequest {
   readonly directory?: string | undefined;
   /** A run that was started with the same key before is answered instead of a new one. */
   readonly idempotencyKey?: string | undefined;
+  /** Who asks, as the events say it. */
+  readonly by?: string | undefined;
 }
 
 export interface ResumeRequest {

@@ -111,6 +111,7 @@ export interface DriveJob {
   readonly source: PlanSource;
   readonly owner: OwnerId;
   readonly create?: PlanRunOptions['create'];
+  readonly startedBy?: string;
   /** What is not as it was when the run was driven last. */
   readonly changed: readonly string[];
   readonly limit: StopVerdict;

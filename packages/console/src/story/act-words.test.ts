@@ -14,6 +14,7 @@ describe('what a person did', () => {
       words('call.undone', { tool: 'edit_file' }),
       words('run.kept', { kept: true }),
       words('run.kept', { kept: false }),
+      words('run.created'),
     ]).toEqual([
       'ran it again',
       'something new',
@@ -22,11 +23,13 @@ describe('what a person did', () => {
       'undid edit_file',
       'wants it kept for ever',
       'lets it be collected again',
+      'started it',
     ]);
   });
 
   it('[K55] is told of nothing else', () => {
     for (const type of ['frame.committed', 'node.status', 'task.ended', 'handler.ran'])
       expect(words(type)).toBeUndefined();
+    expect(words('run.created', { by: undefined })).toBeUndefined();
   });
 });

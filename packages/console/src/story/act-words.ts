@@ -19,6 +19,8 @@ export function actWords(event: WireEvent): string | undefined {
       return 'set other rules for its retries';
     case 'call.undone':
       return `undid ${text('tool')}`;
+    case 'run.created':
+      return text('by') === '' ? undefined : 'started it';
     case 'run.forked':
       return 'forked it off';
     case 'run.imported':

@@ -28,6 +28,8 @@ export interface PlanRunOptions {
   readonly run: RunId;
   /** A run that is not there yet: its first commit creates it. Without this, the run is taken up as it is. */
   readonly create?: Omit<NewRun, 'driver' | 'status' | 'phase'>;
+  /** Who started it, as its first event says it. */
+  readonly startedBy?: string;
   readonly owner: OwnerId;
   readonly commit: Commit;
   readonly reader: RunReader;

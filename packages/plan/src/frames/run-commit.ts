@@ -25,7 +25,7 @@ export function createRunCommit(
   onCommitted: (writes: WriteSet) => void,
   takeBlobs: () => readonly Uint8Array[],
 ): RunCommit {
-  const { run, clock, ids, create, owner } = options;
+  const { run, clock, ids, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined;
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
@@ -44,6 +44,7 @@ export function createRunCommit(
         driver: 'plan',
         name: create.name,
         ...(create.origin === undefined ? {} : { origin: create.origin }),
+        ...(startedBy === undefined ? {} : { by: startedBy }),
       });
       return { kind: 'create', run: { ...create, driver: 'plan', status: 'running', phase, owner } };
     }

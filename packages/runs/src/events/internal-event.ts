@@ -32,7 +32,13 @@ const effectFields = { node: nodeKey, effect: text.min(1), frame: frameIndex };
  * Events say what changed and where to find it; values live once, in the rows they are about.
  */
 export const internalEvent = z.discriminatedUnion('type', [
-  of('run.created', { driver: z.enum(['plan', 'workflow', 'graph']), name: text, origin: runOrigin.optional() }),
+  of('run.created', {
+    driver: z.enum(['plan', 'workflow', 'graph']),
+    name: text,
+    origin: runOrigin.optional(),
+    /** Who started it; absent where nobody did, and in logs of before this was said. */
+    by: text.optional(),
+  }),
   of('run.claimed', { epoch: z.int().nonnegative(), owner: ownerId }),
   of('run.resumed', { frame: frameIndex.optional(), changed: z.array(text).readonly() }),
   of('run.status', {

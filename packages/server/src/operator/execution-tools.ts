@@ -58,6 +58,7 @@ Back comes the execution with its id. Next: read signalbox://executions/{id}, or
         limits: config,
         idempotencyKey: idempotency_key,
         correlationId: correlation_id,
+        by: desk.by,
       });
       return started.ok ? summaryNow(desk, started.value) : started;
     },

@@ -37,6 +37,7 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
       ...body.value,
       input: body.value.input ?? {},
       ...(key.data !== undefined && { idempotencyKey: key.data }),
+      by: context.get('user'),
     });
     return started.ok ? answerRun(host, context, started.value, 201) : refuse(context, started.error);
   });

@@ -9,7 +9,7 @@ export function ownSurface({ host, owned, close }: Home, dataDirectory: string, 
   return {
     isOwner: true,
     reader: host.reader,
-    start: request => host.start(request),
+    start: request => host.start({ ...request, by: BY }),
     resume: (run, request) => host.resume(run, { ...request, by: BY }),
     act: (run, action) => host.act(run, action, BY),
     fork: (run, request) => host.fork(run, request, BY),
