@@ -1,14 +1,13 @@
-import { Graph, layout } from '@dagrejs/dagre';
 import type { TreeNode } from '@signalbox/model';
 import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
 import { useMemo } from 'react';
+import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
 import { Lamp } from '../frame/lamp.tsx';
 import { Empty } from '../frame/notices.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 const MOST = 400;
-const WIDTH = 150;
-const HEIGHT = 40;
+const SHAPE: GraphShape = { direction: 'LR', width: 150, height: 40, gaps: [12, 28] };
 
 interface PlanGraphProps {
   readonly nodes: readonly TreeNode[];
@@ -23,7 +22,10 @@ const nodeTypes = { plan: Box };
 export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
   // Where boxes are depends on who is whose child alone: what a node is doing does not move it.
   const shape = nodes.map(({ id, parent }) => `${id}<${parent ?? ''}`).join('|');
-  const places = useMemo(() => (nodes.length > MOST ? new Map() : placesOf(nodes)), [shape]);
+  const places = useMemo(
+    () => (nodes.length > MOST ? new Map() : graphPlaces(nodes, SHAPE, siblingsInOrder(nodes))),
+    [shape],
+  );
   if (nodes.length > MOST) {
     return <Empty title={`${nodes.length} nodes are too many for a picture: the tree has them all`} />;
   }
@@ -73,21 +75,6 @@ function Box({ data: { node } }: NodeProps<PlanNode>) {
       {node.kind !== node.label && <span className="kind">{node.kind}</span>}
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
-  );
-}
-
-function placesOf(nodes: readonly TreeNode[]): ReadonlyMap<string, { readonly x: number; readonly y: number }> {
-  const graph = new Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 28 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of nodes) graph.setNode(id, { width: WIDTH, height: HEIGHT });
-  for (const { id, parent } of nodes) if (parent !== undefined) graph.setEdge(parent, id);
-  layout(graph, { constraints: siblingsInOrder(nodes) });
-  return new Map(
-    nodes.map(({ id }) => {
-      const { x, y } = graph.node(id) as { readonly x: number; readonly y: number };
-      return [id, { x: x - WIDTH / 2, y: y - HEIGHT / 2 }];
-    }),
   );
 }
 

@@ -5,6 +5,7 @@ import { type KeyDiff, stateDiff } from '../story/state-diff.ts';
 import type { State, Volatile } from '../story/use-frame.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { togglePin, usePins } from './pins.ts';
+import { StateValue } from './state-value.tsx';
 import { VolatileTable } from './volatile-table.tsx';
 
 interface StateTabProps {
@@ -42,22 +43,13 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
           </tr>
         </thead>
         <tbody>
-          {keys.map(({ key, kind, before: old, after }) => (
-            <tr key={key} data-change={kind}>
+          {keys.map(({ key, ...diff }) => (
+            <tr key={key} data-change={diff.kind}>
               <th scope="row">
-                {key} {kind !== 'same' && <span className="change-mark">{marks[kind]}</span>}
+                {key} {diff.kind !== 'same' && <span className="change-mark">{marks[diff.kind]}</span>}
               </th>
               <td>
-                {kind !== 'same' && old !== undefined && (
-                  <pre className="value-old">
-                    <del>{textOf(old)}</del>
-                  </pre>
-                )}
-                {after !== undefined && (
-                  <pre className={kind === 'same' ? '' : 'value-new'}>
-                    {kind === 'same' ? textOf(after) : <ins>{textOf(after)}</ins>}
-                  </pre>
-                )}
+                <StateValue diff={diff} textOf={textOf} />
               </td>
               <td>
                 <button

@@ -1,6 +1,7 @@
 import type { Json } from '@signalbox/model';
 import { stateDiff } from '../story/state-diff.ts';
 import type { State, Volatile } from '../story/use-frame.ts';
+import { StateValue } from './state-value.tsx';
 
 interface VolatileTableProps {
   readonly volatile: Volatile;
@@ -16,22 +17,13 @@ export function VolatileTable({ volatile, before }: VolatileTableProps) {
     <table className="state">
       <caption className="eyebrow">Volatile, as far as the render read it</caption>
       <tbody>
-        {keys.map(({ key, kind, before: old, after }) => (
-          <tr key={key} data-change={kind}>
+        {keys.map(({ key, ...diff }) => (
+          <tr key={key} data-change={diff.kind}>
             <th scope="row">
-              {key} {kind !== 'same' && <span className="change-mark">{marks[kind]}</span>}
+              {key} {diff.kind !== 'same' && <span className="change-mark">{marks[diff.kind]}</span>}
             </th>
             <td>
-              {kind !== 'same' && old !== undefined && (
-                <pre className="value-old">
-                  <del>{wordsOf(old)}</del>
-                </pre>
-              )}
-              {after !== undefined && (
-                <pre className={kind === 'same' ? '' : 'value-new'}>
-                  {kind === 'same' ? wordsOf(after) : <ins>{wordsOf(after)}</ins>}
-                </pre>
-              )}
+              <StateValue diff={diff} textOf={wordsOf} />
             </td>
           </tr>
         ))}

@@ -1,4 +1,3 @@
-import { Graph, layout } from '@dagrejs/dagre';
 import type { SessionNode } from '@signalbox/model';
 import {
   Controls,
@@ -10,13 +9,13 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react';
 import { useEffect, useMemo, useState } from 'react';
+import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
 import { Lamp } from '../frame/lamp.tsx';
 import { Empty } from '../frame/notices.tsx';
 import { placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
 const MOST = 400;
-const WIDTH = 210;
-const HEIGHT = 40;
+const SHAPE: GraphShape = { direction: 'TB', width: 210, height: 40, gaps: [24, 26] };
 /** So many of the last places are in sight when a new one comes. */
 const IN_SIGHT = 6;
 
@@ -33,8 +32,9 @@ const nodeTypes = { place: Box };
 export function SessionGraph({ run, current, onCurrent }: SessionGraphProps) {
   const { nodes, preferredTip } = run;
   const [flow, setFlow] = useState<ReactFlowInstance<Place>>();
-  const shape = nodes.map(({ nodeId, parentNodeId }) => `${nodeId}<${parentNodeId ?? ''}`).join('|');
-  const places = useMemo(() => (nodes.length > MOST ? new Map() : placesOf(nodes)), [shape]);
+  const parts = nodes.map(({ nodeId, parentNodeId }) => ({ id: nodeId, parent: parentNodeId ?? undefined }));
+  const shape = parts.map(({ id, parent }) => `${id}<${parent ?? ''}`).join('|');
+  const places = useMemo(() => (parts.length > MOST ? new Map() : graphPlaces(parts, SHAPE)), [shape]);
   const tip = preferredTip ?? nodes.at(-1)?.nodeId;
   useEffect(() => {
     const seen = nodes.filter(({ isOnPreferredPath }) => isOnPreferredPath).slice(-IN_SIGHT);
@@ -97,23 +97,5 @@ function Box({ data: { node, run } }: NodeProps<Place>) {
       <span className="truncate">{titleOf(node)}</span>
       <Handle type="source" position={Position.Bottom} isConnectable={false} />
     </div>
-  );
-}
-
-function placesOf(nodes: readonly SessionNode[]): ReadonlyMap<string, { readonly x: number; readonly y: number }> {
-  const graph = new Graph();
-  graph.setGraph({ rankdir: 'TB', nodesep: 24, ranksep: 26 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  const known = new Set<string>(nodes.map(({ nodeId }) => nodeId));
-  for (const { nodeId } of nodes) graph.setNode(nodeId, { width: WIDTH, height: HEIGHT });
-  for (const { nodeId, parentNodeId } of nodes) {
-    if (parentNodeId !== null && known.has(parentNodeId)) graph.setEdge(parentNodeId, nodeId);
-  }
-  layout(graph);
-  return new Map(
-    nodes.map(({ nodeId }) => {
-      const { x, y } = graph.node(nodeId) as { readonly x: number; readonly y: number };
-      return [nodeId, { x: x - WIDTH / 2, y: y - HEIGHT / 2 }];
-    }),
   );
 }

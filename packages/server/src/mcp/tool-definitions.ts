@@ -5,10 +5,9 @@ import type * as z from 'zod';
 /** A function of the port, by its name there. */
 export type ToolKey = keyof GuidedTools;
 
-/** A tool as agents see it. What it takes and answers is the port's; the words are here and nowhere else. */
-export interface ToolDefinition {
-  readonly key: ToolKey;
-  /** The name that agents call it by. */
+/** A tool as whoever calls it sees it. */
+export interface DescribedTool {
+  /** The name that it is called by. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -22,6 +21,11 @@ export interface ToolDefinition {
   readonly template: Readonly<Record<string, Json>>;
   readonly input: z.ZodType;
   readonly answer: z.ZodType;
+}
+
+/** A tool of agents. What it takes and answers is the port's; the words are here and nowhere else. */
+export interface ToolDefinition extends DescribedTool {
+  readonly key: ToolKey;
 }
 
 /** Said once to whoever connects. */

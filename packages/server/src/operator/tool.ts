@@ -1,7 +1,8 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { RunHost } from '@signalbox/app/runs';
-import { type ErrorEnvelope, type Json, ok, type Result, text } from '@signalbox/model';
+import { type ErrorEnvelope, ok, type Result, text } from '@signalbox/model';
 import type * as z from 'zod';
+import type { DescribedTool } from '../mcp/tool-definitions.ts';
 import { knownRun } from '../routes/known-run.ts';
 import { summaryOf } from './resource-reads.ts';
 
@@ -23,20 +24,7 @@ export interface Answered {
 export type Answer = Promise<Result<Answered, ErrorEnvelope>>;
 
 /** What a program of an operator can do (PRD 10.4), with the names that the specification gives it. */
-export interface OperatorTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
-    readonly openWorldHint: boolean;
-  };
-  /** A call as it can be sent; texts in angle brackets are to be replaced. */
-  readonly template: Readonly<Record<string, Json>>;
-  readonly input: z.ZodType;
-  readonly answer: z.ZodType;
+export interface OperatorTool extends DescribedTool {
   /** `input` was checked. */
   call(desk: ToolDesk, input: unknown): Answer;
 }
