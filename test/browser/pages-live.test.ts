@@ -255,6 +255,22 @@ describe('guided workflows', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('[K70] a workflow is started from its page, and waits there for an agent', async () => {
+    await open('/workflows?workflow=wr.code-review');
+    const form = page.getByRole('form', { name: 'Start wr.code-review' });
+    await form.getByLabel('The folder of the work').fill('not a path');
+    await form.getByRole('button', { name: 'Start' }).click();
+    await form.getByText('It was not started').waitFor();
+    await form.getByLabel('The folder of the work').fill(live.project);
+    await form.getByRole('button', { name: 'Start' }).click();
+    await page.waitForURL(/session=/);
+    await page.locator('.react-flow__node').first().waitFor();
+    const session = new URL(page.url()).searchParams.get('session');
+    const { candidates } = given(await live.guided.resume({ workspacePath: live.project }));
+    expect(candidates.map(({ sessionId }) => String(sessionId))).toContain(session);
+    expect(complaints).toEqual([]);
+  });
+
   it('[K67] a guided run is among the runs and what it asks is in the queue, and both lead to its session', async () => {
     const started = given(await live.guided.start({ workflowId: 'wr.research' }));
     const needsFromUser = [{ reason: 'needs_user_account_access' as const, summary: 'May I see the archive?' }];

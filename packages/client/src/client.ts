@@ -67,11 +67,14 @@ import {
   type Settings,
   type SpendingList,
   type StartBody,
+  type StartedSession,
+  type StartSessionBody,
   sessionDetail,
   sessionGap,
   sessionList,
   settings,
   spendingList,
+  startedSession,
   type TaskList,
   type TaskStatus,
   type TransitionList,
@@ -232,6 +235,8 @@ export interface Client {
   /** Guided sessions; a server without guided workflows has no such route. */
   sessions(page?: ListOptions): Answer<SessionList>;
   session(session: SessionId): Answer<SessionDetail>;
+  /** Starts a session for an agent to walk; the same key starts it once. */
+  startSession(body: StartSessionBody, options?: { readonly idempotencyKey?: string }): Answer<StartedSession>;
   answerGap(session: SessionId, gap: string, answer: GapAnswerBody): Answer<Pick<SessionGap, 'gapId'>>;
   workflows(page?: ListOptions): Answer<WorkflowList>;
   workflow(workflow: string): Answer<WorkflowDetail>;
@@ -341,6 +346,8 @@ export function createClient({
       request({ method: 'POST', path: `/api/approvals/${decision}/resolve`, body: answer, answer: wireDecision }),
     sessions: (page = {}) => request({ method: 'GET', path: '/api/sessions', query: { ...page }, answer: sessionList }),
     session: session => request({ method: 'GET', path: `/api/sessions/${session}`, answer: sessionDetail }),
+    startSession: (body, { idempotencyKey } = {}) =>
+      request({ method: 'POST', path: '/api/sessions', body, idempotencyKey, answer: startedSession }),
     answerGap: (session, gap, body) =>
       request({
         method: 'POST',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
-import { sessionDetail, sessionList, workflowDetail, workflowList } from '@signalbox/model';
+import { sessionDetail, sessionList, startedSession, workflowDetail, workflowList } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { afterAll, describe, expect, it } from 'vitest';
 import { NOTES } from '../../app/test/guided/support/agent-calls.ts';
@@ -58,6 +58,32 @@ describe('guided sessions over HTTP', () => {
     expect((await answer({ kind: 'answered', value: 'main', shown: gap.shown })).status).toBe(200);
     const again = await (await answer({ kind: 'answered', value: 'other' })).json();
     expect(again).toMatchObject({ answer: { kind: 'answered', value: 'main' } });
+  });
+
+  it('[V139] are started for an agent, which finds them; the same key starts one', async () => {
+    const start = (body: object, key = 'monday') =>
+      app.request('/api/sessions', {
+        method: 'POST',
+        headers: { ...auth, 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(body),
+      });
+    const asked = { workflowId: 'wr.research', context: { topic: 'caches' }, workspacePath: dataDirectory };
+    const first = await start(asked);
+    expect(first.status).toBe(201);
+    const text = await first.text();
+    expect(text).not.toMatch(/(st|ack|chk)\.v1\./);
+    const started = startedSession.parse(JSON.parse(text));
+    expect(started.workflowId).toBe('wr.research');
+    expect(startedSession.parse(await (await start(asked)).json())).toEqual(started);
+    const found = await tools.resume({ workspacePath: dataDirectory });
+    if (!found.ok) throw new Error(found.error.message);
+    expect(found.value.candidates.map(({ sessionId }) => sessionId)).toContain(started.sessionId);
+    expect(await code(await start({ workflowId: 'wr.none' }, 'other'))).toEqual([404, 'workflow/unknown']);
+    expect(await code(await start({ workflowId: 'wr.research', token: 'x' }, 'third'))).toEqual([
+      400,
+      'VALIDATION_ERROR',
+    ]);
+    expect(await code(await start(asked, 'x'.repeat(300)))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('[V93] that are not there are unknown', async () => {

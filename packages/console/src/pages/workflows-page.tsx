@@ -112,7 +112,12 @@ export function WorkflowsPage() {
             onPlace={at => void navigate({ search: { session, place: at }, replace: true })}
           />
         ) : workflow !== undefined ? (
-          <WorkflowView key={workflow} workflow={workflow} pinned={pinned} />
+          <WorkflowView
+            key={workflow}
+            workflow={workflow}
+            pinned={pinned}
+            onStarted={started => void navigate({ search: { session: started } })}
+          />
         ) : (
           <Empty title="Choose a session or a workflow to look at it" />
         )}

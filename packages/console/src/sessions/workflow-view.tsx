@@ -1,9 +1,10 @@
-import type { Json, WorkflowForms } from '@signalbox/model';
+import type { Json, SessionId, WorkflowForms } from '@signalbox/model';
 import { lazy, Suspense } from 'react';
 import { JsonView } from '../frame/json-view.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { StartSession } from './start-session.tsx';
 
 const SideBySide = lazy(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: component }) => ({ default: component })),
@@ -13,10 +14,11 @@ interface WorkflowViewProps {
   readonly workflow: string;
   /** What a run is pinned to, to be held against it. */
   readonly pinned: string | undefined;
+  onStarted(session: SessionId): void;
 }
 
 /** A workflow: what an agent sees before it starts, and what was written, compiled and pinned, side by side. */
-export function WorkflowView({ workflow, pinned }: WorkflowViewProps) {
+export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps) {
   const client = useClient();
   const described = useRead(['workflow', workflow], () => client.workflow(workflow));
   const forms = useRead(['forms', workflow, pinned], () => client.workflowForms(workflow, pinned));
@@ -69,10 +71,7 @@ export function WorkflowView({ workflow, pinned }: WorkflowViewProps) {
               ))}
             </ol>
           </section>
-          <p className="text-muted">
-            An agent starts it over MCP: <code>start_workflow</code> with <code>{`{"workflowId": "${workflow}"}`}</code>
-            . Connect one with <code>signalbox mcp</code>.
-          </p>
+          <StartSession key={workflow} workflow={workflow} source={forms.data?.source?.content} onStarted={onStarted} />
         </>
       )}
       {forms.error !== null && <ErrorBox error={forms.error} title="Its source cannot be shown" />}

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { digest } from '../digest.ts';
 import { nodeId, runId, sessionId } from '../ids.ts';
-import { text } from '../json.ts';
+import { jsonObject, text } from '../json.ts';
 import { guidedRunStatus } from '../status/run-status.ts';
 import { journalHealth as health } from './run-summary.ts';
 
@@ -113,6 +113,20 @@ export const gapAnswerBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('answered'), value: text, shown: digest.optional() }),
 ]);
 export type GapAnswerBody = z.infer<typeof gapAnswerBody>;
+
+/** Starts a guided session for an agent to walk. */
+export const startSessionBody = z.strictObject({
+  workflowId: text.min(1).max(200),
+  /** Facts that the workflow reads, by name. */
+  context: jsonObject.optional(),
+  /** Where the work is; an agent that works there finds the session first. */
+  workspacePath: text.min(1).max(4096).optional(),
+});
+export type StartSessionBody = z.infer<typeof startSessionBody>;
+
+/** What was started. Who walks it asks for its place: the tokens are not told here. */
+export const startedSession = z.object({ sessionId, runId, workflowId: text });
+export type StartedSession = z.infer<typeof startedSession>;
 
 /** A workflow of the catalogue. One without a hash cannot be started; its problems say why. */
 export const workflowList = z.object({

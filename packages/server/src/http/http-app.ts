@@ -39,7 +39,7 @@ export interface HttpAppOptions {
   readonly agentMcp?: McpRoute | undefined;
   /** Guided sessions, and the catalogue of workflows. */
   readonly sessions?: GuidedSessions | undefined;
-  readonly workflows?: Pick<GuidedTools, 'list' | 'inspect'> | undefined;
+  readonly workflows?: Pick<GuidedTools, 'list' | 'inspect' | 'start'> | undefined;
   readonly metrics?: RunMetrics | undefined;
   /** People with tokens of their own. */
   readonly users?: Users | undefined;
@@ -103,7 +103,7 @@ export function createHttpApp({
   app.route('/api/providers', providerRoutes(host.providers));
   if (users !== undefined) app.route('/api/users', userRoutes(users));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
-  if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions));
+  if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions, workflows));
   if (sessions !== undefined) app.route('/api/workflows', workflowFormRoutes(sessions));
   if (workflows !== undefined) app.route('/api/workflows', workflowRoutes(workflows));
   app.route('/api', bundleRoutes(host));

@@ -1,4 +1,4 @@
-import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
+import type { GuidedSessions, GuidedTools, StartInput } from '@signalbox/app/guided';
 import {
   type ErrorEnvelope,
   err,
@@ -10,9 +10,11 @@ import {
   type SessionDetail,
   type SessionId,
   type SessionList,
+  type StartedSession,
   sessionDetail,
   sessionId,
   sessionList,
+  startSessionBody,
   type WorkflowList,
   workflowDetail,
   workflowList,
@@ -22,8 +24,21 @@ import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
 import { pageOf } from './paging.ts';
 
 /** Guided sessions: what agents walked, what waits in them, and the person's answers. */
-export function sessionRoutes(sessions: GuidedSessions): Hono {
+export function sessionRoutes(sessions: GuidedSessions, tools?: Pick<GuidedTools, 'start'>): Hono {
   const routes = new Hono();
+
+  if (tools !== undefined) {
+    routes.post('/', async context => {
+      const body = await readBody(context, startSessionBody);
+      if (!body.ok) return refuse(context, body.error);
+      const startKey = context.req.header('idempotency-key');
+      const started = await tools.start({ ...body.value, ...(startKey !== undefined && { startKey }) } as StartInput);
+      if (!started.ok) return refuse(context, started.error);
+      const { sessionId: session, runId, workflow } = started.value;
+      const told: StartedSession = { sessionId: session, runId, workflowId: workflow.workflowId };
+      return context.json(told, 201);
+    });
+  }
 
   routes.get('/', context => {
     const query = readQuery(context, listQuery);

@@ -1,0 +1,12 @@
+import type { Json } from '@signalbox/model';
+
+/** What loops give their steps; nobody else does. */
+const ofLoops: ReadonlySet<string> = new Set(['currentIteration', 'currentItem', 'currentIndex']);
+
+/** The facts that the texts of a workflow ask for, as in `{{ticket.id}}`, each once, in the order of its source. */
+export function contextKeys(source: Json): readonly string[] {
+  const names = [...JSON.stringify(source).matchAll(/\{\{\s*([A-Za-z_]\w*)[\w.]*\s*\}\}/g)].map(
+    ([, name = '']) => name,
+  );
+  return [...new Set(names)].filter(name => !ofLoops.has(name));
+}
