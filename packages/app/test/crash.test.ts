@@ -141,7 +141,7 @@ describe('a plan of forty steps', () => {
 
   it('[A30] ends the same when its process is killed before or after any commit, and does nothing again', async () => {
     const { commits, runs } = await undisturbed;
-    const stride = SOAK ? 1 : 23;
+    const stride = SOAK ? 1 : 41;
     for (let at = 1; at <= commits; at += stride) {
       for (const when of ['before', 'after'] as const) {
         const folder = newFolder();
@@ -159,7 +159,7 @@ describe('a plan of forty steps', () => {
 
   it('[A30] ends the same when its process is killed at random, again and again', async () => {
     const { commits, runs } = await undisturbed;
-    const kills = SOAK ? 300 : 8;
+    const kills = SOAK ? 300 : 5;
     const rng = seededRng(7);
     const below = (limit: number) => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * limit);
     for (let killed = 0; killed < kills; ) {

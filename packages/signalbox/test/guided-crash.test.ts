@@ -6,7 +6,7 @@ import { type Death, journalOf, longWorkflow, walkThroughDeaths } from './guided
 import { temporaryFolder } from './program.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const DEATHS = SOAK ? 200 : 6;
+const DEATHS = SOAK ? 200 : 4;
 const SEED = Number(process.env.SIGNALBOX_SEED ?? (SOAK ? Date.now() % 1_000_000 : 20_261_116));
 const folder = temporaryFolder();
 

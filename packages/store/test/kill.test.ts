@@ -8,7 +8,7 @@ import { opened, temporaryHome } from './support/stores.ts';
 const CHILD = path.join(import.meta.dirname, 'support/child.ts');
 
 describe('a process that is killed in a loop of commits', () => {
-  const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 12;
+  const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 8;
 
   it(`[D6] loses no acknowledged commit and doubles none in ${kills} kills, and the chain of hashes holds`, async () => {
     const home = temporaryHome();
