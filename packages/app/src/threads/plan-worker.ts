@@ -16,8 +16,6 @@ import {
 import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
-import { doReplay } from '../replay/replay-job.ts';
-import { verifyRun } from '../run-journal/verify-run.ts';
 import { inputRefused } from '../runs/input-refused.ts';
 import { createFileWatcher } from '../workspaces/file-watcher.ts';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
@@ -78,8 +76,10 @@ const calls: ThreadCalls = {
     const loaded = await plans.load(source);
     return loaded.ok ? ok(editFault(loaded.value.plan, key, value)) : loaded;
   },
-  replay: job => doReplay(plans, job),
-  verify: ({ dataDirectory, run, expectHead }) => verifyRun(dataDirectory, run, expectHead),
+  // What few threads do is loaded by those that do it.
+  replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job),
+  verify: async ({ dataDirectory, run, expectHead }) =>
+    (await import('../run-journal/verify-run.ts')).verifyRun(dataDirectory, run, expectHead),
   drive,
   async command(run, command) {
     await loading.get(run);
