@@ -45,7 +45,7 @@ describe.each(Object.entries(bases))('a process killed during %s', (_name, base)
 });
 
 describe('a loop of appends killed at random', () => {
-  const kills = process.env.SIGNALBOX_SOAK === '1' ? 1_000 : 12;
+  const kills = process.env.SIGNALBOX_SOAK === '1' ? 1_000 : 8;
 
   it(`[J7, J8] loses no acknowledged event and doubles none in ${kills} kills`, async () => {
     const home = temporaryHome();

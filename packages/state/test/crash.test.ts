@@ -133,7 +133,7 @@ describe('a process that is killed', () => {
       buildTree();
       run('fail', point, 'after');
       // Every start gets a little further before it is killed; the points differ from one round to the next.
-      const stride = SOAK ? 5 : 9;
+      const stride = SOAK ? 5 : 14;
       for (let again = 1 + (point % stride); run('recover', again, 'after').killed; again += stride);
       await recover();
       expect({ point, tree: treeOf(`${directory.path}/root`) }).toEqual({ point, tree: before });
