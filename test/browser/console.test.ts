@@ -7,6 +7,7 @@ import { releasePlan } from '../../packages/server/test/release-plan.ts';
 import { type ScriptedHost, scriptedHost } from '../../packages/server/test/scripted-host.ts';
 import { type BuiltConsole, builtConsole } from './built-console.ts';
 import { launchBrowser, newContext } from './chromium.ts';
+import { complaintsOf } from './live-page.ts';
 
 const TOKEN = 'a-token-of-this-test';
 
@@ -25,8 +26,7 @@ let host: ScriptedHost;
 let server: RunningServer;
 let context: BrowserContext;
 let page: Page;
-/** What the browser complained about: scripts that failed, breaches of the content security policy. */
-let complaints: string[];
+let complaints: readonly string[];
 
 async function serve(port = 0): Promise<RunningServer> {
   const { timers } = thisMachine();
@@ -45,13 +45,9 @@ async function serve(port = 0): Promise<RunningServer> {
 beforeEach(async () => {
   host = scriptedHost();
   server = await serve();
-  complaints = [];
   context = await newContext(browser, { viewport: { width: 1280, height: 900 } });
   page = await context.newPage();
-  page.on('pageerror', error => complaints.push(error.message));
-  page.on('console', message => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
+  complaints = complaintsOf(page);
 });
 afterEach(async () => {
   await context.close();
@@ -66,8 +62,10 @@ describe('entering', () => {
   it('[K1] the token comes in the fragment, leaves the address at once and stays with the tab', async () => {
     await open();
     await isShown('No runs yet');
-    expect(page.url()).toBe(`${server.url}/`);
-    expect(await page.evaluate('[sessionStorage.length, localStorage.getItem("signalbox.token")]')).toEqual([1, null]);
+    await expect.poll(() => page.url()).toBe(`${server.url}/`);
+    await expect
+      .poll(() => page.evaluate('[sessionStorage.length, localStorage.getItem("signalbox.token")]'))
+      .toEqual([1, null]);
     await page.reload();
     await isShown('No runs yet');
     const other = await context.newPage();
@@ -95,13 +93,13 @@ describe('the runs', () => {
     const second = await host.begin('second');
     await isShown('second');
     const names = () => page.locator('.runline strong').allTextContents();
-    expect(await names()).toEqual(['second', 'first']);
+    await expect.poll(names).toEqual(['second', 'first']);
     await second.become('failed', { error: 'the tests failed' });
     await isShown('the tests failed');
     await first.ask('x', { cmd: 'make' });
     await isShown('1 decision');
     await page.getByRole('button', { name: /^Failed/ }).click();
-    expect(await names()).toEqual(['second']);
+    await expect.poll(names).toEqual(['second']);
     await page.getByRole('button', { name: /^Completed/ }).click();
     await isShown('No run is like that now');
     expect(complaints).toEqual([]);
@@ -113,12 +111,12 @@ it('[K2] older runs are a page away', async () => {
   await open('/runs');
   await isShown('run 102');
   const listed = page.getByRole('button', { name: /^All/ });
-  expect(await listed.innerText()).toBe('All 100');
+  await expect.poll(() => listed.innerText()).toBe('All 100');
   await page.getByRole('button', { name: 'Older runs' }).click();
   await listed.getByText('103').waitFor();
   await page.evaluate('document.querySelector(".runs-box").scrollTop = 1e6');
   await page.getByText('run 0', { exact: true }).waitFor();
-  expect(await page.getByRole('button', { name: 'Older runs' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('button', { name: 'Older runs' }).count()).toBe(0);
 });
 
 describe('a run', () => {
@@ -141,8 +139,8 @@ describe('a run', () => {
     for (const [place, name] of names.entries()) {
       await page.getByRole('treeitem', { name }).and(page.getByRole('treeitem').nth(place)).waitFor();
     }
-    expect(await page.getByRole('treeitem').count()).toBe(names.length);
-    expect(await node('review').innerText()).toContain('sonnet · Look at the diff.');
+    await expect.poll(() => page.getByRole('treeitem').count()).toBe(names.length);
+    await expect.poll(() => node('review').innerText()).toContain('sonnet · Look at the diff.');
     await node('review').click();
     await page.getByRole('tab', { name: 'Definition' }).click();
     await isShown('plans/release.tsx:8:3');
@@ -172,7 +170,7 @@ describe('a run', () => {
     await isShown('completed');
     await isShown('turn 3 of at most 5');
     await isShown('"done": true');
-    expect(await page.locator('.phases [aria-current]').innerText()).toBe('DONE');
+    await expect.poll(() => page.locator('.phases [aria-current]').innerText()).toBe('DONE');
     expect(complaints).toEqual([]);
   });
 
@@ -184,7 +182,7 @@ describe('a run', () => {
     const decision = await run.ask('review', { tool: 'bash', args: { cmd: 'make deploy' }, reason: 'it is ready' });
     const card = page.getByRole('article', { name: 'Review the change wants to run a command' });
     await card.waitFor();
-    expect(await card.innerText()).toContain('make deploy');
+    await expect.poll(() => card.innerText()).toContain('make deploy');
     const isFocused = async () =>
       (await card.getByRole('button', { name: 'Approve' }).and(page.locator(':focus')).count()) === 1;
     for (let presses = 0; !(await isFocused()); presses += 1) {
@@ -220,7 +218,7 @@ describe('a run', () => {
     const answer = page.getByLabel('Your answer, as JSON');
     await answer.fill('seven');
     await isShown('This is not JSON');
-    expect(await page.getByRole('button', { name: 'Answer' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Answer' }).isDisabled()).toBe(true);
     await answer.fill('7');
     await page.getByRole('button', { name: 'Answer' }).click();
     expect((await run.answered(question.id)).resolution).toMatchObject({ resolutionType: 'approve', value: 7 });
@@ -270,7 +268,7 @@ describe('a run', () => {
     await run.render(releasePlan, { build: 'failed', review: 'running' });
     await open(`/runs/${run.id}`);
     await node('make').click();
-    expect(await page.getByRole('button', { name: /Retry|Cancel/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /Retry|Cancel/ }).count()).toBe(0);
     await node('build').click();
     await page.getByRole('button', { name: 'Retry' }).click();
     await node('review').click();
@@ -299,9 +297,10 @@ describe('a run', () => {
     await page.getByRole('row', { name: 'after' }).waitFor();
     await page.getByRole('tab', { name: 'Events' }).click();
     await page.getByRole('listitem').filter({ hasText: 'key after' }).waitFor();
-    const seqs = await page.locator('.events li > :first-child').allTextContents();
-    expect(seqs).toEqual(seqs.map((_, index) => String(index)));
-    expect(seqs.length).toBe((await host.store.run(run.id))?.nextSeq);
+    const { nextSeq = 0 } = (await host.store.run(run.id)) ?? {};
+    await expect
+      .poll(() => page.locator('.events li > :first-child').allTextContents())
+      .toEqual(Array.from({ length: nextSeq }, (_, index) => String(index)));
   });
 
   it('[K9] earlier frames can be looked at, with the keyboard too', async () => {
@@ -354,7 +353,7 @@ describe('a run', () => {
     await open(`/runs/${run.id}`);
     const speech = page.locator('.work pre');
     await speech.waitFor();
-    expect(await speech.innerText()).toBe(evil);
+    await expect.poll(() => speech.innerText()).toBe(evil);
     await node('a').click();
     for (const tab of ['Input', 'Output', 'Tools', 'Logs', 'JSON', 'Definition', 'Plan', 'Events', 'State']) {
       await page.getByRole('tab', { name: tab }).click();
@@ -370,19 +369,18 @@ describe('a run', () => {
     await run.render(releasePlan);
     await open(`/runs/${run.id}`);
     await node('root').focus();
-    const focused = () => page.evaluate('document.activeElement.dataset.node');
-    const press = async (...keys: readonly string[]) => {
+    const leads = async (keys: readonly string[], id: string) => {
       for (const key of keys) await page.keyboard.press(key);
-      return focused();
+      await expect.poll(() => page.evaluate('document.activeElement.dataset.node')).toBe(id);
     };
-    expect(await press('ArrowDown', 'ArrowDown')).toBe('build');
-    expect(await press('ArrowLeft')).toBe('make');
-    expect(await press('ArrowLeft', 'ArrowDown')).toBe('sign-off');
-    expect(await node('build').count()).toBe(0);
-    expect(await press('ArrowUp', 'ArrowRight', 'ArrowRight')).toBe('build');
-    expect(await press('End')).toBe('ship');
-    expect(await press('Home')).toBe('root');
-    expect(await page.locator('[role=treeitem][tabindex="0"]').count()).toBe(1);
+    await leads(['ArrowDown', 'ArrowDown'], 'build');
+    await leads(['ArrowLeft'], 'make');
+    await leads(['ArrowLeft', 'ArrowDown'], 'sign-off');
+    await expect.poll(() => node('build').count()).toBe(0);
+    await leads(['ArrowUp', 'ArrowRight', 'ArrowRight'], 'build');
+    await leads(['End'], 'ship');
+    await leads(['Home'], 'root');
+    await expect.poll(() => page.locator('[role=treeitem][tabindex="0"]').count()).toBe(1);
   });
 
   it('[K12] everything that can be used has a name, in dark and in light, on a small screen too', async () => {
@@ -399,7 +397,7 @@ describe('a run', () => {
           item => ((item.getAttribute('aria-label') ?? '') + item.textContent).trim() === '').length`,
       );
       expect(nameless).toBe(0);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       const [ground, ink] = await page.evaluate<[string, string]>(
         '[getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.documentElement).color]',
       );

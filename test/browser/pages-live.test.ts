@@ -1,52 +1,32 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
 import type { RunId, RunSummary } from '@signalbox/model';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
-import { launchBrowser, newContext } from './chromium.ts';
-import { type LiveConsole, openLiveConsole } from './live-console.ts';
+import { given } from '../given.ts';
+import type { LiveConsole } from './live-console.ts';
+import { faultsOf, type LivePage, LOST, openLivePage, untilSummary } from './live-page.ts';
 
 // One browser, one server. Each test waits for what the server or the page says, never for a time.
 
+let at: LivePage;
 let live: LiveConsole;
-let browser: Browser;
-let context: BrowserContext;
 let page: Page;
-let complaints: string[];
+let complaints: readonly string[];
 
 beforeAll(async () => {
-  [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
-  context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-  complaints = [];
-  page.on('pageerror', error => complaints.push(error.message));
-  page.on('console', message => {
-    const isLost = /WebSocket connection|Failed to load resource|ERR_CONNECTION/.test(message.text());
-    if ((message.type() === 'error' || message.type() === 'warning') && !isLost) complaints.push(message.text());
-  });
+  at = await openLivePage(LOST);
+  ({ live, page, complaints } = at);
 });
-afterAll(async () => {
-  await browser?.close();
-  await live?.close();
-});
+afterAll(() => at?.close());
 
 const open = (place: string) => page.goto(`${live.url}${place}#token=${live.token}`);
 const isShown = (words: string | RegExp) => page.getByText(words).first().waitFor();
 
-/** Until the server says so. */
-async function until(run: RunId, is: (summary: RunSummary) => boolean): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const watch = live.client.watch(run, news => {
-    const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
-    if (summary !== undefined && is(summary)) resolve();
-  });
-  await promise;
-  watch.close();
-}
+const until = (run: RunId, isSo: (summary: RunSummary) => boolean) => untilSummary(live.client, run, isSo);
 const asks = ({ openDecisions }: RunSummary) => openDecisions > 0;
 const has =
   (status: string) =>
@@ -117,7 +97,7 @@ describe('artifacts', () => {
       await shown.getByText(`${part} of 10 parts`).waitFor();
     }
     await until(run, has('completed'));
-    expect(await shown.getByRole('progressbar').getAttribute('value')).toBe('10');
+    await expect.poll(() => shown.getByRole('progressbar').getAttribute('value')).toBe('10');
     const versions = shown.getByLabel('Version of Parts');
     await versions.locator('option').nth(9).waitFor({ state: 'attached' });
     await versions.selectOption({ index: 6 });
@@ -130,7 +110,9 @@ describe('artifacts', () => {
     await open('/artifacts?kind=markdown');
     const names = page.locator('.artifact-list .font-medium');
     await names.nth(9).waitFor();
-    expect(await names.allTextContents()).toEqual(Array.from({ length: 10 }, (_, index) => `Part ${10 - index}`));
+    await expect
+      .poll(() => names.allTextContents())
+      .toEqual(Array.from({ length: 10 }, (_, index) => `Part ${10 - index}`));
     await page.getByLabel('Kind').selectOption('image');
     const picture = page.getByRole('img', { name: 'One dot' });
     await picture.and(page.locator('canvas[width="1"]')).waitFor();
@@ -160,10 +142,10 @@ describe('artifacts', () => {
     const prose = page.locator('.prose').first();
     await prose.waitFor();
     expect(await prose.locator('img, svg, script, [href^="javascript"]').count()).toBe(0);
-    expect(await prose.innerText()).toContain('<script>');
+    await expect.poll(() => prose.innerText()).toContain('<script>');
     await open('/');
     await page.locator('.runline strong').getByText('<b>bold</b>').first().waitFor();
-    expect(await page.title()).toBe('Briefing · Signalbox');
+    await expect.poll(() => page.title()).toBe('Briefing · Signalbox');
     expect(complaints).toEqual([]);
   });
 });
@@ -176,18 +158,18 @@ describe('lists of runs', () => {
     await page.getByLabel('Tag').selectOption('narrow');
     await page.waitForURL(/tag=narrow/);
     const lines = page.locator('.runline');
-    expect(await lines.count()).toBe(1);
+    await expect.poll(() => lines.count()).toBe(1);
     await lines.first().locator('.runline-used').getByText('tok').waitFor();
     await page.getByLabel('Tag').selectOption('');
     await page.getByLabel('Plan').selectOption({ label: 'parts.tsx' });
     await page.waitForURL(/plan=[^&]*parts\.tsx/);
-    expect(await lines.count()).toBe(2);
+    await expect.poll(() => lines.count()).toBe(2);
     await page.getByLabel('Begun in the').selectOption('between');
     await page.getByLabel('To the day').fill('2001-01-01');
     await page.waitForURL(/to=2001-01-01/);
     await page.getByRole('link', { name: /^Show all/ }).click();
     await page.getByLabel('Project').waitFor();
-    expect(new URL(page.url()).search).toBe('');
+    await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
   it('[K57] failures are told over time, and how many in a row make a streak is the person’s', async () => {
@@ -199,7 +181,7 @@ describe('lists of runs', () => {
     await Promise.all(runs.map(run => until(run, has('failed'))));
     await open('/failures');
     await page.getByRole('img', { name: /2 of \d+ failed in the last 24 hours/ }).waitFor();
-    expect(await page.getByText('times in a row.').count()).toBe(0);
+    await expect.poll(() => page.getByText('times in a row.').count()).toBe(0);
     await page.getByLabel('Name a plan that failed').fill('2');
     await isShown('failed 2 times in a row.');
     await page.getByRole('button', { name: '7 days' }).click();
@@ -225,14 +207,14 @@ describe('guided workflows', () => {
     await page.getByRole('button', { name: /in progress/ }).click();
     const places = page.locator('.react-flow__node');
     await places.first().waitFor();
-    expect(await places.count()).toBe(1);
+    await expect.poll(() => places.count()).toBe(1);
     const here = page.getByRole('region', { name: 'This place' });
     for (let steps = 1; steps <= 4; steps += 1) {
       answer = await call('continue_workflow', filledIn(answer));
       await places.nth(steps).waitFor();
       await here.getByText(answer.pending?.stepInstanceKey ?? '', { exact: true }).waitFor();
       await here.getByText('here now').waitFor();
-      expect(await places.count()).toBe(steps + 1);
+      await expect.poll(() => places.count()).toBe(steps + 1);
     }
     await here.locator('.prose').getByText('the second run fails').waitFor();
     // Looking back at a place stays there while the agent goes on.
@@ -240,9 +222,9 @@ describe('guided workflows', () => {
     await here.getByText('passed').waitFor();
     answer = await call('continue_workflow', filledIn(answer));
     await places.nth(5).waitFor();
-    expect(await here.getByText('passed').isVisible()).toBe(true);
+    await expect.poll(() => here.getByText('passed').isVisible()).toBe(true);
     await page.getByLabel('as a list').check();
-    expect(await page.locator('.steps > li').count()).toBe(6);
+    await expect.poll(() => page.locator('.steps > li').count()).toBe(6);
     // What the workflow does not take is a blocker, at the place that it blocks.
     const blocked = await call('continue_workflow', {
       ...filledIn(answer),
@@ -384,11 +366,11 @@ describe('what the server says of itself', () => {
     await page.getByLabel('I know that this').check();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await isShown('Nobody has a token of their own yet');
-    expect((await asked()).status).toBe(401);
+    await expect.poll(async () => (await asked()).status).toBe(401);
   });
 
   it('[K66] whoever wants it has a page with raw JSON, the OpenAPI document and metrics', async () => {
-    expect(await page.getByRole('link', { name: 'Developer' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'Developer' }).count()).toBe(0);
     await page.getByLabel('Show a page with raw JSON').check();
     await page.getByRole('link', { name: 'Developer' }).click();
     await page.getByRole('button', { name: 'Read openapi.json' }).click();
@@ -409,7 +391,7 @@ describe('a start', () => {
     await page.getByLabel('Tags, with commas between').fill('by-form');
     await page.getByRole('button', { name: 'Write it as JSON instead' }).click();
     const json = page.getByLabel('Input, as JSON');
-    expect(JSON.parse(await json.inputValue())).toEqual({ parts: 2, words: 'made by hand' });
+    await expect.poll(async () => JSON.parse(await json.inputValue())).toEqual({ parts: 2, words: 'made by hand' });
     await json.fill('{"parts":"two"}');
     await page.getByRole('button', { name: 'Fill in fields instead' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -428,17 +410,6 @@ describe('a start', () => {
 });
 
 describe('for everybody', () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  // What has no colour is the same in both.
-  const faultsOf = async (colorScheme: 'light' | 'dark'): Promise<readonly string[]> => {
-    const rules = colorScheme === 'light' ? '{}' : '{ runOnly: ["color-contrast", "link-in-text-block"] }';
-    await page.evaluate(axe);
-    return page.evaluate<readonly string[]>(
-      `axe.run(document, ${rules}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
-    );
-  };
-
   it.each(['light', 'dark'] as const)(
     '[K30] pages with something in them have no fault that axe knows of: %s',
     async colorScheme => {
@@ -459,7 +430,7 @@ describe('for everybody', () => {
       for (const [place, ready] of places) {
         await open(place);
         await page.locator(ready).first().waitFor();
-        faults.push(...(await faultsOf(colorScheme)).map(fault => `${place}: ${fault}`));
+        faults.push(...(await faultsOf(page, colorScheme)).map(fault => `${place}: ${fault}`));
       }
       expect(faults).toEqual([]);
     },
@@ -490,10 +461,3 @@ describe('for everybody', () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 });
-
-function given<T>(
-  answer: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },
-): T {
-  if (!answer.ok) throw new Error(JSON.stringify(answer.error));
-  return answer.value;
-}

@@ -1,13 +1,13 @@
-import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { verifyBundle } from '@signalbox/app/runs';
-import { type Client, createClient, type News } from '@signalbox/client';
+import { type Client, createClient } from '@signalbox/client';
 import type { ApprovalId, RunId, WireEvent } from '@signalbox/model';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser, newContext } from './chromium.ts';
-import { type LiveConsole, openLiveConsole } from './live-console.ts';
+import { given } from '../given.ts';
+import type { LiveConsole } from './live-console.ts';
+import { faultsOf, type LivePage, openLivePage, untilNews, untilStatus as untilStatusOf } from './live-page.ts';
 
 // One browser, one server, one run and its branches: each test goes on where the one before it ended.
 
@@ -15,11 +15,10 @@ import { type LiveConsole, openLiveConsole } from './live-console.ts';
 const TITLE = `<img src=x onerror="window.isBroken=true"> a round ${'with a very long name '.repeat(12)}`;
 const READY = 'It is ready.\n';
 
+let at: LivePage;
 let live: LiveConsole;
-let browser: Browser;
-let context: BrowserContext;
 let page: Page;
-let complaints: string[];
+let complaints: readonly string[];
 /** A person with a name of her own. */
 let ada: { readonly client: Client; readonly token: string };
 let run: RunId;
@@ -27,22 +26,13 @@ let run: RunId;
 let fork: RunId;
 
 beforeAll(async () => {
-  [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
-  context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-  complaints = [];
-  page.on('pageerror', error => complaints.push(error.message));
-  page.on('console', message => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
+  at = await openLivePage();
+  ({ live, page, complaints } = at);
   const { token } = given(await live.client.addUser('ada'));
   ada = { client: createClient({ url: live.url, token }), token };
   writeFileSync(path.join(live.project, 'ANSWER.md'), 'Not yet.\n');
 });
-afterAll(async () => {
-  await browser?.close();
-  await live?.close();
-});
+afterAll(() => at?.close());
 
 const open = (place: string) => page.goto(`${live.url}${place}#token=${ada.token}`);
 const node = (id: string) => page.locator(`[data-node="${id}"]`);
@@ -54,20 +44,9 @@ const menu = async (name: string) => {
   await page.getByRole('menuitem', { name }).click();
 };
 
-/** Until the server says so: what follows does not depend on how fast the machine is. */
-async function until(of: RunId, isSo: (news: News) => boolean, options?: { readonly from: number }): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const watch = live.client.watch(of, news => isSo(news) && resolve(), options);
-  await promise;
-  watch.close();
-}
-const untilStatus = (of: RunId, wanted: string) =>
-  until(of, news => {
-    const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
-    return summary?.record.status === wanted;
-  });
+const untilStatus = (of: RunId, wanted: string) => untilStatusOf(live.client, of, wanted);
 const untilEvent = (of: RunId, isIt: (event: WireEvent) => boolean) =>
-  until(of, news => news.kind === 'event' && isIt(news.stored.event), { from: 0 });
+  untilNews(live.client, of, news => news.kind === 'event' && isIt(news.stored.event), { from: 0 });
 
 describe('what a node is', () => {
   it('[K45] its handlers are badges in the tree, and those that ran stand out', async () => {
@@ -77,9 +56,9 @@ describe('what a node is', () => {
     await open(`/runs/${run}`);
     const badges = node('reviewer').locator('.handler');
     await badges.first().waitFor();
-    expect(await badges.allTextContents()).toEqual(['onFinished', 'onError']);
+    await expect.poll(() => badges.allTextContents()).toEqual(['onFinished', 'onError']);
     await badges.and(page.locator('[data-ran=true]')).getByText('onError').waitFor();
-    expect(await badges.and(page.locator('[data-ran=true]')).count()).toBe(1);
+    await expect.poll(() => badges.and(page.locator('[data-ran=true]')).count()).toBe(1);
   });
 
   it('[K46] the inspector has all it was given: prompt, system, rules for tools, schema, props; and its signature', async () => {
@@ -125,7 +104,7 @@ describe('what a node is', () => {
     await open(`/runs/${run}?frame=${at}&tab=state`);
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: /mood/ }) });
     await row.getByText('"after round 2"').waitFor();
-    expect(await row.locator('del').innerText()).toBe('"after round 1"');
+    await expect.poll(() => row.locator('del').innerText()).toBe('"after round 1"');
   });
 });
 
@@ -174,8 +153,8 @@ describe('what a person does to it', () => {
     await page.getByLabel('only what people did').check();
     const line = page.getByRole('listitem').filter({ hasText: 'state.edited' });
     await line.getByText('by ada').waitFor();
-    expect(await line.innerText()).toContain('<b>the customer</b> waits');
-    expect(await page.getByRole('listitem').filter({ hasText: 'frame.committed' }).count()).toBe(0);
+    await expect.poll(() => line.innerText()).toContain('<b>the customer</b> waits');
+    await expect.poll(() => page.getByRole('listitem').filter({ hasText: 'frame.committed' }).count()).toBe(0);
   });
 
   it('[K37] a fork from a frame has the state of that frame, and both runs show how they hang together', async () => {
@@ -197,7 +176,7 @@ describe('what a person does to it', () => {
     await lineage.getByText(`at frame ${at}`).waitFor();
     await tab('State');
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'rounds' }) });
-    expect(await row.locator('pre').innerText()).toBe('1');
+    await expect.poll(() => row.locator('pre').innerText()).toBe('1');
     await lineage.getByRole('link', { name: 'review' }).click();
     await page.waitForURL(new RegExp(`${run}.*frame=${at}`));
     await page.keyboard.press('.');
@@ -207,7 +186,7 @@ describe('what a person does to it', () => {
   it('[K50] the counter of a loop is reset, by name; work has no counter', async () => {
     await open(`/runs/${run}?node=round`);
     await inspector().getByRole('button', { name: 'Retry' }).waitFor();
-    expect(await inspector().getByRole('button', { name: /Reset/ }).count()).toBe(0);
+    await expect.poll(() => inspector().getByRole('button', { name: /Reset/ }).count()).toBe(0);
     await open(`/runs/${fork}?node=rounds`);
     await node('rounds').getByText('turn 2 of at most 5').waitFor();
     const reset = untilEvent(fork, ({ type, action, by }) => {
@@ -223,7 +202,7 @@ describe('what a person does to it', () => {
     const waits = untilStatus(fork, 'waiting');
     await page.getByRole('button', { name: 'Resume' }).click();
     await waits;
-    expect(await page.getByRole('alert').count()).toBe(0);
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   });
 
   it('[K54] a node is run again in a run of its own with another input, which is said to be risky and is recorded', async () => {
@@ -307,8 +286,6 @@ describe('what can be relied on', () => {
 });
 
 describe('for everybody', () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
   it.each(['light', 'dark'] as const)(
     '[K30] no state of the page has a fault that axe knows of: %s',
     async colorScheme => {
@@ -320,8 +297,6 @@ describe('for everybody', () => {
         ['?node=rounds&tab=events&frame=4'],
         ['?node=round&look=summary'],
       ];
-      // What has no colour is the same in both.
-      const rules = colorScheme === 'light' ? '{}' : '{ runOnly: ["color-contrast", "link-in-text-block"] }';
       const faults: string[] = [];
       for (const [place, dialog] of places) {
         await open(`/runs/${run}${place}`);
@@ -330,11 +305,7 @@ describe('for everybody', () => {
           await menu(dialog);
           await page.getByRole('dialog').getByRole('status').waitFor();
         }
-        await page.evaluate(axe);
-        const found = await page.evaluate<readonly string[]>(
-          `axe.run(document, ${rules}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-          nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
-        );
+        const found = await faultsOf(page, colorScheme);
         faults.push(...found.map(fault => `${place} ${dialog ?? ''}: ${fault}`));
         if (dialog === undefined) continue;
         await page.keyboard.press('Escape');
@@ -351,7 +322,9 @@ describe('for everybody', () => {
       await open(`/runs/${run}${place}`);
       await page.locator('h1').waitFor();
       await node('round').waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth'), place).toBeLessThanOrEqual(420);
+      await expect
+        .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: place })
+        .toBeLessThanOrEqual(420);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
   });
@@ -379,7 +352,7 @@ describe('what it is by now', () => {
     const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
     await open(`/runs/${guided?.id}`);
     await page.getByText('An agent elsewhere is guided through it').waitFor();
-    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
     await page.getByRole('link', { name: /See its steps/ }).click();
     const sessionId = String(guided?.guided?.sessionId);
     await page.waitForURL(new RegExp(`/workflows\\?session=${sessionId}`));
@@ -395,10 +368,3 @@ describe('what it is by now', () => {
     await page.getByRole('link', { name: 'All runs' }).waitFor();
   });
 });
-
-function given<T>(
-  answer: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },
-): T {
-  if (!answer.ok) throw new Error(JSON.stringify(answer.error));
-  return answer.value;
-}

@@ -9,8 +9,10 @@ import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Page } from 'playwright-core';
 import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
 import { repositoryRoot } from '../../scripts/local-program.ts';
+import { given } from '../given.ts';
 import { launchBrowser } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
+import { untilStatus } from './live-page.ts';
 import { smallPng } from './small-png.ts';
 
 const [WIDTH, HEIGHT, BYTES_MAX] = [1280, 700, 120_000];
@@ -111,16 +113,6 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
   }
 
   function until(run: RunId, wanted: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const watch = client.watch(run, news => {
-      const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
-      if (summary?.record.status === wanted) resolve();
-    });
-    return promise.finally(() => watch.close());
+    return untilStatus(client, run, wanted);
   }
-}
-
-function given<T>(read: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object }): T {
-  if (!read.ok) throw new Error(JSON.stringify(read.error));
-  return read.value;
 }

@@ -10,6 +10,7 @@ import { type Client, createClient } from '@signalbox/client';
 import type { RunId, WireStoredEvent } from '@signalbox/model';
 import { hasRunEnded } from '@signalbox/runs';
 import { type ModelServer, startModelServer } from '@signalbox/testkit';
+import { given } from '../given.ts';
 import { type Heard, type Subscriber, subscriber } from './subscriber.ts';
 
 export interface Load {
@@ -210,13 +211,4 @@ function faultsOf({ run, events, said }: History, heard: Heard | undefined): rea
 function isWhole(events: readonly WireStoredEvent[]): boolean {
   const last = events.findLast(({ event }) => event.type === 'run.status');
   return last?.event.type === 'run.status' && hasRunEnded(last.event.to as 'completed');
-}
-
-function given<T>(
-  answer:
-    | { readonly ok: true; readonly value: T }
-    | { readonly ok: false; readonly error: Error | { message: string } },
-): T {
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.value;
 }

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Client, News } from '@signalbox/client';
+import type { RunId, RunSummary } from '@signalbox/model';
+import type { BrowserContext, Page } from 'playwright-core';
+import { launchBrowser, newContext } from './chromium.ts';
+import { type LiveConsole, openLiveConsole } from './live-console.ts';
+
+/** A page in a real browser, on a server of its own. */
+export interface LivePage {
+  readonly live: LiveConsole;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained about: scripts that failed, breaches of the content security policy. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+/** What a browser says when a server is away, or made to fail. */
+export const LOST = /WebSocket connection|Failed to load resource|ERR_CONNECTION/;
+
+export async function openLivePage(forgiven?: RegExp): Promise<LivePage> {
+  const [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
+  const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  return {
+    live,
+    context,
+    page,
+    complaints: complaintsOf(page, forgiven),
+    async close() {
+      await browser.close();
+      await live.close();
+    },
+  };
+}
+
+/** Fills up while the page is used. */
+export function complaintsOf(page: Page, forgiven?: RegExp): readonly string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', error => complaints.push(error.message));
+  page.on('console', message => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    if (forgiven?.test(message.text()) !== true) complaints.push(message.text());
+  });
+  return complaints;
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe has against the page as it is. In the dark, only what has to do with colour: the rest is the same. */
+export async function faultsOf(page: Page, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
+  const rules = colorScheme === 'light' ? '{}' : '{ runOnly: ["color-contrast", "link-in-text-block"] }';
+  await page.evaluate(axe);
+  return page.evaluate<readonly string[]>(
+    `axe.run(document, ${rules}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+  );
+}
+
+/** Until the server says so: what follows does not depend on how fast the machine is. */
+export async function untilNews(
+  client: Client,
+  run: RunId,
+  isSo: (news: News) => boolean,
+  options?: { readonly from: number },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watch = client.watch(run, news => isSo(news) && resolve(), options);
+  await promise;
+  watch.close();
+}
+
+export function untilSummary(client: Client, run: RunId, isSo: (summary: RunSummary) => boolean): Promise<void> {
+  return untilNews(client, run, news => {
+    const summary = news.kind === 'state' ? news.snapshot : news.kind === 'run' ? news.summary : undefined;
+    return summary !== undefined && isSo(summary);
+  });
+}
+
+export function untilStatus(client: Client, run: RunId, status: string): Promise<void> {
+  return untilSummary(client, run, ({ record }) => record.status === status);
+}
