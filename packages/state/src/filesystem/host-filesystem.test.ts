@@ -158,8 +158,9 @@ describe('opaque directories', () => {
     const files = openTestFilesystem(root);
     const before = must(await files.snapshot());
     expect(await files.changedOpaque(before, startedAt)).toEqual([]);
+    const changedAt = Date.now();
     fs.writeFileSync(`${root}/pkg/node_modules/x/index.js`, '2');
-    expect(await files.changedOpaque(before, Date.now() - 1)).toContain('pkg/node_modules');
+    expect(await files.changedOpaque(before, changedAt)).toContain('pkg/node_modules');
     must(await undo(files, before));
     expect(fs.readFileSync(`${root}/pkg/node_modules/x/index.js`, 'utf8')).toBe('2');
     fs.rmSync(`${root}/.git`, { recursive: true });
