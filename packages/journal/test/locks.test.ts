@@ -1,4 +1,5 @@
-import { hostDisk, sqliteLocks } from '@signalbox/journal';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { hostDisk, sqliteLocks, tryFileLock } from '@signalbox/journal';
 import { ok } from '@signalbox/model';
 import { factDraft, openFacts, startChild } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -72,5 +73,60 @@ describe('writers in one process', () => {
     writeFileSync(`${home}/sessions/${journal.sessionId}/.lock`, 'not a database, and long enough to be told from one');
     const refused = await journal.withLock(() => ok(undefined));
     expect(refused).toMatchObject({ ok: false, error: { code: 'STORE_LOCK_UNUSABLE' } });
+  });
+});
+
+describe('a lock file that was used before', () => {
+  it('[J26] counts no longer once its path names another', async () => {
+    const home = temporaryHome();
+    for (let time = 0; time < 3; time++) expect((await open(home).withLock(() => ok(undefined))).ok).toBe(true);
+    rmSync(`${home}/sessions`, { recursive: true });
+    const holder = startChild(CHILD, 'holding', home);
+    onTestFinished(() => holder.kill());
+    await holder.firstLine;
+    expect(await open(home).withLock(() => ok(undefined))).toMatchObject({ error: { code: 'SESSION_LOCKED' } });
+  });
+
+  it('[J26] is locked again by whoever comes, here or in another process', async () => {
+    const home = temporaryHome();
+    for (let time = 0; time < 3; time++) expect((await open(home).withLock(() => ok(undefined))).ok).toBe(true);
+    const holder = startChild(CHILD, 'holding', home);
+    onTestFinished(() => holder.kill());
+    expect(await holder.firstLine).toBe('held');
+    expect(await open(home).withLock(() => ok(undefined))).toMatchObject({ error: { code: 'SESSION_LOCKED' } });
+    holder.kill();
+    await holder.ended;
+    expect((await open(home).withLock(() => ok(undefined))).ok).toBe(true);
+  });
+
+  it('[J26] is shared by many or held by one', () => {
+    const file = `${temporaryHome()}/lock`;
+    const held = (mode: 'exclusive' | 'shared') => {
+      const lock = tryFileLock(file, mode);
+      if (!lock.ok) throw new Error(lock.error.code);
+      return lock.value;
+    };
+    for (let time = 0; time < 3; time++) {
+      const both = [held('shared'), held('shared')];
+      expect(tryFileLock(file, 'exclusive')).toEqual({ ok: false, error: { code: 'busy' } });
+      for (const lock of both) lock.release();
+      const alone = held('exclusive');
+      expect(tryFileLock(file, 'shared')).toEqual({ ok: false, error: { code: 'busy' } });
+      alone.release();
+    }
+  });
+
+  it('[J27] is one of few that stay open, and has no other file beside it', () => {
+    const home = temporaryHome();
+    const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+    const before = openFiles();
+    for (let time = 0; time < 3; time++) {
+      for (let number = 0; number < 100; number++) {
+        const lock = tryFileLock(`${home}/${number}`, 'exclusive');
+        expect(readdirSync(home).filter(name => name.includes('-'))).toEqual([]);
+        if (lock.ok) lock.value.release();
+      }
+    }
+    expect(openFiles() - before).toBeLessThanOrEqual(16);
   });
 });

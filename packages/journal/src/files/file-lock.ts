@@ -1,12 +1,18 @@
-import { DatabaseSync } from 'node:sqlite';
 import { err, ok, type Result } from '@signalbox/model';
 import type { HeldLock, LockRefusal } from '../lock.ts';
+import { isNamedByItsPath, type LockFile, letGo, openLockFile, takeKept } from './lock-file.ts';
 
 /** SQLite's code for a lock that someone else holds. */
 const SQLITE_BUSY = 5;
 
+/** An exclusive transaction would make a file for its journal, although there is nothing to put into it. */
+const NO_JOURNAL_FILE = 'pragma journal_mode = memory';
+
+/** Reading anything takes the shared lock, which stays until the transaction ends. */
+const BEGIN = { exclusive: 'begin exclusive', shared: 'begin; select 1 from sqlite_schema' } as const;
+
 /** Held locks are referred to from here: a collected database would free its lock. */
-const held = new Set<DatabaseSync>();
+const held = new Set<LockFile>();
 
 /**
  * Takes a lock that dies with its holder, without a native addon and without waiting: a transaction on an empty SQLite
@@ -14,27 +20,41 @@ const held = new Set<DatabaseSync>();
  * never be opened in any other way: closing any handle on it would drop the process's locks.
  */
 export function tryFileLock(path: string, mode: 'exclusive' | 'shared'): Result<HeldLock, LockRefusal> {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path, { timeout: 0 });
-    // Reading anything takes the shared lock, which stays until the transaction ends.
-    database.exec(mode === 'exclusive' ? 'begin exclusive' : 'begin; select 1 from sqlite_schema');
-    const taken = database;
-    held.add(taken);
-    return ok({
-      release() {
-        held.delete(taken);
-        taken.close();
-      },
-    });
-  } catch (cause) {
-    database?.close();
-    if (sqliteCode(cause) === SQLITE_BUSY) return err({ code: 'busy' });
-    return err({ code: 'unusable', reason: cause instanceof Error ? cause.message : String(cause) });
+  for (let known = takeKept(path); known !== undefined; known = takeKept(path)) {
+    const lock = lockOf(known, BEGIN[mode]);
+    // Looked at under the lock: whoever deletes the file holds it.
+    if (!lock.ok || isNamedByItsPath(known)) return lock;
+    held.delete(known);
+    known.database.close();
   }
+  try {
+    return lockOf(openLockFile(path), `${NO_JOURNAL_FILE}; ${BEGIN[mode]}`);
+  } catch (cause) {
+    return err({ code: 'unusable', reason: reasonOf(cause) });
+  }
+}
+
+function lockOf(file: LockFile, statements: string): Result<HeldLock, LockRefusal> {
+  try {
+    file.database.exec(statements);
+  } catch (cause) {
+    file.database.close();
+    return err(sqliteCode(cause) === SQLITE_BUSY ? { code: 'busy' } : { code: 'unusable', reason: reasonOf(cause) });
+  }
+  held.add(file);
+  return ok({
+    release() {
+      held.delete(file);
+      letGo(file);
+    },
+  });
 }
 
 function sqliteCode(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
   return cause.errcode & 0xff;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -43,6 +43,13 @@ const machineRng: Rng = { bytes: length => randomBytes(length) };
 export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOptions): KeyringFile {
   const folder = `${home}/keys`;
   const path = `${folder}/keyring.json`;
+  let known: { readonly text: string; readonly ring: Result<Keyring, KeyringError> } | undefined;
+
+  /** The same text is the same ring. */
+  function ringOf(text: string): Result<Keyring, KeyringError> {
+    if (known?.text !== text) known = { text, ring: parseKeyring(text) };
+    return known.ring;
+  }
 
   function load(): Result<Keyring, KeyringError> {
     const text = readBounded(path);
@@ -50,9 +57,9 @@ export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOp
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       place(newKeyring(rng), 'if absent');
       const made = readBounded(path);
-      return made === undefined ? err(invalidKeyring('it vanished while it was made')) : parseKeyring(made);
+      return made === undefined ? err(invalidKeyring('it vanished while it was made')) : ringOf(made);
     }
-    return parseKeyring(text);
+    return ringOf(text);
   }
 
   /** A file that is whole under its name, or not there. Of two that make the first one, one wins and both read it. */
@@ -83,7 +90,7 @@ export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOp
     peek: () =>
       guardIo('reading the keyring', () => {
         const text = readBounded(path);
-        return text === undefined ? ok(undefined) : parseKeyring(text);
+        return text === undefined ? ok(undefined) : ringOf(text);
       }),
 
     load: () => guardIo('reading the keyring', load),
