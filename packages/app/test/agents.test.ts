@@ -22,13 +22,19 @@ async function open(folder: string, script: ModelScript) {
   });
   if (!home.ok) throw new Bug(home.error.message);
   const { host, owned, close } = home.value;
-  const end = async () => {
-    await close();
+  let closing: Promise<void> | undefined;
+  const closeOnce = () => (closing ??= close());
+  onTestFinished(async () => {
+    await closeOnce();
     await server.close();
-  };
-  onTestFinished(end);
+  });
   mkdirSync(path.join(folder, 'work'), { recursive: true });
-  return { server, ...testHostOf(folder, host, owned.store, close) };
+  return { server, ...testHostOf(folder, host, owned.store, closeOnce) };
+}
+
+/** Asks until it is so. */
+async function until(ask: () => Promise<boolean>): Promise<void> {
+  while (!(await ask())) await new Promise(resolve => setTimeout(resolve, 10));
 }
 
 const agentPlan = (props: string, state = 'z.object({ said: z.any(), failed: z.any() })') =>
@@ -90,6 +96,41 @@ describe('an agent of a plan', () => {
       events.filter(event => event.type === 'node.status').map(event => [event.to, event.blockReason]),
     ).toContainEqual(['blocked', 'rate_limit']);
     expect(server.requests.map(({ status }) => status)).toEqual([429, 200]);
+  });
+
+  it('[A147] that waits for a busy model holds no end of the process up, and goes on in the next one', async () => {
+    const folder = temporaryFolder();
+    const first = await open(folder, [{ status: 429, retryAfter: '3600' }]);
+    const refused = await first.start('refused', agentPlan(''));
+    await until(async () => (await first.store.tasks(refused, { status: ['pending'] })).length === 1);
+    const held = await first.start('held', agentPlan('retries={0}'));
+    const child = agentPlan('retries={0}').replace('export default', 'const child =');
+    const above = await first.start(
+      'above',
+      `${child}\nexport default definePlan({ name: 'above', input: z.any(), render: () => <SubPlan id="sub" plan={child} input={{}} /> });`,
+    );
+    const waiting = () => first.host.providers.list().providers.flatMap(({ models }) => models)[0]?.waiting;
+    await until(async () => waiting() === 2);
+    await first.close();
+
+    const second = await open(folder, [{ text: 'Here.' }, { text: 'Here.' }, { text: 'Here.' }]);
+    const [below] = await second.store.children(above);
+    const agents = [refused, held, below?.id ?? above];
+    for (const [index, run] of agents.entries()) {
+      const [task] = await second.store.tasks(run);
+      expect(task).toMatchObject({ status: 'pending', retryCount: index === 0 ? 1 : 0 });
+      expect(Date.parse(task?.nextRetryAt ?? '')).toBeGreaterThan(Date.now() + 1_800_000);
+    }
+    for (const run of [refused, held, above]) {
+      expect(await second.store.run(run)).toMatchObject({ status: 'paused' });
+      expect(await second.host.resume(run)).toMatchObject({ ok: true });
+    }
+    // Their time is an hour away; a person need not wait for it either.
+    for (const run of agents) {
+      await until(async () => (await second.host.act(run, { kind: 'retry', node: 'agent' }, 'ada')).ok);
+    }
+    for (const run of [refused, held, above]) expect(await second.end(run)).toMatchObject({ status: 'completed' });
+    expect(second.server.requests).toHaveLength(3);
   });
 
   it('[A34] does nothing that a person must allow before the person did; what was denied it is told', async () => {

@@ -152,6 +152,7 @@ export {
   DEFAULT_BACKOFF_MS,
   DEFAULT_MAX_RETRIES,
   decideRetry,
+  HELD_BACK,
   MAX_BACKOFF_MS,
   type RetryDecision,
   retryWaitMs,

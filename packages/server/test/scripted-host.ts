@@ -452,6 +452,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     },
     finished: () => undefined,
     driven: () => [...runs.keys()],
+    async rest() {},
     async close() {},
   };
 }

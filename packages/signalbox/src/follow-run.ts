@@ -69,7 +69,7 @@ function pauseOnInterrupt(surface: RunSurface, run: RunId): () => void {
   let interrupts = 0;
   const interrupt = () => {
     interrupts += 1;
-    if (interrupts === 1) void surface.act(run, { kind: 'pause' });
+    if (interrupts === 1) void surface.interrupt(run);
     else if (interrupts === 2) void surface.act(run, { kind: 'stop', reason: 'interrupted' });
     else void surface.act(run, { kind: 'terminate', reason: 'interrupted' });
   };

@@ -4,6 +4,7 @@ import type {
   AgentBrief,
   AgentSession,
   Commit,
+  ModelName,
   RunReader,
   StopVerdict,
   StreamChunk,
@@ -93,6 +94,7 @@ export async function openAgentSession(
       const verdict = await ports.verdict();
       if (verdict.kind === 'stop') return { kind: 'stop', reason: verdict.reason };
       const release = await rateLimits.enter(model, signal);
+      if (release === undefined && !signal.aborted) throw new HeldBack(model, rateLimits.closedFor(model));
       if (release === undefined) return { kind: 'stop', reason: 'the work was canceled' };
       isCalling = true;
       return { kind: 'go', release };
@@ -118,6 +120,16 @@ export async function openAgentSession(
     decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, call, kind, proposal }),
     close: flush,
   };
+}
+
+/** The process ends while the work waits for a model. */
+export class HeldBack extends Error {
+  override readonly name = 'HeldBack';
+  readonly retryAfterMs: number;
+  constructor({ provider, model }: ModelName, retryAfterMs: number) {
+    super(`The process ended while this waited for ${provider}:${model}.`);
+    this.retryAfterMs = Math.ceil(retryAfterMs);
+  }
 }
 
 /** Nothing more can be kept of the work: it cannot go on. */

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { AgentNode, TaskOutcome } from '@signalbox/plan';
-import type { AgentBrief, AgentRunner, NodeKey, RunRecord } from '@signalbox/runs';
+import { type AgentBrief, type AgentRunner, HELD_BACK, type NodeKey, type RunRecord } from '@signalbox/runs';
 import { planDirectory } from '../runs/plan-files.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
-import { openAgentSession, SessionFault, type SessionPorts } from './agent-session.ts';
+import { HeldBack, openAgentSession, SessionFault, type SessionPorts } from './agent-session.ts';
 
 /** One attempt of an agent at the work of its node. */
 export async function doAgentWork(
@@ -18,6 +18,10 @@ export async function doAgentWork(
   try {
     return await runner.run(brief, session);
   } catch (error) {
+    if (error instanceof HeldBack) {
+      const { message, retryAfterMs } = error;
+      return { kind: 'failed', error: { class: 'retryable', code: HELD_BACK, message, retryAfterMs } };
+    }
     if (!(error instanceof SessionFault)) throw error;
     return { kind: 'failed', error: { class: 'retryable', code: 'not-kept', message: error.message } };
   } finally {

@@ -17,10 +17,14 @@ import type { ActivityFact } from './host-activity.ts';
 
 /** Who may call which model now, over all runs of this process, and how the models answered. */
 export interface RateLimitDesk {
-  /** Waits for the model's window and a free place. Undefined where the signal came first. */
+  /** Waits for the model's window and a free place. Undefined where the signal came first, or nobody may wait any more. */
   enter(model: ModelName, signal: AbortSignal): Promise<LeaveCall | undefined>;
   /** Models that were called, or that somebody waits for. */
   models(): readonly CalledModel[];
+  /** For how many milliseconds nobody calls a model. */
+  closedFor(model: ModelName): number;
+  /** Ends every wait, and those that would begin. Whoever need not wait may still call. */
+  endWaits(): void;
 }
 
 /** Gives the place back, with how the call went; a refusal by the provider closes the model's window for everybody. */
@@ -46,6 +50,7 @@ export function createRateLimitDesk(
 ): RateLimitDesk {
   let limits = openRateLimits(maxConcurrent);
   let standings: Standings = new Map();
+  let isEnding = false;
   const waiting = new Set<() => void>();
   const callers = new Map<string, { readonly name: ModelName; count: number }>();
   const wakeAll = () => {
@@ -91,6 +96,7 @@ export function createRateLimitDesk(
             limits = admission.limits;
             break;
           }
+          if (isEnding) return undefined;
           leaveQueue ??= queue(model);
           await pause(admission.kind === 'wait' ? admission.until - clock.now() : undefined, signal);
         }
@@ -111,6 +117,11 @@ export function createRateLimitDesk(
         tell({ kind: 'call-ended', ...model, ms: Math.max(0, now - begunAt), outcome: report?.kind ?? 'canceled' });
         wakeAll();
       };
+    },
+    closedFor: model => (closedUntil(limits, model, clock.now()) ?? clock.now()) - clock.now(),
+    endWaits() {
+      isEnding = true;
+      wakeAll();
     },
     models() {
       const now = clock.now();

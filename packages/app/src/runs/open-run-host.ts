@@ -30,6 +30,7 @@ import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { createHostExecutor } from './host-executor.ts';
+import { whenOnlyWaiting } from './only-waiting.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
@@ -75,6 +76,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents } = options;
   const { store, owner } = owned;
   const driven = new Map<RunId, Driven>();
+  let isEnding = false;
   const journals = createJournalKeeper(options.dataDirectory, store);
   const decisions = createDecisionDesk({ commit: store, reader: store, machine });
   const activity = createActivity();
@@ -149,6 +151,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
+    if (isEnding && end.status === 'thread-lost') return letGo(run);
     const error =
       end.status === 'not-loaded'
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
@@ -156,6 +159,30 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const record = await store.run(run);
     if (record !== undefined) await change(record, { status: 'failed', error }, 'terminate', 'signalbox');
     return { status: 'failed', error };
+  }
+
+  /** A run that was being paused, and only waited for the time of an attempt. */
+  async function letGo(run: RunId): Promise<RunEnd> {
+    const record = await store.run(run);
+    if (record?.status === 'running') await change(record, { status: 'paused' });
+    for (const { id, origin } of await store.children(run)) if (origin?.kind === 'sub-plan') await letGo(id);
+    return { status: 'paused' };
+  }
+
+  /** Pauses what is driven, and waits until all of it rests. What only waits for its next attempt is let go of. */
+  async function rest(by: string): Promise<void> {
+    rateLimits.endWaits();
+    const resting = [...driven].map(async ([run, { finished }]) => {
+      const over = finished.catch(() => undefined);
+      await Promise.race([over, threads.command(run, { kind: 'pause', by })]);
+      const waiting = whenOnlyWaiting(store, run);
+      await Promise.race([over, waiting.reached]);
+      waiting.cancel();
+    });
+    await Promise.all(resting);
+    isEnding = true;
+    threads.close();
+    await Promise.allSettled([...driven.values()].map(({ finished }) => finished));
   }
 
   /** Changes a run that nothing drives. */
@@ -166,13 +193,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       readonly stopReason?: string;
       readonly error?: RunRecord['error'];
     },
-    action: 'pause' | 'stop' | 'terminate',
-    by: string,
+    action?: 'pause' | 'stop' | 'terminate',
+    by = 'signalbox',
   ): Promise<Result<void, ErrorEnvelope>> {
     const { id, epoch, version, status } = record;
     const { stopReason, error } = to;
     const events = [
-      draftEvent(machine, 'operator.acted', { action, by }),
+      ...(action === undefined ? [] : [draftEvent(machine, 'operator.acted', { action, by })]),
       draftEvent(machine, 'run.status', {
         from: status,
         to: to.status,
@@ -396,12 +423,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     answer,
     finished: run => driven.get(run)?.finished,
     driven: () => [...driven.keys()],
+    rest,
     async close() {
       inspection.close();
-      for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: 'signalbox' });
-      await Promise.allSettled([...driven.values()].map(({ finished }) => finished));
+      await rest('signalbox');
       stopWithdrawing();
-      threads.close();
       await journals.close();
     },
   };

@@ -47,6 +47,8 @@ export interface RunHost {
   finished(run: RunId): Promise<RunEnd> | undefined;
   /** Runs that are driven now. */
   driven(): readonly RunId[];
+  /** Pauses what is driven, and waits until it rests; the time of a next attempt is not waited for. Nothing is started after it. */
+  rest(by: string): Promise<void>;
   /** Pauses what is driven, and lets go of everything. */
   close(): Promise<void>;
 }

@@ -10,6 +10,9 @@ export const DEFAULT_BACKOFF_MS = 1_000;
 /** No wait of our own choosing is longer. */
 export const MAX_BACKOFF_MS = 300_000;
 
+/** The code of an attempt that its process gave up while it waited for a model. It was nobody's fault, and does not count. */
+export const HELD_BACK = 'held-back';
+
 export type RetryDecision =
   /** `task` waits until its `nextRetryAt`, also over a restart. */
   | { readonly kind: 'retry'; readonly task: Task; readonly waitMs: number }
@@ -23,21 +26,17 @@ export type RetryDecision =
 export function decideRetry(task: Task, error: TaskError, now: number, rng: Rng): RetryDecision {
   if (error.class === 'terminal') return { kind: 'give-up', reason: 'terminal' };
   if (error.class === 'unknown' && task.effects === 'external') return { kind: 'give-up', reason: 'outcome-unknown' };
+  if (error.code === HELD_BACK) return retryAfter(task, error, now, error.retryAfterMs ?? 0);
   if (task.retryCount >= task.maxRetries) return { kind: 'give-up', reason: 'exhausted' };
   const full = Math.min(task.backoffMs * 2 ** task.retryCount, MAX_BACKOFF_MS);
   const jittered = Math.round(full * (1 - fraction(rng) / 2));
   const waitMs = Math.max(jittered, error.retryAfterMs ?? 0);
-  return {
-    kind: 'retry',
-    waitMs,
-    task: {
-      ...released(task),
-      status: 'pending',
-      retryCount: task.retryCount + 1,
-      nextRetryAt: new Date(now + waitMs).toISOString() as Timestamp,
-      lastError: error,
-    },
-  };
+  return retryAfter({ ...task, retryCount: task.retryCount + 1 }, error, now, waitMs);
+}
+
+function retryAfter(task: Task, lastError: TaskError, now: number, waitMs: number): RetryDecision {
+  const nextRetryAt = new Date(now + waitMs).toISOString() as Timestamp;
+  return { kind: 'retry', waitMs, task: { ...released(task), status: 'pending', nextRetryAt, lastError } };
 }
 
 /** How long a task has to wait still; 0 when it may start. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { at, freshId, owner, task as taskOf } from '../../test/builders.ts';
 import { classifyFailure } from './error-class.ts';
 import { recoverOrphan } from './orphan-policy.ts';
-import { decideRetry, MAX_BACKOFF_MS, retryWaitMs } from './retry.ts';
+import { decideRetry, HELD_BACK, MAX_BACKOFF_MS, retryWaitMs } from './retry.ts';
 import type { Task } from './task.ts';
 import type { TaskError } from './task-error.ts';
 import { cancelTask, failTask, finishTask, mayTaskFollow, startTask } from './task-lifecycle.ts';
@@ -63,6 +63,19 @@ describe('the retry of a task', () => {
       'string',
     ]);
     expect(wait({ retryCount: 3 }, busy)).toBe('exhausted');
+  });
+
+  it('[L66] does not count an attempt that was held back', () => {
+    const error: TaskError = { class: 'retryable', code: HELD_BACK, message: 'the process ended', retryAfterMs: 700 };
+    expect(decideRetry(task({ status: 'running', retryCount: 3 }), error, 10_000, seededRng(1))).toEqual({
+      kind: 'retry',
+      waitMs: 700,
+      task: task({
+        retryCount: 3,
+        lastError: error,
+        nextRetryAt: new Date(10_700).toISOString() as Task['nextRetryAt'],
+      }),
+    });
   });
 
   it('[L6] waits between half and all of a doubled backoff, at most five minutes', () => {

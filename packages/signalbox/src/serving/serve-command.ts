@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dataDirectory, usageError } from '@signalbox/app';
-import type { ErrorEnvelope, RunHost } from '@signalbox/app/runs';
+import type { ErrorEnvelope, RunHost, RunId, RunReader } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
@@ -57,14 +57,25 @@ async function serve(
   return exitCodes.done;
 }
 
-/** Runs that a process left behind when it died. */
-export async function takeUp(host: RunHost): Promise<readonly string[]> {
-  const { items } = await host.reader.runs({ status: ['running', 'queued'] });
+/** Runs that a process left behind when it died, or paused when it ended. */
+export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resume'>): Promise<readonly string[]> {
+  const left = await reader.runs({ status: ['running', 'queued'] });
+  const paused = await reader.runs({ status: ['paused'] });
   const takenUp: string[] = [];
-  for (const { id, origin } of items) {
+  for (const { id, origin, status, nextSeq } of [...left.items, ...paused.items]) {
     if (origin?.kind === 'sub-plan') continue;
-    const resumed = await host.resume(id);
+    if (status === 'paused' && !(await wasPausedAtEnd(reader, id, nextSeq))) continue;
+    const resumed = await resume(id);
     if (resumed.ok) takenUp.push(id);
   }
   return takenUp;
+}
+
+/** After a pause little more comes. */
+const LAST_EVENTS = 500;
+
+async function wasPausedAtEnd(reader: RunReader, run: RunId, nextSeq: number): Promise<boolean> {
+  const last = await reader.events(run, Math.max(0, nextSeq - LAST_EVENTS), LAST_EVENTS);
+  const acted = last.map(({ event }) => event).findLast(event => event.type === 'operator.acted');
+  return acted?.action === 'pause' && acted.by === 'signalbox';
 }

@@ -26,6 +26,10 @@ export function ownSurface({ host, owned, close }: Home, dataDirectory: string, 
     importRun: request => host.bundles.import(request, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
+    async interrupt(run) {
+      if (host.driven().every(other => other === run)) await host.rest(BY);
+      else await host.act(run, { kind: 'pause' }, BY);
+    },
     async rested(run) {
       await host.finished(run);
     },

@@ -97,6 +97,9 @@ export function remoteSurface(
       }),
     collect: ({ dryRun, compact = false }) => client.collect({ dryRun, compact }),
     watch,
+    async interrupt(run) {
+      await client.pause(run);
+    },
     async rested(run) {
       let ring = () => {};
       const stop = watch(run, () => ring());

@@ -41,6 +41,8 @@ export interface RunSurface {
   collect(request: Omit<CollectRequest, 'by'>): Promise<Result<CollectReport, ErrorEnvelope>>;
   /** Calls back whenever something of the run is committed, with what agents said. The returned function ends it. */
   watch(run: RunId, bell: (said: readonly Said[]) => void): () => void;
+  /** Ctrl-C: pauses the run. A process that drives nothing else does not wait for the time of its next attempt. */
+  interrupt(run: RunId): Promise<void>;
   /** Resolves when nobody drives the run any more. */
   rested(run: RunId): Promise<void>;
   /** Resolves when nothing that other processes asked for goes on here, or on Ctrl-C. Tells how many there are, if any. */
