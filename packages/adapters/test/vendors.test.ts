@@ -236,20 +236,21 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     expect(task.released).toMatchObject([{}, { kind: 'answered' }]);
   });
 
-  it.each<readonly [string, ModelReply, RegExp]>([
-    ['401', { status: 401, message: `no such key: ${KEY}` }, /_API_KEY/],
-    ['400', { status: 400 }, /history limit/],
-    ['404', { status: 404 }, /name of the model/],
-    ['an answer that is too long', { text: 'and so on', finish: 'length' }, /shorter/],
-    ['an answer that is withheld', { text: 'and', finish: 'refused' }, /refused/],
-  ])('[B3, B23] %s is final, and says what to do', async (_, reply, advice) => {
+  const [failing, answered] = [{ kind: 'failed' } as const, { kind: 'answered' } as const];
+  it.each<readonly [string, ModelReply, RegExp, typeof failing | typeof answered | undefined]>([
+    ['401', { status: 401, message: `no such key: ${KEY}` }, /_API_KEY/, failing],
+    ['400', { status: 400 }, /history limit/, answered],
+    ['404', { status: 404 }, /name of the model/, undefined],
+    ['an answer that is too long', { text: 'and so on', finish: 'length' }, /shorter/, answered],
+    ['an answer that is withheld', { text: 'and', finish: 'refused' }, /refused/, answered],
+  ])('[B3, B23, B32] %s is final, and says what to do', async (_, reply, advice, report) => {
     const { task, run } = await given([reply]);
     const outcome = await run();
     expect(outcome).toMatchObject({
       kind: 'failed',
       error: { class: 'terminal', message: expect.stringMatching(advice) },
     });
-    expect(task.released).toMatchObject([{ kind: 'status' in reply ? 'failed' : 'answered' }]);
+    expect(task.released).toMatchObject([report]);
     expect(JSON.stringify([outcome, task.released])).not.toContain(KEY);
   });
 

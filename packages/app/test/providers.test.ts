@@ -87,11 +87,28 @@ describe('the providers of models', () => {
     expect(JSON.stringify([told, all])).not.toContain(KEY);
   });
 
-  it('[A120] fail where they refuse a key', async () => {
+  it('[A148] fail where they refuse a key, and say which', async () => {
     const { anthropic, start, end } = await open([{ status: 401, message: `invalid x-api-key ${KEY}` }]);
     expect(await end(await start('plan', plan))).toMatchObject({ status: 'failed' });
     expect(anthropic()).toMatchObject({ health: 'failing', failuresInRow: 1, lastError: { code: 'provider-refused' } });
+    expect(anthropic().lastError?.message).toContain('the key in ANTHROPIC_API_KEY: check it');
     expect(JSON.stringify(anthropic())).not.toContain(KEY);
+  });
+
+  it('[A148] fail with errors of their own, and not where they refuse what was asked', async () => {
+    const script: ModelScript = ({ call }) =>
+      call === 1 ? { status: 400, message: 'max_tokens: too many' } : { status: 500, message: 'oh no' };
+    const { anthropic, start, end } = await open(script);
+    expect(await end(await start('plan', plan))).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('request-refused') },
+    });
+    expect(anthropic()).toMatchObject({ health: 'ok', failuresInRow: 0, models: [{ calls: 1, health: 'ok' }] });
+    expect(anthropic()).not.toHaveProperty('lastError');
+    expect(await end(await start('once', plan.replace('<Agent ', '<Agent retries={0} ')))).toMatchObject({
+      status: 'failed',
+    });
+    expect(anthropic()).toMatchObject({ health: 'failing', failuresInRow: 1, lastError: { code: 'provider-failed' } });
   });
 
   it('[A121] are called, waited for and paid, and frames are made, as whoever counts is told', async () => {

@@ -2,6 +2,7 @@ import { APICallError } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
 import { callFailure, retryAfterOf } from './call-failure.ts';
 import { createScriptedModel } from './scripted-model.ts';
+import { reportOf } from './task-failure.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const resolved = {
@@ -57,8 +58,13 @@ describe('a call that failed', () => {
     [refusal(500), 'retryable', 'provider-failed'],
     [refusal(502), 'retryable', 'provider-failed'],
     [refusal(408), 'retryable', 'provider-failed'],
-    [refusal(400), 'terminal', 'provider-refused'],
+    [refusal(400), 'terminal', 'request-refused'],
+    [refusal(400, {}, '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}'), 'terminal', 'provider-refused'],
+    [refusal(401), 'terminal', 'provider-refused'],
+    [refusal(402), 'terminal', 'provider-refused'],
     [refusal(403), 'terminal', 'provider-refused'],
+    [refusal(404), 'terminal', 'model-unknown'],
+    [refusal(413), 'terminal', 'request-refused'],
     [
       refusal(undefined, {}, '', Object.assign(new Error('x'), { code: 'ECONNREFUSED' })),
       'retryable',
@@ -74,6 +80,31 @@ describe('a call that failed', () => {
     [undefined, 'terminal', 'provider-failed'],
   ])('[B23] %s is %s', (cause, errorClass, code) => {
     expect(callFailure(cause, resolved, { inStream: false })).toMatchObject({ class: errorClass, code });
+  });
+
+  it.each([
+    [429, 'refused'],
+    [529, 'refused'],
+    [500, 'failed'],
+    [502, 'failed'],
+    [408, 'failed'],
+    [undefined, 'failed'],
+    [401, 'failed'],
+    [403, 'failed'],
+    [400, 'answered'],
+    [413, 'answered'],
+    [422, 'answered'],
+    [404, undefined],
+  ])('[B32] with status %s counts as %s', (status, kind) => {
+    const cause = refusal(status, {}, '', status === undefined ? { code: 'ECONNREFUSED' } : undefined);
+    const error = callFailure(cause, resolved, { inStream: false });
+    expect(reportOf(error, retryAfterOf(cause, now))?.kind).toBe(kind);
+  });
+
+  it('[B32] because of its key names where the key is, whatever else is said', () => {
+    const cause = Object.assign(refusal(401), { message: 'x'.repeat(9_999) });
+    const { message } = callFailure(cause, resolved, { inStream: false });
+    expect(message.slice(0, 100)).toContain('refused the key in ANTHROPIC_API_KEY: check it (401)');
   });
 
   it('[B23] in the middle of a stream may pass', () => {

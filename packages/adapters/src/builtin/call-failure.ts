@@ -42,9 +42,17 @@ export function callFailure(
   if (errorClass === 'retryable' || facts.status === undefined) {
     return taskFailure('provider-failed', `The call of ${model} failed${shown}: ${reason}`, { class: errorClass });
   }
+  if (isKeyRefused(cause, facts.status)) {
+    const { keyVariable } = resolved;
+    const key = keyVariable === undefined ? 'who asks' : `the key in ${keyVariable}: check it`;
+    return taskFailure('provider-refused', `${model} refused ${key}${shown}. It said: ${reason}`);
+  }
+  if (facts.status === 404) {
+    return taskFailure('model-unknown', `${model} is not there${shown}: ${reason} Check the name of the model.`);
+  }
   return taskFailure(
-    'provider-refused',
-    `${model} refused the request${shown}: ${reason}${advice(facts.status, resolved)}`,
+    facts.status === 402 ? 'provider-refused' : 'request-refused',
+    `${model} refused the request${shown}: ${reason}${advice(facts.status)}`,
   );
 }
 
@@ -136,8 +144,12 @@ function reasonOf(cause: unknown): string {
   return typeof cause === 'string' ? cause : (JSON.stringify(cause) ?? String(cause));
 }
 
-function advice(status: number | undefined, { keyVariable }: ResolvedModel): string {
-  if (status === 401 || status === 403) return keyVariable === undefined ? '' : ` Check the key in ${keyVariable}.`;
-  if (status === 404) return ' Check the name of the model.';
+/** Google says of a key that is none that the request is bad. */
+function isKeyRefused(cause: unknown, status: number | undefined): boolean {
+  if (status === 401 || status === 403) return true;
+  return status === 400 && APICallError.isInstance(cause) && /"API_KEY_INVALID"/.test(cause.responseBody ?? '');
+}
+
+function advice(status: number): string {
   return status === 400 || status === 413 ? ' If the conversation grew too long, give the node a history limit.' : '';
 }

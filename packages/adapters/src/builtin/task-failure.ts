@@ -23,6 +23,7 @@ export type FailureCode =
   | 'answer-cut-off'
   | 'provider-stalled'
   | 'provider-refused'
+  | 'request-refused'
   | 'rate_limit'
   | 'provider-failed'
   | 'canceled';
@@ -48,7 +49,7 @@ export function canceledFailure(): TaskError {
   return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
 }
 
-/** Failures that say something of the provider, not of what it was asked or answered. */
+/** Failures that say something against the provider or its key, not of what it was asked or answered. */
 const ofProvider: ReadonlySet<string> = new Set<FailureCode>([
   'rate_limit',
   'provider-failed',
@@ -59,9 +60,9 @@ const ofProvider: ReadonlySet<string> = new Set<FailureCode>([
   'script-unmatched',
 ]);
 
-/** What a failed call says of the provider; undefined where it was canceled. */
+/** What a failed call says of the provider: undefined, where it was canceled or what was asked for is not there, is nothing. */
 export function reportOf({ code, message }: TaskError, retryAfterMs: number | undefined): CallReport | undefined {
   if (retryAfterMs !== undefined) return { kind: 'refused', retryAfterMs, error: { code, message } };
   if (ofProvider.has(code)) return { kind: 'failed', error: { code, message } };
-  return code === 'canceled' ? undefined : { kind: 'answered' };
+  return code === 'canceled' || code === 'model-unknown' ? undefined : { kind: 'answered' };
 }
