@@ -9,6 +9,7 @@ import { openHome } from '../src/runs/open-home.ts';
 import { runDiff } from '../src/workspaces/run-diff.ts';
 import { gitRepository, pictureOf } from './support/git-repository.ts';
 import { openTestHost, planText, testHostOf } from './support/open-host.ts';
+import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 async function open(folder: string, script: ModelScript = []) {
@@ -123,6 +124,8 @@ describe('the files of a plan', () => {
       ),
       { directory: work },
     );
+    // It has looked, and found nothing.
+    await until(async () => (await store.tasks(run))[0]);
     writeFileSync(path.join(work, 'go.txt'), 'now');
     expect(await end(run)).toMatchObject({ status: 'completed' });
     expect([await state(run), readFileSync(path.join(work, 'done.txt'), 'utf8')]).toEqual([{ seen: 'now' }, 'yes']);

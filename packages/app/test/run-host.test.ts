@@ -1,8 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
 import { afterEach, describe, expect, it } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
+import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const opened: TestHost[] = [];
@@ -235,7 +237,25 @@ describe('a plan that misbehaves', () => {
     '<While id="loop" condition={ctx.state.get("n") < 30} maxIterations={50}><Task id="a" run={() => new Promise(r => setTimeout(r, 10))} onFinished={() => ctx.state.update("n", n => n + 1)} /></While>',
     'z.object({ n: z.number().default(0) })',
   );
-  const fast = { threads: 1, beatMs: 250, sharedSilenceMs: 1000, aloneSilenceMs: 4000 };
+
+  /** A thread with one run is silent for a minute before it is given up, until the test says that its time is over. */
+  function patientThreads() {
+    const machine = thisMachine();
+    const beatMs = 250;
+    let isOver = false;
+    const timers: typeof machine.timers = {
+      after: (ms, run) => machine.timers.after(ms === beatMs && isOver ? 1 : ms, run),
+    };
+    return {
+      options: {
+        machine: { ...machine, timers },
+        threads: { threads: 1, beatMs, sharedSilenceMs: 4 * beatMs, aloneSilenceMs: 240 * beatMs },
+      },
+      timeIsOver() {
+        isOver = true;
+      },
+    };
+  }
 
   it.each([
     ['spins in its render', planText('{(() => { for (;;); })()}')],
@@ -245,31 +265,30 @@ describe('a plan that misbehaves', () => {
       'throws where nobody catches it',
       planText('<Task id="a" run={() => new Promise(() => setTimeout(() => { throw new Error("stray"); }, 5))} />'),
     ],
-  ])('[A29] and %s costs only itself', { timeout: 60_000 }, async (_, bad) => {
+  ])('[A29] and %s costs only itself', async (_, bad) => {
     const folder = temporaryFolder();
-    const { host, start, end } = await open(folder, { threads: fast });
+    const { options, timeIsOver } = patientThreads();
+    const { host, start, end } = await open(folder, options);
     const runs = await Promise.all([start('good', good), start('good', good)]);
     writeFileSync(path.join(folder, 'bad.tsx'), bad);
-    const started = await host.start({ file: path.join(folder, 'bad.tsx'), input: {} });
+    const starting = host.start({ file: path.join(folder, 'bad.tsx'), input: {} });
     for (const run of runs) expect(await end(run)).toEqual({ status: 'completed', output: { n: 30 } });
+    timeIsOver();
+    const started = await starting;
     if (!started.ok) return expect(started.error.code).toBe('run/thread-lost');
     expect(await end(started.value)).toMatchObject({ status: 'failed', error: { code: 'thread-lost' } });
   });
 
-  it('[A29] and spins when it is loaded is not started', { timeout: 60_000 }, async () => {
+  it('[A29] and spins when it is loaded is not started', async () => {
     const folder = temporaryFolder();
-    const { host } = await open(folder, { threads: fast });
-    writeFileSync(path.join(folder, 'bad.tsx'), 'for (;;);');
-    const started = await host.start({ file: path.join(folder, 'bad.tsx'), input: {} });
-    expect(started).toMatchObject({ ok: false, error: { code: 'run/thread-lost' } });
+    const { options, timeIsOver } = patientThreads();
+    const { host } = await open(folder, options);
+    const begun = path.join(folder, 'begun');
+    const spinning = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(begun)}, ''); for (;;);`;
+    writeFileSync(path.join(folder, 'bad.tsx'), spinning);
+    const started = host.start({ file: path.join(folder, 'bad.tsx'), input: {} });
+    await until(() => existsSync(begun) || undefined);
+    timeIsOver();
+    expect(await started).toMatchObject({ ok: false, error: { code: 'run/thread-lost' } });
   });
 });
-
-/** Asks again until there is an answer. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    await new Promise(resolve => setTimeout(resolve, 5));
-  }
-}

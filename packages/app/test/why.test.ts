@@ -14,7 +14,7 @@ const BODY = `
   <Phase name="after"><Task id="after" run={() => 1} /></Phase>`;
 
 describe('a run that a real host drove', () => {
-  it('[A106] is explained by its log alone', { timeout: 30_000 }, async () => {
+  it('[A106] is explained by its log alone', async () => {
     const test = await openTestHost(temporaryFolder());
     onTestFinished(() => test.close());
     const run = await test.start('why', planText(BODY, 'z.object({ n: z.number().default(0) })'));

@@ -9,6 +9,7 @@ import { readLogSettings } from '../../src/logs/log-config.ts';
 import { openRunLogs, type RunLogOptions } from '../../src/logs/run-log-files.ts';
 import { storeIn } from '../retention/support.ts';
 import { manualMachine } from '../support/run-builders.ts';
+import { until } from '../support/until.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 function opened(home: string, options: Partial<RunLogOptions> = {}) {
@@ -61,13 +62,13 @@ describe('the log of a run', () => {
     const writer = await startRun(store);
     expect(existsSync(logOf(home, writer.run))).toBe(false);
     pass(100);
-    await expect.poll(() => existsSync(logOf(home, writer.run))).toBe(true);
+    await until(() => existsSync(logOf(home, writer.run)) || undefined);
     expect(existsSync(logOf(home, writer.run, 'stream.summary.json'))).toBe(false);
     const status = { ...runCreated(newRun()), type: 'run.status', from: 'running', to: 'completed' } as object;
     const { driver: _, name: __, ...event } = status as Record<string, never>;
     await writer.write({ ...changed({ status: 'completed' }), events: [event as never] });
     pass(100);
-    await expect.poll(() => existsSync(logOf(home, writer.run, 'stream.summary.json'))).toBe(true);
+    await until(() => existsSync(logOf(home, writer.run, 'stream.summary.json')) || undefined);
     expect(summaryOf(home, writer.run)).toMatchObject({ lines: 2, byLevel: { info: 2 } });
     await logs.close();
     store.close();
