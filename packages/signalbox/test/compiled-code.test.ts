@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from './program.ts';
+import { PATIENCE_MS, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
 const script = `
@@ -17,7 +17,7 @@ function keptIn(home: string): string {
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: path.join(home, 'cache') },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
   });
   return stdout.trim() + stderr;
 }

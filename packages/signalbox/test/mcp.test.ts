@@ -5,7 +5,7 @@ import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@mod
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { entry, signalbox, temporaryFolder } from './program.ts';
+import { entry, PATIENCE_MS, signalbox, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
 let count = 0;
@@ -62,7 +62,7 @@ const onStdio: Connect = async (cwd, version) => {
     env: environment(cwd),
     stderr: 'inherit',
   });
-  await client.connect(transport);
+  await client.connect(transport, { timeout: PATIENCE_MS });
   onTestFinished(() => client.close());
   return client;
 };

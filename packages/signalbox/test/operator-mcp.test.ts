@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type CallToolResult, Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
+import { entry, ownEnvironment, PATIENCE_MS, signalbox, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
 const plan = `
@@ -63,7 +63,7 @@ async function connect(cwd: string, version: Version) {
   transport.stderr?.on('data', text => {
     complaints += text;
   });
-  await client.connect(transport);
+  await client.connect(transport, { timeout: PATIENCE_MS });
   onTestFinished(() => client.close());
   return {
     client,

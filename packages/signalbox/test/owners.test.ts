@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readOwner } from '@signalbox/app/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 
@@ -51,8 +52,19 @@ const jsonLines = (text: string) =>
     .split('\n')
     .filter(line => line !== '')
     .map(line => JSON.parse(line));
-const runsOf = (cwd: string) => jsonLines(signalbox(['ls', '--json'], { cwd }).stdout);
-const decisionsOf = (cwd: string) => jsonLines(signalbox(['decisions', '--json'], { cwd }).stdout);
+/** What a command lists; one that fails, because the owner is only just beginning, lists nothing. */
+function listed(cwd: string, command: string) {
+  const { status, stdout } = signalbox([command, '--json'], { cwd });
+  return status === 0 ? jsonLines(stdout) : [];
+}
+const runsOf = (cwd: string) => listed(cwd, 'ls');
+const decisionsOf = (cwd: string) => listed(cwd, 'decisions');
+const dataOf = (cwd: string) => path.join(cwd, '.local/share/signalbox');
+/** The run that a process began, once that process listens to others. */
+async function begun(cwd: string) {
+  await until(() => readOwner(dataOf(cwd))?.url);
+  return until(() => runsOf(cwd).find(run => run.status === 'running'));
+}
 
 /** A task that goes on until a file is there. */
 const WAITING = `
@@ -73,7 +85,7 @@ describe('a second process', () => {
     const cwd = newPlace();
     writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
     const owner = start(cwd, 'run', 'waiting.tsx');
-    const [first] = await until(() => (runsOf(cwd).length > 0 ? runsOf(cwd) : undefined));
+    const first = await begun(cwd);
     expect(first).toMatchObject({ name: 'waiting', status: 'running' });
 
     const hello = signalbox(['run', example('02-hello')], { cwd });
@@ -94,7 +106,7 @@ describe('a second process', () => {
     const slow = WAITING.replace("existsSync('go')", "existsSync('later')").replace("'waiting'", "'slow'");
     writeFileSync(path.join(cwd, 'slow.tsx'), slow);
     const first = start(cwd, 'run', 'waiting.tsx');
-    await until(() => (runsOf(cwd).length > 0 ? true : undefined));
+    await begun(cwd);
     const second = start(cwd, 'run', 'slow.tsx');
     await until(() => (runsOf(cwd).length > 1 ? true : undefined));
     writeFileSync(path.join(cwd, 'go'), '');
@@ -143,7 +155,7 @@ describe('signalbox serve', () => {
     writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
     const first = start(cwd, 'serve', '--port', '0', '--json');
     await until(() => (first.told().includes('\n') ? true : undefined));
-    signalbox(['run', 'waiting.tsx', '--detach'], { cwd });
+    expect(signalbox(['run', 'waiting.tsx', '--detach'], { cwd })).toMatchObject({ status: 0 });
     await until(() => (runsOf(cwd)[0]?.status === 'running' ? true : undefined));
     kill(first);
     await ended(first);
@@ -159,7 +171,7 @@ describe('signalbox serve', () => {
     const owner = start(cwd, 'serve', '--port', '0', '--json');
     const { page, url } = await until(() => (owner.told().includes('\n') ? JSON.parse(owner.told()) : undefined));
     const token = new URL(page).hash.slice('#token='.length);
-    const data = path.join(cwd, '.local/share/signalbox');
+    const data = dataOf(cwd);
     expect(existsSync(data) && readFileSync(path.join(data, 'token'), 'utf8')).toBe(token);
     const answers = await Promise.all(
       [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${token}` }].map(async headers => {

@@ -7,6 +7,9 @@ import { afterAll } from 'vitest';
 
 export const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
+/** A machine that is busy with something else is not a program that hangs. */
+export const PATIENCE_MS = 240_000;
+
 /** A folder for the tests of one file, gone after them. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'program-'));
@@ -26,7 +29,7 @@ export function signalbox(args: readonly string[], options: { cwd: string; env?:
     cwd: options.cwd,
     env: { ...ownEnvironment(options.cwd), ...options.env },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',
   });
   return { status, stdout, stderr };
@@ -38,7 +41,7 @@ export async function signalboxForNobody(args: readonly string[], cwd: string): 
     cwd,
     env: ownEnvironment(cwd),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
   });
   child.stdout.destroy();
   let stderr = '';

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { entry, ownEnvironment } from './program.ts';
+import { entry, ownEnvironment, PATIENCE_MS } from './program.ts';
 
 export interface Exchange {
   readonly command: string;
@@ -29,7 +29,7 @@ export function answersTo(commands: readonly string[], cwd: string): readonly Ex
     cwd,
     env: { ...own, PATH: `${path.dirname(process.execPath)}${path.delimiter}${own.PATH}`, LC_ALL: 'C' },
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',
   });
   const answers = stdout.split(`${END}\n`).map(answer => answer.trimEnd());

@@ -32,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, 'plan.tsx'), PLAN);
   expect((await call('run', path.join(folder, 'plan.tsx'))).code).toBe(1);
   [{ id: run }] = await lines('ls');
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('commands of an operator', () => {
@@ -71,7 +71,7 @@ describe('commands of an operator', () => {
     expect(await call('frames', run, '--from', 'x')).toMatchObject({ code: 2 });
   });
 
-  it('keep, unkeep and gc do the same whoever owns the data directory', { timeout: 60_000 }, async () => {
+  it('keep, unkeep and gc do the same whoever owns the data directory', async () => {
     expect(await call('keep', run)).toMatchObject({ code: 0, printed: `${run}  kept  ops` });
     writeFileSync(path.join(data, 'config.json'), '{"retention": {"collapseAfterDays": 0, "removeAfterDays": null}}');
     expect(await json('gc')).toMatchObject({ collapsed: [], bytes: 0 });
