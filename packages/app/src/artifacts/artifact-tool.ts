@@ -38,12 +38,22 @@ export const ARTIFACT_TOOL = {
   effects: { kind: 'read-only' },
 } as const;
 
+const output = z.strictObject({ ref: z.string() });
+
+/** The tool as a model sees it, where there is no task that could use it. */
+export const artifactToolForm: AnyTool = defineTool({
+  ...ARTIFACT_TOOL,
+  input,
+  output,
+  handler: async () => fail('There is no task that this could be kept for.'),
+});
+
 /** Lets an agent show something to people. A call that is made again after a crash keeps it once. */
 export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBrief): AnyTool {
   return defineTool({
     ...ARTIFACT_TOOL,
     input,
-    output: z.strictObject({ ref: z.string() }),
+    output,
     async handler(given, { callId, files }): Promise<ToolReply<{ ref: string }>> {
       const asked = await inputOf(given, async name => {
         const read = await files.read(name);

@@ -1,4 +1,4 @@
-import type { ApprovalId, Digest, NodeId, RunEvent, RunId } from '@signalbox/model';
+import type { ApprovalId, Artifact, Digest, NodeId, RunEvent, RunId, SaidEvent } from '@signalbox/model';
 import {
   type AnyEvent,
   contractNodeId,
@@ -6,17 +6,22 @@ import {
   type NodeKey,
   type RunReader,
   type StoredEvent,
+  type TaskId,
 } from '@signalbox/runs';
-import { contractEventOfPlan } from './projections/contract-event.ts';
+import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
+import { turnOf } from '../turns/turn-facts.ts';
+import { besideEventOfPlan, contractEventOfPlan } from './projections/contract-event.ts';
 import { isContractNodeKind } from './projections/contract-node-kind.ts';
 
 export interface ContractStored {
   readonly event: RunEvent;
+  /** What is told before it and has no place among events. */
+  readonly beside: readonly SaidEvent[];
   /** The head of the run's chain after the event that this one stands for. */
   readonly hash: Digest;
 }
 
-type Reads = Pick<RunReader, 'valueAt' | 'decision'>;
+type Reads = Pick<RunReader, 'valueAt' | 'decision' | 'task' | 'artifact' | 'artifactList'>;
 
 /** Tells the events of one run as the contract has them. What it has looked up it remembers. */
 export function contractView(
@@ -33,7 +38,14 @@ export function contractView(
     nodes.set(node, isShown ? contractNodeId(run, node) : undefined);
   }
 
+  async function learnTurn(id: TaskId): Promise<readonly Artifact[]> {
+    const task = await reader.task(run, id);
+    const artifacts = task === undefined ? [] : await turnOf(reader, run, task);
+    return artifacts.map(artifact => contractTurnArtifact(artifact, contractNodeId(run, artifact.node)));
+  }
+
   return async stored => {
+    const turns = new Map<TaskId, readonly Artifact[]>();
     const decisions = new Map<ApprovalId, Decision>();
     for (const { event } of stored) {
       const id = decisionOf(event);
@@ -42,6 +54,7 @@ export function contractView(
         decisions.set(id, found.decision);
         await learnNode(found.decision.node, undefined);
       }
+      if (event.type === 'task.ended') turns.set(event.task, await learnTurn(event.task));
       if ('node' in event && event.node !== undefined) {
         await learnNode(event.node, 'frame' in event ? event.frame : undefined);
       }
@@ -49,8 +62,13 @@ export function contractView(
     const facts = {
       nodeOf: (node: string) => nodes.get(node),
       decision: (id: ApprovalId) => decisions.get(id),
+      turn: (id: TaskId) => turns.get(id) ?? [],
     };
-    return stored.map(({ event, hash }) => ({ event: contractEventOfPlan(event, facts), hash }));
+    return stored.map(({ event, hash }) => ({
+      event: contractEventOfPlan(event, facts),
+      beside: besideEventOfPlan(event, facts),
+      hash,
+    }));
   };
 }
 

@@ -12,11 +12,12 @@ import {
   type RunCheck,
   type RunId,
 } from '@signalbox/model';
-import type { RunReader } from '@signalbox/runs';
+import type { Blobs, RunReader } from '@signalbox/runs';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
 import type { Machine } from '../machine.ts';
 import { unknownRun } from '../runs/run-failures.ts';
+import { createTurns, type Turns } from '../turns/turn-desk.ts';
 import { describePlan } from './describe-plan.ts';
 import { createGate } from './gate.ts';
 import { knownPlans, type PlansFilter } from './known-plans.ts';
@@ -33,6 +34,8 @@ export interface RunInspection {
   verify(run: RunId, request?: VerifyRequest): Promise<Result<RunCheck, ErrorEnvelope>>;
   /** Whether its frames come out again. */
   replay(run: RunId, request?: ReplayRequest): Promise<Result<ReplayReport, ErrorEnvelope>>;
+  /** What follows from the turns of agents. */
+  readonly turns: Turns;
   /** Ends what goes on. */
   close(): void;
 }
@@ -50,12 +53,14 @@ export interface ReplayRequest {
 
 export interface InspectionPorts {
   readonly dataDirectory: string;
-  readonly machine: Pick<Machine, 'timers'>;
-  readonly reader: RunReader;
+  readonly machine: Pick<Machine, 'clock' | 'ids' | 'timers'>;
+  readonly reader: RunReader & Pick<Blobs, 'get'>;
   readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
+  /** Takes secrets out of a text. */
+  readonly clean?: ((text: string) => string) | undefined;
 }
 
-export function createRunInspection({ dataDirectory, machine, reader, tools }: InspectionPorts): RunInspection {
+export function createRunInspection({ dataDirectory, machine, reader, tools, clean }: InspectionPorts): RunInspection {
   const closing = new AbortController();
   const looks = createGate({ atOnce: 2, waiting: 16 });
   const checks = createGate({ atOnce: 1, waiting: 8 });
@@ -64,6 +69,7 @@ export function createRunInspection({ dataDirectory, machine, reader, tools }: I
     machine,
     signal: signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]),
   });
+  const turns = createTurns({ dataDirectory, machine, reader, blobs: reader, tools, clean });
   const cacheDirectory = path.join(dataDirectory, 'cache', 'plans');
   return {
     async nodeInput(run, node, frame) {
@@ -71,6 +77,8 @@ export function createRunInspection({ dataDirectory, machine, reader, tools }: I
       if (record === undefined) return err(unknownRun(run));
       return nodeInputOf({ reader, tools: tools && (() => offeredTools(tools)) }, record, node, frame);
     },
+    // What is read is made, with git and from snapshots: not for everybody at once.
+    turns: { ...turns, read: artifact => looks.enter(() => turns.read(artifact)) },
     plans: filter => knownPlans(reader, filter),
     describePlan: (file, signal) =>
       looks.enter(async () => ok(await describePlan(file, { ...until(signal), cacheDirectory }))),

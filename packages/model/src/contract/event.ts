@@ -49,6 +49,7 @@ const assistantFinal = ofNode('message.assistant.final', { message });
 const toolProposed = ofNode('tool.proposed', { tool: toolCall });
 const toolStarted = ofNode('tool.started', { toolId });
 const toolCompleted = ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() });
+const artifactCreated = ofRun('artifact.created', { artifact });
 
 /** Every event of a run, by `type`. */
 export const runEvent = z.discriminatedUnion('type', [
@@ -69,12 +70,15 @@ export const runEvent = z.discriminatedUnion('type', [
   toolCompleted,
   ofNode('approval.requested', { approvalId, tool: toolCall, context: text.optional() }),
   ofRun('approval.resolved', { approvalId, resolution: approvalResolution }),
-  ofRun('artifact.created', { artifact }),
+  artifactCreated,
 ]);
 export type RunEvent = z.infer<typeof runEvent>;
 export type RunEventType = RunEvent['type'];
 
-/** What an agent says while it works, as it comes: no fact of its run, so it has no `seq` and is in no history. */
+/**
+ * What is no fact of its run, so it has no `seq` and is in no history: what an agent says while it works, as it comes, and the artifacts
+ * that follow from its turn, when that ends.
+ */
 export const saidEvent = z.discriminatedUnion('type', [
   nodeProgress.omit({ seq: true }),
   assistantDelta.omit({ seq: true }),
@@ -82,5 +86,6 @@ export const saidEvent = z.discriminatedUnion('type', [
   toolProposed.omit({ seq: true }),
   toolStarted.omit({ seq: true }),
   toolCompleted.omit({ seq: true }),
+  artifactCreated.omit({ seq: true }),
 ]);
 export type SaidEvent = z.infer<typeof saidEvent>;

@@ -6,7 +6,7 @@ import { artifactId, nodeId, runId } from '../ids.ts';
 import { json, text } from '../json.ts';
 import { pageLimit } from './requests.ts';
 
-/** An artifact as it is kept. Its content is asked for apart. */
+/** An artifact as it is kept, or as it follows from what is kept. Its content is asked for apart. */
 export const wireArtifact = z.object({
   id: artifactId,
   /** How anything refers to it. */
@@ -24,6 +24,8 @@ export const wireArtifact = z.object({
   mimeType: text.min(1),
   bytes: z.int().nonnegative(),
   digest,
+  /** It is not kept: it follows from the record of its run, and is made when it is asked for. */
+  derived: z.literal(true).optional(),
   /** What a picture shows, for who does not see it. */
   alt: text.optional(),
   workstream: text.optional(),
@@ -44,6 +46,10 @@ export const artifactsQuery = z.strictObject({
   key: text.min(1).max(256).optional(),
   /** Of a key only the last version, unless all are asked for. */
   versions: z.enum(['last', 'all']).optional(),
+  /** Of one run: also what follows from the turns of its agents, or nothing else. Left out unless it is asked for. */
+  turns: z.enum(['with', 'only']).optional(),
+  /** Of one run: only those of a node, by its key. */
+  node: text.min(1).max(512).optional(),
   after: artifactId.optional(),
   limit: pageLimit(1000),
 });

@@ -119,7 +119,10 @@ export function subscribeRun(
     recent = isKept ? recent.slice(at + PAGE) : recent;
     const told = await tell(events);
     if (isClosed) return next;
-    for (const stored of told) outbox.send({ kind: 'event', run, stored });
+    for (const { stored, beside } of told) {
+      for (const event of beside) outbox.send({ kind: 'said', run, event, dropped: 0 });
+      outbox.send({ kind: 'event', run, stored });
+    }
     // A page that is empty means that the reader has not seen it yet: the next commit wakes us.
     if (events.length === 0) head = next;
     return next + events.length;

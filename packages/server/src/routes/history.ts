@@ -133,7 +133,8 @@ export function historyRoutes(reader: RunReader, guided?: GuidedRuns): Hono {
   );
 
   async function readEvents(run: RunId, from: number, limit: number, view: EventView) {
-    return tellEvents(reader, run, view)(await reader.events(run, from, limit));
+    const told = await tellEvents(reader, run, view)(await reader.events(run, from, limit));
+    return told.map(({ stored }) => stored);
   }
 
   async function read<Schema extends z.ZodType, Found extends object>(

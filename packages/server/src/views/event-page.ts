@@ -1,15 +1,21 @@
 import type { GuidedEvent, GuidedRuns } from '@signalbox/app/guided';
 import { contractView, type RunReader, type StoredEvent } from '@signalbox/app/runs';
-import type { EventView, RunId, WireEvent, WireStoredEvent } from '@signalbox/model';
+import type { EventView, RunId, SaidEvent, WireEvent, WireStoredEvent } from '@signalbox/model';
 import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 
 /** Tells events of a plan's run as they are asked for. */
-export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly WireStoredEvent[]>;
+export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly ToldEvent[]>;
+
+export interface ToldEvent {
+  readonly stored: WireStoredEvent;
+  /** What is told before it to whoever watches: it is in no history. */
+  readonly beside: readonly SaidEvent[];
+}
 
 export function tellEvents(reader: RunReader, run: RunId, view: EventView): TellEvents {
-  if (view === 'stored') return async stored => stored as readonly WireStoredEvent[];
+  if (view === 'stored') return async all => all.map(stored => ({ stored: stored as WireStoredEvent, beside: [] }));
   const tell = contractView(reader, run);
-  return async stored => (await tell(stored)) as readonly WireStoredEvent[];
+  return async all => (await tell(all)).map(({ event, hash, beside }) => ({ stored: { event, hash }, beside }));
 }
 
 /** Events of a guided run from one of them on. */

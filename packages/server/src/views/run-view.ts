@@ -1,5 +1,5 @@
-import type { RunHost, RunReader, RunRecord } from '@signalbox/app/runs';
-import { contractNodeId } from '@signalbox/app/runs';
+import type { RunHost, RunReader, RunRecord, Task } from '@signalbox/app/runs';
+import { contractNodeId, contractTurnArtifact, turnsOf } from '@signalbox/app/runs';
 import {
   type Artifact,
   type ArtifactId,
@@ -60,7 +60,7 @@ export async function snapshotOf(host: Host, run: RunId): Promise<RunSnapshot | 
     ...outline,
     nodes: contractNodes(run, tree, tasks, outline.createdAt),
     edges: {},
-    artifacts: await contractArtifacts(host.reader, run),
+    artifacts: { ...(await contractArtifacts(host.reader, run)), ...(await contractTurns(host.reader, run, tasks)) },
   };
 }
 
@@ -112,6 +112,14 @@ async function contractArtifacts(reader: RunReader, run: RunId): Promise<Record<
     after = page.next;
   }
   return found;
+}
+
+/** What follows from the turns of agents. What changed in one is told with its diff: it takes a look at the files. */
+async function contractTurns(reader: RunReader, run: RunId, tasks: readonly Task[]): Promise<Record<string, Artifact>> {
+  const turns = await turnsOf(reader, run, tasks);
+  return Object.fromEntries(
+    turns.map(artifact => [artifact.id, contractTurnArtifact(artifact, contractNodeId(run, artifact.node))]),
+  );
 }
 
 function recordView(record: RunRecord): WireRecord {

@@ -1,10 +1,13 @@
 import {
+  artifact,
+  artifactList,
   CONTRACT_VERSION,
   run as contractRun,
   decisionList,
   errorEnvelope,
   eventList,
   type Json,
+  nodeId,
   type RunEventType,
   type RunId,
   type RunSnapshot,
@@ -15,11 +18,13 @@ import {
   type SaidEvent,
   saidEvent,
   serverMessage,
+  type WireArtifact,
   type WireDecision,
+  wireArtifact,
   wireDecision,
 } from '@signalbox/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { filledIn, NOTES } from '../../../app/test/guided/support/agent-calls.ts';
 import { TOKEN, UNKNOWN } from '../http-asker.ts';
 import { type LiveClient, liveClient } from '../live-client.ts';
@@ -53,30 +58,31 @@ const EVENTS = [
 ] as const;
 
 /** Where each event is heard; a graph lays out nodes while it runs, and is what the others need (design R20). */
-const heardIn: { readonly [Type in RunEventType]: readonly ('plan' | 'storm' | 'guided' | 'said')[] | 'only graphs' } =
-  {
-    'run.patch': ['plan', 'storm', 'guided'],
-    'run.phase': ['plan', 'guided'],
-    'run.mode': ['guided'],
-    'run.stalled': ['storm'],
-    'node.patch': ['plan', 'guided'],
-    'node.progress': ['plan', 'guided'],
-    'edge.created': ['guided'],
-    'edge.deleted': 'only graphs',
-    'handoff.sent': 'only graphs',
-    'message.user': ['plan'],
-    'message.assistant.delta': ['said'],
-    'message.assistant.final': ['said', 'guided'],
-    'tool.proposed': ['said'],
-    'tool.started': ['said'],
-    'tool.completed': ['said'],
-    'approval.requested': ['plan', 'guided'],
-    'approval.resolved': ['plan', 'guided'],
-    'artifact.created': ['plan'],
-  };
+const heardIn: {
+  readonly [Type in RunEventType]: readonly ('plan' | 'turns' | 'storm' | 'guided' | 'said')[] | 'only graphs';
+} = {
+  'run.patch': ['plan', 'storm', 'guided'],
+  'run.phase': ['plan', 'guided'],
+  'run.mode': ['guided'],
+  'run.stalled': ['storm'],
+  'node.patch': ['plan', 'guided'],
+  'node.progress': ['plan', 'guided'],
+  'edge.created': ['guided'],
+  'edge.deleted': 'only graphs',
+  'handoff.sent': 'only graphs',
+  'message.user': ['plan'],
+  'message.assistant.delta': ['said'],
+  'message.assistant.final': ['said', 'guided'],
+  'tool.proposed': ['said'],
+  'tool.started': ['said'],
+  'tool.completed': ['said'],
+  'approval.requested': ['plan', 'guided'],
+  'approval.resolved': ['plan', 'guided'],
+  'artifact.created': ['plan', 'turns', 'said'],
+};
 
 let stage: Stage;
-const runs = { plan: '' as RunId, storm: '' as RunId, guided: '' as RunId };
+const runs = { plan: '' as RunId, turns: '' as RunId, storm: '' as RunId, guided: '' as RunId };
 const clients: Record<string, LiveClient> = {};
 let asked: WireDecision;
 let resolved: WireDecision;
@@ -136,6 +142,11 @@ beforeAll(async () => {
   const place = `/api/approvals/${asked.approvalId}/resolve`;
   resolved = await read(wireDecision, 'POST', place, { status: 'approved', proposalHash });
   await clients.plan.first('run', ({ summary }) => summary.status === 'completed');
+
+  const turns = { file: stage.turnsPlan, directory };
+  runs.turns = (await read(runSummary, 'POST', '/api/runs', turns, 201)).id;
+  clients.turns = await watch(runs.turns);
+  await clients.turns.first('run', ({ summary }) => summary.status === 'completed');
 
   runs.storm = (await read(runSummary, 'POST', '/api/runs', { file: stormPlan }, 201)).id;
   clients.storm = await watch(runs.storm);
@@ -208,7 +219,12 @@ const endpoints: { readonly [Endpoint in (typeof ENDPOINTS)[number]]: () => Prom
     expect(await refused('GET', '/api/runs?after=nowhere')).toEqual([400, 'VALIDATION_ERROR']);
   },
   'GET /api/runs/:id': async () => {
-    const statuses: Record<string, string> = { plan: 'completed', storm: 'paused', guided: 'completed' };
+    const statuses: Record<string, string> = {
+      plan: 'completed',
+      turns: 'completed',
+      storm: 'paused',
+      guided: 'completed',
+    };
     for (const [name, id] of Object.entries(runs)) {
       const snapshot = await read(runSnapshot, 'GET', `/api/runs/${id}`);
       const part = contractPart(snapshot);
@@ -225,7 +241,9 @@ const endpoints: { readonly [Endpoint in (typeof ENDPOINTS)[number]]: () => Prom
     const { nodes, artifacts } = await read(runSnapshot, 'GET', `/api/runs/${runs.plan}`);
     expect(Object.values(nodes)).toMatchObject([{ roleTemplate: 'agent', provider: 'custom', status: 'idle' }]);
     // A completed turn in files of its own has its diff.
-    expect(Object.values(artifacts)).toMatchObject([{ kind: 'diff', diff: { filesChanged: ['a.txt'] } }]);
+    expect(Object.values(artifacts).filter(({ kind }) => kind === 'diff')).toMatchObject([
+      { name: 'diff.patch', diff: { filesChanged: ['a.txt'] } },
+    ]);
     expect(await refused('GET', `/api/runs/${UNKNOWN}`)).toEqual([404, 'run/unknown']);
     expect(await refused('GET', '/api/runs/..%2f')).toEqual([404, 'run/unknown']);
   },
@@ -280,10 +298,90 @@ async function onlyGraphs(method: string, rest: string): Promise<void> {
   }
 }
 
+const contentOf = async (id: string) => {
+  const answer = await stage.ask('GET', `/api/artifacts/${id}/content`);
+  expect([answer.status, answer.headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+  return answer.text();
+};
+
+/** "Artifacts (non-negotiable)" and "Prompt artifacts (required)" of the contract. */
+const TURN_ARTIFACTS = {
+  'prompt.full.txt (full effective prompt)': async () => {
+    const [writes, looks] = await turnArtifacts('prompt.full.txt');
+    const text = await contentOf(writes.id);
+    const told = stage.heard.find(({ prompt }) => prompt.includes('Write it.'));
+    for (const part of [told?.system, told?.prompt]) expect(text).toContain(String(part));
+    expect(text).toContain('You write.');
+    expect(await contentOf(looks.id)).not.toContain('You write.');
+    const { digest, mimeType } = writes;
+    const tag = { 'if-none-match': `"${digest}"` };
+    const place = `/api/artifacts/${writes.id}/content`;
+    expect((await stage.ask('GET', place, undefined, tag)).status).toBe(304);
+    const part = await stage.ask('GET', place, undefined, { range: 'bytes=0-7' });
+    expect([part.status, await part.text(), mimeType]).toEqual([206, '[system]', 'text/plain']);
+  },
+  'prompt.blocks.json (system/role/mode/task/override split)': async () => {
+    const [writes, looks] = await turnArtifacts('prompt.blocks.json');
+    const blocks = JSON.parse(await contentOf(writes.id));
+    expect(Object.keys(blocks)).toEqual(['system', 'role', 'mode', 'task', 'override']);
+    expect(blocks).toMatchObject({
+      role: 'You write.',
+      mode: {
+        permissions: 'skip',
+        maxTurns: 6,
+        schema: null,
+        tools: expect.arrayContaining(['write_file', 'artifact']),
+      },
+      task: 'Write it.',
+      override: [],
+    });
+    expect(`${blocks.system}\n\n${blocks.role}`).toBe(
+      stage.heard.find(({ prompt }) => prompt.includes('Write it.'))?.system,
+    );
+    expect(JSON.parse(await contentOf(looks.id))).toMatchObject({ role: null, task: 'Only look.' });
+  },
+  'Every completed turn must emit a diff artifact (empty or "no changes" allowed)': async () => {
+    const [writes, looks] = await turnArtifacts('diff.patch');
+    expect(writes.diff).toEqual({ filesChanged: ['a.txt'], summary: '1 file changed' });
+    expect(await contentOf(writes.id)).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n(.*\n)*\+a\n/);
+    expect(looks.diff).toEqual({ filesChanged: [], summary: 'no changes' });
+    expect(await contentOf(looks.id)).toBe('');
+    const told = createdOf(storedIn('turns')).map(({ artifact }) => artifact.id);
+    expect(told.toSorted()).toEqual([writes.id, looks.id].toSorted());
+  },
+} as const;
+
+/** The same artifact of both agents: in the run's state, told when the turn ended, listed and found by its id. */
+async function turnArtifacts(name: string): Promise<readonly [WireArtifact, WireArtifact]> {
+  const { nodes, artifacts } = await shown(runs.turns);
+  const place = `/api/artifacts?run=${runs.turns}&turns=only`;
+  const [writes, looks] = await Promise.all(
+    ['writes', 'looks'].map(async node => {
+      const { artifacts: listed } = await read(artifactList, 'GET', `${place}&node=${node}`);
+      const found = listed.find(one => one.name === name);
+      if (found === undefined) throw new Error(`${node} has no ${name}`);
+      expect(await read(wireArtifact, 'GET', `/api/artifacts/${found.id}`)).toEqual(found);
+      const { id, run: runId, nodeId, kind, createdAt } = found;
+      const state = { id, runId, nodeId, kind, name, path: `artifact://${id}`, createdAt };
+      expect(artifacts).toHaveProperty([id], state);
+      expect(nodes).toHaveProperty([String(nodeId)]);
+      const told = [...createdOf(storedIn('turns')), ...createdOf(saidIn('turns'))];
+      expect(told.filter(event => event.artifact.id === id)).toMatchObject([{ artifact: state, nodeId }]);
+      return found;
+    }),
+  );
+  if (writes === undefined || looks === undefined) throw new Error('two agents were expected');
+  return [writes, looks];
+}
+
+const createdOf = (events: readonly object[]) => events.flatMap(event => createdEvent.safeParse(event).data ?? []);
+const createdEvent = z.object({ type: z.literal('artifact.created'), nodeId, artifact });
+
 const storedIn = (name: string) =>
   (clients[name]?.received ?? []).flatMap(message => (message.kind === 'event' ? [message.stored.event] : []));
-const said = (): readonly SaidEvent[] =>
-  (clients.plan?.received ?? []).flatMap(message => (message.kind === 'said' ? [message.event] : []));
+const saidIn = (name: string): readonly SaidEvent[] =>
+  (clients[name]?.received ?? []).flatMap(message => (message.kind === 'said' ? [message.event] : []));
+const said = () => saidIn('plan');
 
 describe('the contract', () => {
   it('[V131] has no endpoint and no event that is not checked here', () => {
@@ -317,6 +415,35 @@ describe('the contract', () => {
     );
     if (places === 'only graphs') expect(heard).toEqual([]);
     else expect(heard).toEqual(expect.arrayContaining([...places]));
+  });
+
+  it.each(Object.entries(TURN_ARTIFACTS))('[V140] %s', (_, check) => check());
+
+  it('[V141] what follows from turns is listed where it is asked for, beside what was kept, in pages', async () => {
+    const names = async (query: string) => {
+      const list = await read(artifactList, 'GET', `/api/artifacts?run=${runs.plan}${query}`);
+      return list.artifacts.map(({ name, derived = false }) => [name, derived]).toSorted();
+    };
+    expect(await names('')).toEqual([['diff.patch', false]]);
+    const prompts = [
+      ['prompt.blocks.json', true],
+      ['prompt.full.txt', true],
+    ];
+    expect(await names('&turns=with')).toEqual([['diff.patch', false], ...prompts]);
+    expect(await names('&turns=only')).toEqual(prompts);
+    expect(await names('&node=agent')).toEqual([['diff.patch', false]]);
+    expect(await names('&turns=with&node=nobody')).toEqual([]);
+    const whole = await read(artifactList, 'GET', `/api/artifacts?run=${runs.turns}&turns=only`);
+    const ids: string[] = [];
+    for (let after = ''; ; ) {
+      const page = await read(artifactList, 'GET', `/api/artifacts?run=${runs.turns}&turns=only&limit=1${after}`);
+      ids.push(...page.artifacts.map(({ id }) => id));
+      if (page.next === undefined) break;
+      after = `&after=${page.next}`;
+    }
+    expect([ids.length, ids]).toEqual([6, whole.artifacts.map(({ id }) => id)]);
+    expect(await refused('GET', '/api/artifacts?turns=only')).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await refused('GET', `/api/artifacts?run=${runs.turns}&turns=all`)).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('[V129] what is told of nodes is told of nodes that the state has, and the history is what was watched', async () => {

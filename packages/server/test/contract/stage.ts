@@ -17,6 +17,10 @@ export interface Stage {
   readonly agentPlan: string;
   /** What its workspace is a copy of. */
   readonly directory: string;
+  /** The file of a plan with two agents in that directory itself: `writes` changes a file, `looks` changes nothing. */
+  readonly turnsPlan: string;
+  /** What the model was told first, and asked, in the order of the calls. */
+  readonly heard: readonly { readonly system: string; readonly prompt: string }[];
   /** The file of a plan that goes round in circles. */
   readonly stormPlan: string;
   ask(method: string, place: string, body?: Json, headers?: Record<string, string>): Promise<Response>;
@@ -32,17 +36,24 @@ export default definePlan({
   render: ctx => <Effect id="spin" deps={[ctx.state.get('n')]} run={() => ctx.state.update('n', n => n + 1)} />,
 });`;
 
+const TURNS = `
+  <Agent id="writes" model="anthropic:claude-test" system="You write." prompt="Write it." maxTurns={6} permissions="skip" />
+  <Agent id="looks" model="anthropic:claude-test" prompt="Only look." maxTurns={6} permissions="skip" />`;
+
 export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'contract-'));
   const dataDirectory = path.join(folder, 'data');
   const directory = path.join(folder, 'work');
   mkdirSync(directory);
   const machine = thisMachine();
-  const model = await startModelServer(({ since }) =>
-    since.some(part => part.kind === 'result')
+  const heard: { readonly system: string; readonly prompt: string }[] = [];
+  const model = await startModelServer(({ since, system, prompt }) => {
+    heard.push({ system, prompt });
+    if (prompt.includes('Only look.')) return { text: 'I looked.' };
+    return since.some(part => part.kind === 'result')
       ? { text: 'It is written.' }
-      : { text: 'I write.', calls: [{ tool: 'write_file', input: { path: 'a.txt', content: 'a' } }] },
-  );
+      : { text: 'I write.', calls: [{ tool: 'write_file', input: { path: 'a.txt', content: 'a' } }] };
+  });
   const home = await openHome({
     dataDirectory,
     machine,
@@ -78,6 +89,8 @@ export async function openStage(): Promise<Stage> {
       planText(agent, 'z.object({ said: z.any() })').replace("name: 'test',", "name: 'test', workspace: true,"),
     ),
     directory,
+    turnsPlan: file('turns.tsx', planText(TURNS)),
+    heard,
     stormPlan: file('storm.tsx', STORM),
     ask: (method, place, body, headers = {}) =>
       fetch(`${url}${place}`, {

@@ -1,5 +1,6 @@
 import {
   type ApprovalId,
+  type ArtifactId,
   type Digest,
   deriveId,
   type EventId,
@@ -7,6 +8,7 @@ import {
   type RunEvent,
   type RunId,
   runEvent,
+  saidEvent,
   type Timestamp,
 } from '@signalbox/model';
 import { type AnyEvent, anyEvent, type Decision, type InternalEventType, internalEvent } from '@signalbox/runs';
@@ -14,7 +16,13 @@ import { type DomainEvent, type DomainEventKind, domainEventV1 } from '@signalbo
 import { describe, expect, it } from 'vitest';
 import { eventSamples } from '../../../../model/test/contract-samples.ts';
 import { NODE, RUN, samples } from '../../../../workflow/test/session/event-samples.ts';
-import { contractEventOfGuided, contractEventOfPlan, type GuidedFacts, type PlanFacts } from './contract-event.ts';
+import {
+  besideEventOfPlan,
+  contractEventOfGuided,
+  contractEventOfPlan,
+  type GuidedFacts,
+  type PlanFacts,
+} from './contract-event.ts';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const run = deriveId<RunId>('test', 'run');
@@ -171,6 +179,7 @@ const decision = {
 const facts: PlanFacts = {
   nodeOf: given => (given === node ? nodeId : undefined),
   decision: id => (id === approval ? decision : undefined),
+  turn: () => [],
 };
 const envelope = (type: string) => ({ v: 1, id: deriveId<EventId>('test', type), runId: run, seq: 7, ts: at, type });
 const eventOf = (type: InternalEventType): AnyEvent => anyEvent.parse({ ...envelope(type), ...ours[type][0] });
@@ -219,13 +228,40 @@ describe('the contract’s event of an event', () => {
   it.each(Object.keys(ours) as InternalEventType[])(
     '[A135] %s about a node that the contract does not show says only that the run moved',
     type => {
-      const told = contractEventOfPlan(eventOf(type), { nodeOf: () => undefined, decision: () => undefined });
+      const told = contractEventOfPlan(eventOf(type), {
+        nodeOf: () => undefined,
+        decision: () => undefined,
+        turn: () => [],
+      });
       expect(runEvent.parse(told)).toEqual(told);
       expect('nodeId' in told).toBe(false);
       if ('node' in eventOf(type))
         expect([told.type, 'patch' in told && told.patch]).toEqual(['run.patch', { updatedAt: at }]);
     },
   );
+
+  it('[A146] the end of a turn that was completed is told by its diff, and the rest of it before, without a number', () => {
+    const artifactOf = (kind: 'prompt' | 'diff') => ({
+      ...{ id: deriveId<ArtifactId>('test', kind), runId: run, nodeId, kind, name: kind },
+      ...{ path: 'artifact://x', createdAt: at },
+    });
+    const turn: PlanFacts = {
+      ...facts,
+      turn: id => (String(id) === task ? [artifactOf('prompt'), artifactOf('diff')] : []),
+    };
+    const ended = (outcome: string) => anyEvent.parse({ ...envelope('task.ended'), ...work, outcome, stale: false });
+    const told = (outcome: string) => {
+      const beside = besideEventOfPlan(ended(outcome), turn).map(event => saidEvent.parse(event));
+      return [
+        beside.map(event => event.type === 'artifact.created' && event.artifact.kind),
+        runEvent.parse(contractEventOfPlan(ended(outcome), turn)).type,
+      ];
+    };
+    expect(told('done')).toEqual([['prompt'], 'artifact.created']);
+    expect(told('canceled')).toEqual([['prompt', 'diff'], 'node.progress']);
+    expect(besideEventOfPlan(eventOf('task.started'), turn)).toEqual([]);
+    expect(besideEventOfPlan(ended('done'), turn)).toEqual(besideEventOfPlan(ended('done'), turn));
+  });
 
   it.each(Object.values(eventSamples))('[A134] the contract’s own are told as they are', sample => {
     expect(contractEventOfPlan(sample, facts)).toEqual(sample);

@@ -5,12 +5,15 @@
  *    kind that has none.
  * 2. In place: it has the id, the run, the `seq` and the time of the event it stands for, so a reader goes on by `seq` whichever
  *    view it reads.
- * 3. What the contract has no word for is a `node.progress` with words where it is about a node that the contract shows, and
+ * 3. With an agent's turn that ended come the artifacts that follow from it (`besideEventOfPlan`). They are no events of the run: they have
+ *    no `seq`, and are told before the event that they come with, so whoever goes on by `seq` is told them again rather than never.
+ * 4. What the contract has no word for is a `node.progress` with words where it is about a node that the contract shows, and
  *    otherwise a `run.patch` that says no more than that the run moved.
  */
 import {
   type ApprovalId,
   type ApprovalResolution,
+  type Artifact,
   canonicalJson,
   deriveId,
   type EventId,
@@ -23,6 +26,7 @@ import {
   type RunEvent,
   type RunId,
   type RunPatch,
+  type SaidEvent,
   type Timestamp,
   type ToolId,
   toContractNodeStatus,
@@ -30,7 +34,7 @@ import {
   truncateUtf8,
   unreachable,
 } from '@signalbox/model';
-import type { AnyEvent, Decision, InternalEvent } from '@signalbox/runs';
+import type { AnyEvent, Decision, InternalEvent, TaskId } from '@signalbox/runs';
 import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
 import { approvalOfGap, guidedArtifact, guidedEdge, guidedNodeFields, toolOfGap } from './guided-parts.ts';
@@ -40,6 +44,8 @@ export interface PlanFacts {
   /** What the contract calls a node; undefined for one that it does not show. */
   nodeOf(node: string): NodeId | undefined;
   decision(decision: ApprovalId): Decision | undefined;
+  /** What follows from the turn of an agent that ended, and was not kept; none for other work. */
+  turn(task: TaskId): readonly Artifact[];
 }
 
 /** Where an event of a guided session is in its run, and what it does not say by itself. */
@@ -83,11 +89,14 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       return progress(event.node, `attempt ${event.attempt} began`);
     case 'task.progressed':
       return progress(event.node, wordsOf(event.detail));
-    case 'task.ended':
+    case 'task.ended': {
+      const diff = diffInPlace(event, facts);
+      if (diff !== undefined) return told.artifact(diff);
       return progress(
         event.node,
         event.error === undefined ? event.outcome : `${event.outcome}: ${event.error.message}`,
       );
+    }
     case 'task.retry':
       return progress(event.node, `is tried again at ${event.retryAt}: ${event.error.message}`);
     case 'task.orphaned':
@@ -135,6 +144,36 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
     default:
       return unreachable(event);
   }
+}
+
+/** What is told before an event of a plan, and is none. */
+export function besideEventOfPlan(event: AnyEvent, facts: PlanFacts): readonly SaidEvent[] {
+  if (event.type !== 'task.ended') return [];
+  const { runId, ts } = event;
+  const inPlace = diffInPlace(event, facts);
+  return facts.turn(event.task).flatMap(artifact =>
+    artifact.id === inPlace?.id
+      ? []
+      : [
+          {
+            v: RUN_EVENT_VERSION,
+            id: deriveId<EventId>('artifact-created', artifact.id),
+            runId,
+            ts,
+            type: 'artifact.created',
+            nodeId: artifact.nodeId,
+            artifact,
+          },
+        ],
+  );
+}
+
+/** A turn that was completed is told by its diff: that it is done, the status of its node says. */
+function diffInPlace(
+  { outcome, task }: Extract<InternalEvent, { readonly type: 'task.ended' }>,
+  facts: PlanFacts,
+): Artifact | undefined {
+  return outcome === 'done' ? facts.turn(task).find(({ kind }) => kind === 'diff') : undefined;
 }
 
 /** An event that is of no run of its session has another id in each: events of one run are told apart by id. */

@@ -1,0 +1,88 @@
+import type { ResolvedModel } from '@signalbox/adapters/builtin';
+import { Bug, type Json, type JsonObject, ok } from '@signalbox/model';
+import type { AgentBrief, AgentSession } from '@signalbox/runs';
+import type { AnyTool, ToolRunner } from '@signalbox/state';
+import type { Machine } from '../machine.ts';
+import type { EffectivePrompt } from './projections/turn-prompt.ts';
+
+type Request = Parameters<ResolvedModel['model']['doStream']>[0];
+
+/**
+ * Makes the first request of a conversation again with what made it: the agent itself, on a model that only listens. Nothing is
+ * kept, spent, asked or run. `begun` is what the agent kept of the beginning, where it is there. Undefined where the agent asks no
+ * model, because its schema cannot be used.
+ */
+export async function effectivePrompt(
+  machine: Pick<Machine, 'clock' | 'ids' | 'timers'>,
+  brief: AgentBrief,
+  tools: readonly AnyTool[],
+  begun: Json | undefined,
+): Promise<EffectivePrompt | undefined> {
+  const { createBuiltinRunner } = await import('@signalbox/adapters/builtin');
+  let heard: Request | undefined;
+  const listen = async (request: Request): Promise<never> => {
+    heard = request;
+    throw new Error('it only listens');
+  };
+  const runner = createBuiltinRunner({
+    modelOf: async () => ok({ name: { provider: 'none', model: 'none' }, model: listener(listen), secrets: [] }),
+    toolsFor: async () => ok({ tools, runner: noTools, close: async () => {} }),
+    ...machine,
+  });
+  await runner.run(brief, recordedSession(begun));
+  return heard === undefined ? undefined : promptOf(heard);
+}
+
+function promptOf({ prompt, tools = [], responseFormat }: Request): EffectivePrompt {
+  const system = prompt.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n\n');
+  const user = prompt.flatMap(message => {
+    if (message.role !== 'user') return [];
+    return message.content.flatMap(part => (part.type === 'text' ? [part.text] : []));
+  });
+  const schema = responseFormat?.type === 'json' ? responseFormat.schema : undefined;
+  return {
+    system,
+    user,
+    tools: tools.flatMap(tool =>
+      tool.type === 'function'
+        ? [
+            {
+              name: tool.name,
+              ...(tool.description !== undefined && { description: tool.description }),
+              inputSchema: tool.inputSchema as Json,
+            },
+          ]
+        : [],
+    ),
+    ...(schema !== undefined && { answer: schema as JsonObject }),
+  };
+}
+
+function listener(listen: (request: Request) => Promise<never>): ResolvedModel['model'] {
+  return {
+    specificationVersion: 'v4',
+    provider: 'none',
+    modelId: 'none',
+    supportedUrls: {},
+    doGenerate: listen,
+    doStream: listen,
+  };
+}
+
+const noTools: ToolRunner = {
+  execute() {
+    throw new Bug('a prompt is made without running a tool');
+  },
+};
+
+function recordedSession(begun: Json | undefined): AgentSession {
+  return {
+    signal: new AbortController().signal,
+    transcript: async () => (begun === undefined ? [] : [begun]),
+    keep: async () => {},
+    stream: () => {},
+    admit: async () => ({ kind: 'go', release: () => {} }),
+    spend: async () => {},
+    decide: async () => undefined,
+  };
+}

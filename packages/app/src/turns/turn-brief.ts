@@ -1,0 +1,65 @@
+import path from 'node:path';
+import type { Json, RunId } from '@signalbox/model';
+import { type AgentNode, isAgentKind, type NodeKind } from '@signalbox/plan';
+import type { AgentBrief, RunReader, RunRecord, Task, TaskId } from '@signalbox/runs';
+import { planDirectory } from '../runs/plan-files.ts';
+import { frameOf } from './turn-facts.ts';
+
+/** What the agent of a task was asked to do, as the frame has it in which the task ended; undefined where it does not any more. */
+export async function turnBrief(
+  reader: Pick<RunReader, 'valueAt'>,
+  record: RunRecord,
+  task: Task,
+): Promise<AgentBrief | undefined> {
+  const { id: run, workingDirectory } = record;
+  const frame = frameOf(task);
+  const [row, status] = await Promise.all([
+    reader.valueAt(run, 'node', task.node, frame),
+    reader.valueAt(run, 'status', task.node, frame),
+  ]);
+  // Another signature is other work: what the node is given now is not what it was given then.
+  const { signature } = (status ?? {}) as { readonly signature?: string };
+  if (row === undefined || signature !== task.signature) return undefined;
+  const { kind, data } = row as unknown as { readonly kind: NodeKind; readonly data: AgentNode['data'] };
+  if (!isAgentKind(kind)) return undefined;
+  const plan = planDirectory(record);
+  const base = workingDirectory ?? plan;
+  return {
+    run,
+    task: task.id,
+    node: task.node,
+    iteration: task.iteration,
+    attempt: task.retryCount + 1,
+    vendor: kind === 'agent' ? 'any' : kind,
+    prompt: data.prompt,
+    permissions: data.permissions,
+    maxTurns: data.maxTurns,
+    resume: data.resume,
+    directory: data.cwd === undefined ? base : path.resolve(base, data.cwd),
+    planDirectory: plan,
+    ...(data.system !== undefined && { system: data.system }),
+    ...(data.tools !== undefined && { tools: data.tools }),
+    ...(data.schema !== undefined && { schema: data.schema }),
+  };
+}
+
+const PAGE = 500;
+
+/** What the agent kept when its last conversation began. */
+export async function lastBeginning(
+  reader: Pick<RunReader, 'stream'>,
+  run: RunId,
+  task: TaskId,
+): Promise<Json | undefined> {
+  let last: Json | undefined;
+  for (let from = 0; ; ) {
+    const page = await reader.stream(run, task, from, PAGE);
+    for (const { kind, payload } of page) if (kind === 'message' && isBeginning(payload)) last = payload;
+    if (page.length < PAGE) return last;
+    from = (page.at(-1)?.index ?? from) + 1;
+  }
+}
+
+function isBeginning(payload: Json): boolean {
+  return typeof payload === 'object' && payload !== null && 'kind' in payload && payload.kind === 'begun';
+}

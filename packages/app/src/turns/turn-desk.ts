@@ -1,0 +1,160 @@
+import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
+import {
+  type ArtifactId,
+  type DiffMetadata,
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  type JsonObject,
+  ok,
+  type Result,
+  type RunId,
+  utf8Bytes,
+} from '@signalbox/model';
+import type { Blobs, NodeKey, RunReader, RunRecord } from '@signalbox/runs';
+import type { AgentTools } from '../agents/agent-tools.ts';
+import { artifactToolForm } from '../artifacts/artifact-tool.ts';
+import type { Machine } from '../machine.ts';
+import { effectivePrompt } from './effective-prompt.ts';
+import { type TurnArtifact, turnArtifacts } from './projections/turn-artifact.ts';
+import { type AuthoredPrompt, type EffectivePrompt, fullPrompt, promptBlocks } from './projections/turn-prompt.ts';
+import { lastBeginning, turnBrief } from './turn-brief.ts';
+import { turnChanges } from './turn-changes.ts';
+import { turnOf, turnsOf } from './turn-facts.ts';
+
+/** What follows from the turns of agents: nothing of it is kept, all of it is made when it is asked for. */
+export interface Turns {
+  /** Of one run, or of one of its nodes, the last first. A diff that was kept is not among them. */
+  list(run: RunId, node?: string | undefined): Promise<readonly TurnArtifact[]>;
+  find(artifact: string): Promise<TurnArtifact | undefined>;
+  read(artifact: TurnArtifact): Promise<Result<ReadTurnArtifact, ErrorEnvelope>>;
+}
+
+export interface ReadTurnArtifact extends TurnArtifact {
+  readonly content: Uint8Array;
+  readonly bytes: number;
+  readonly digest: Digest;
+  readonly diff?: DiffMetadata;
+}
+
+export interface TurnPorts {
+  readonly dataDirectory: string;
+  readonly machine: Pick<Machine, 'clock' | 'ids' | 'timers'>;
+  readonly reader: RunReader;
+  readonly blobs: Pick<Blobs, 'get'>;
+  /** The tools that agents are offered here; without them there are no prompts. */
+  readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
+  /** Takes secrets out of a text. */
+  readonly clean?: ((text: string) => string) | undefined;
+}
+
+const PAGE = 200;
+/** How many are remembered by id, so that they are found without looking for them. */
+const REMEMBERED = 5_000;
+
+export function createTurns({ dataDirectory, machine, reader, blobs, tools, clean = text => text }: TurnPorts): Turns {
+  const known = new Map<string, TurnArtifact>();
+
+  function remember(artifacts: readonly TurnArtifact[]): void {
+    for (const artifact of artifacts) known.set(artifact.id, artifact);
+    for (const oldest of known.keys()) {
+      if (known.size <= REMEMBERED) return;
+      known.delete(oldest);
+    }
+  }
+
+  /** Ids say nothing of what they derive from: whoever asks for one that was not listed here has it looked for. */
+  async function search(id: ArtifactId): Promise<TurnArtifact | undefined> {
+    for (let after: RunId | undefined, isMore = true; isMore; isMore = after !== undefined) {
+      const page = await reader.runs({ limit: PAGE, ...(after !== undefined && { after }) });
+      for (const run of page.items) {
+        for (const task of await reader.tasks(run.id, { effects: ['undoable'] })) {
+          if (!turnArtifacts(run.id, task).some(one => one.id === id)) continue;
+          return (await turnOf(reader, run.id, task)).find(one => one.id === id);
+        }
+        // Others are answered in between.
+        await new Promise<void>(resolve => setImmediate(resolve));
+      }
+      after = page.next;
+    }
+    return undefined;
+  }
+
+  async function prompts(
+    record: RunRecord,
+    { run, task }: TurnArtifact,
+  ): Promise<{ readonly effective: EffectivePrompt; readonly authored: AuthoredPrompt } | undefined> {
+    const row = await reader.task(run, task);
+    const brief = row === undefined ? undefined : await turnBrief(reader, record, row);
+    if (brief === undefined || tools === undefined) return undefined;
+    const offered = [...(await tools.atHand()), artifactToolForm];
+    const effective = await effectivePrompt(machine, brief, offered, await lastBeginning(reader, run, task));
+    return effective === undefined ? undefined : { effective, authored: brief };
+  }
+
+  async function contentOf(
+    record: RunRecord,
+    artifact: TurnArtifact,
+  ): Promise<{ readonly text: string; readonly diff?: DiffMetadata }> {
+    if (artifact.name === 'diff.patch') {
+      const folder = path.join(dataDirectory, 'checkpoints', artifact.run);
+      const { patch, diff } = await turnChanges(blobs, folder, artifact.task);
+      return { text: patch, diff };
+    }
+    const made = await prompts(record, artifact);
+    if (artifact.name === 'prompt.full.txt') {
+      return { text: clean(made === undefined ? `[${LOST}]\n` : fullPrompt(made.effective)) };
+    }
+    const blocks: JsonObject = made === undefined ? { unknown: LOST } : promptBlocks(made.effective, made.authored);
+    return { text: `${clean(JSON.stringify(blocks, null, 2))}\n` };
+  }
+
+  return {
+    async list(run, node) {
+      const tasks = await reader.tasks(run, {
+        effects: ['undoable'],
+        ...(node !== undefined && { node: node as NodeKey }),
+      });
+      const listed = await turnsOf(reader, run, tasks.toReversed());
+      remember(listed);
+      return listed;
+    },
+    async find(given) {
+      const seen = known.get(given);
+      if (seen !== undefined) return seen;
+      if (!DERIVED.test(given)) return undefined;
+      const found = await search(given as ArtifactId);
+      if (found !== undefined) remember([found]);
+      return found;
+    },
+    async read(artifact) {
+      const record = await reader.run(artifact.run);
+      // It was remembered, and its run was collected since.
+      if (record === undefined) return err(gone(artifact));
+      const { text, diff } = await contentOf(record, artifact);
+      const content = utf8Bytes(text.toWellFormed());
+      return ok({
+        ...artifact,
+        content,
+        bytes: content.length,
+        digest: nodeHasher(content),
+        ...(diff !== undefined && { diff }),
+      });
+    },
+  };
+}
+
+const LOST = 'The prompt of this turn cannot be made again: the frame that it was in was not kept.';
+
+/** An id that derives from something. */
+const DERIVED = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+function gone({ id, run }: TurnArtifact): ErrorEnvelope<'artifact/unknown'> {
+  return failure('artifact/unknown', {
+    message: `Artifact ${id} is gone with its run ${run}.`,
+    suggestion: 'Runs stay that are kept: "signalbox keep RUN".',
+    details: { artifact: id, run },
+  });
+}
