@@ -1,9 +1,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
-import { openTestHost, planText, type TestHost } from './support/open-host.ts';
+import { openRunHost } from '../src/runs/open-run-host.ts';
+import { type OwnedStore, openOwnedStore } from '../src/runs/owned-store.ts';
+import { noAgents, openTestHost, planText, type TestHost, testHostOf } from './support/open-host.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -137,6 +139,43 @@ describe('a person', () => {
     await host.answer(asked?.decision.id as never, { resolution: approve }, 'ada');
     await until(async () => ((await state(run)).said === true ? true : undefined));
     writeFileSync(gate, '');
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+  });
+
+  it('[A26] whose answer comes while the run goes to rest moves it on all the same', async () => {
+    const folder = temporaryFolder();
+    const machine = thisMachine();
+    const dataDirectory = path.join(folder, 'data');
+    const owned = openOwnedStore(dataDirectory, machine);
+    if (!owned.ok) throw new Error(owned.error.message);
+    const [resting, answering] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const store: OwnedStore['store'] = {
+      ...owned.value.store,
+      async commit(writes, guard) {
+        if (writes.run?.kind === 'change' && writes.run.change.status === 'waiting') {
+          resting.resolve();
+          await answering.promise;
+        }
+        return owned.value.store.commit(writes, guard);
+      },
+    };
+    const host = await openRunHost({
+      ...{ owned: { ...owned.value, store }, dataDirectory, machine, agents: noAgents },
+      ...{ resumeOnAnswer: true, threads: { threads: 1 } },
+    });
+    const { start, end } = testHostOf(folder, host, store, () => host.close());
+    onTestFinished(async () => {
+      await host.close();
+      owned.value.close();
+    });
+    const run = await start('plan', plan);
+    await resting.promise;
+    const [asked] = await store.decisions({ run, status: ['open'] });
+    const answered = host.answer(asked?.decision.id as never, { resolution: approve }, 'ada');
+    // Its thread is told before the rest is committed there.
+    await until(async () => (await store.decisions({ run, status: ['answered'] }))[0]);
+    answering.resolve();
+    expect(await answered).toMatchObject({ ok: true });
     expect(await end(run)).toMatchObject({ status: 'completed' });
   });
 

@@ -388,7 +388,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   /** Tells the run that waits, or the nearest one above it that is driven. */
   async function wake(run: RunId, node: string): Promise<boolean> {
-    if ((await threads.command(run, { kind: 'wake', node })) === 'done') return true;
+    const told = await threads.command(run, { kind: 'wake', node });
+    if (told === 'done') return true;
+    // It goes to rest just now: it is taken up again when it rests.
+    if (told === 'over') await driven.get(run)?.finished;
     const { origin } = (await store.run(run)) ?? {};
     return origin?.kind === 'sub-plan' ? wake(origin.run, origin.node) : false;
   }
