@@ -64,7 +64,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
   const meter = createLiveMeter();
   const metrics = createRunMetrics(host, meter);
-  const operatorMcp = operatorHttp(host, { timers, onFault });
+  const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, onFault });
   const app = createHttpApp({
     host,
     access,

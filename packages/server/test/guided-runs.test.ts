@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { openGuidedSessions, openGuidedTools, type StepAnswer } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import {
@@ -225,6 +226,48 @@ describe('guided runs', () => {
       const detail = (await read(`/api/sessions/${started.sessionId}`)) as { runs: { gaps: Json[] }[] };
       expect(detail.runs[0]?.gaps).toMatchObject([{ answer }]);
     }
+  });
+
+  it('[V144] are executions of the operator, too: listed, read and answered over MCP as over HTTP', async () => {
+    const started = await start();
+    await asking(started, 'needs_user_environment_action', 'Restart the machine, please.');
+    const client = new Client({ name: 'operator', version: '1' });
+    const requestInit = { headers: { authorization: auth.authorization } };
+    await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit }));
+    const resource = async (uri: string) => {
+      const [content] = (await client.readResource({ uri: `signalbox://executions${uri}` })).contents;
+      return JSON.parse(content !== undefined && 'text' in content ? content.text : '');
+    };
+    const over = runList.parse(await read('/api/runs')).runs.map(({ id }) => id);
+    const walked: string[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const page = await resource(`?limit=3${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
+      walked.push(...page.executions.map(({ id }: { id: string }) => id));
+      after = page.next;
+    }
+    expect(walked).toEqual(over);
+    expect((await resource('?kind=guided&limit=1')).executions).toMatchObject([
+      { id: started.runId, kind: 'guided', session_id: started.sessionId, pending_step: started.pending?.title },
+    ]);
+    expect((await resource('?kind=plan')).executions.some(({ id }: { id: string }) => id === started.runId)).toBe(
+      false,
+    );
+    await expect(resource('?after=x')).rejects.toThrow(/begin again/);
+
+    const shown = runSnapshot.parse(await read(`/api/runs/${started.runId}`));
+    const detail = await resource(`/${started.runId}`);
+    expect(detail).toMatchObject({ status: 'waiting', head: shown.record.head, total_frames: 0, plan_tree: shown.tree });
+    const { events } = await resource(`/${started.runId}/events?from=1&limit=2`);
+    expect(events).toEqual(eventList.parse(await read(`/api/runs/${started.runId}/events?from=1&limit=2`)).events);
+    await expect(resource(`/${started.runId}/frames`)).rejects.toThrow(/is guided/);
+
+    const { approvals } = await resource(`/${started.runId}/approvals`);
+    expect(approvals).toMatchObject([{ status: 'pending', execution_id: started.runId }]);
+    const given = { execution_id: started.runId, approval_id: approvals[0].id, decision: 'approve', comment: 'done' };
+    const answered = await client.callTool({ name: 'approval.respond', arguments: given });
+    expect(answered.structuredContent).toMatchObject({ status: 'approved', comment: 'done' });
+    expect(await resource(`/${started.runId}/approvals`)).toEqual({ approvals: [] });
+    await client.close();
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import type { GuidedRuns } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import { type McpHttp, mcpHttp } from '../mcp/mcp-http.ts';
 import { createOperatorMcp } from './operator-mcp.ts';
@@ -11,12 +12,20 @@ export interface OperatorHttp {
 
 export function operatorHttp(
   host: RunHost,
-  { timers, onFault }: { readonly timers: Machine['timers']; readonly onFault: (thrown: unknown) => void },
+  {
+    timers,
+    guided,
+    onFault,
+  }: {
+    readonly timers: Machine['timers'];
+    readonly guided: GuidedRuns | undefined;
+    readonly onFault: (thrown: unknown) => void;
+  },
 ): OperatorHttp {
   const byUser = new Map<string, McpHttp>();
   const bus = changeBus(host);
   const newDesk = (user: string) =>
-    mcpHttp(createOperatorMcp({ host, by: user, onFault }), { timers, onFault, bus, kept: keptNews });
+    mcpHttp(createOperatorMcp({ host, guided, by: user, onFault }), { timers, onFault, bus, kept: keptNews });
   return {
     route(request, user) {
       const own = byUser.get(user) ?? newDesk(user);

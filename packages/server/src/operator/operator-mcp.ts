@@ -5,6 +5,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
+import type { GuidedRuns } from '@signalbox/app/guided';
 import type { RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
@@ -12,6 +13,7 @@ import { OPERATOR } from '../http/access.ts';
 import { inputFault } from '../mcp/input-fault.ts';
 import { answerJsonSchema, inputJsonSchema, shownSchema } from '../mcp/tool-schema.ts';
 import { operatorInstructions } from './instructions.ts';
+import type { OperatorHost } from './resource-reads.ts';
 import { operatorResources, resourceAt } from './resources.ts';
 import { tellNews } from './subscriptions.ts';
 import type { OperatorTool, ToolDesk } from './tool.ts';
@@ -19,6 +21,8 @@ import { operatorTools } from './tools.ts';
 
 export interface OperatorMcpOptions {
   readonly host: RunHost;
+  /** Runs that agents elsewhere are guided through, to be read beside those of plans. */
+  readonly guided?: GuidedRuns | undefined;
   /** Who acts, as the events say it; left out, who holds the token of the data directory. */
   readonly by?: string | undefined;
   /** Where the server is reached over HTTP; a request over HTTP says it itself. */
@@ -34,13 +38,13 @@ export interface OperatorMcpOptions {
  * server for each session, connection or request; it keeps what its client subscribed to and nothing else.
  */
 export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory {
-  const { host, by = OPERATOR, url, isFull = () => false, onFault = () => undefined } = options;
+  const { host, guided, by = OPERATOR, url, isFull = () => false, onFault = () => undefined } = options;
   return context => {
     const server = new McpServer(
       { name: 'signalbox-operator', title: 'Signalbox, for operators', version: manifest.version },
       { instructions: operatorInstructions, capabilities: { tools: {}, resources: { subscribe: true } } },
     );
-    const desk: ToolDesk = { host, by, url: context.requestInfo?.url ?? url };
+    const desk: ToolDesk = { host, guided, by, url: context.requestInfo?.url ?? url };
     for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
       server.registerTool(name, { title, description, annotations, ...schemas }, async given => {
@@ -52,7 +56,8 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
         }
       });
     }
-    serveResources(server, host, onFault);
+    const { reader, driven, providers, inspection } = host;
+    serveResources(server, { reader, driven, providers, inspection, guided }, onFault);
     tellNews(server, host, context, isFull);
     return server;
   };
@@ -75,7 +80,7 @@ async function call(desk: ToolDesk, tool: OperatorTool, given: unknown): Promise
   };
 }
 
-function serveResources(server: McpServer, host: RunHost, onFault: (thrown: unknown) => void): void {
+function serveResources(server: McpServer, host: OperatorHost, onFault: (thrown: unknown) => void): void {
   const described = operatorResources.map(({ name, uri, description }) => ({
     name,
     uri: uri.replace(/\{\?.*$/, ''),

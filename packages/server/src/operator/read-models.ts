@@ -1,11 +1,27 @@
-import type { ArtifactRecord, Decision, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
-import type { Json, PlanDescription, RunId, TreeNode, WirePlan, WireProvider, WireStoredEvent } from '@signalbox/model';
+import type { ArtifactRecord, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
+import type {
+  ApprovalId,
+  Json,
+  PlanDescription,
+  RunId,
+  RunSnapshot,
+  RunSummary,
+  TreeNode,
+  WireDecision,
+  WirePlan,
+  WireProvider,
+  WireRecord,
+  WireStoredEvent,
+} from '@signalbox/model';
 
 /**
  * What an operator's program reads (PRD 10.2), with the names that the specification gives it. A run is an execution here, and
  * a task of an agent a run.
  */
-export function executionSummary(record: RunRecord, spending: readonly Spending[]) {
+export function executionSummary(
+  record: Pick<WireRecord, 'id' | 'name' | 'status' | 'tags' | 'createdAt' | 'updatedAt' | 'startedAt' | 'endedAt'>,
+  spending: readonly Spending[],
+) {
   const started = record.startedAt ?? record.createdAt;
   return {
     id: record.id,
@@ -32,6 +48,42 @@ export function executionDetail(record: RunRecord, spending: readonly Spending[]
     error: record.error === undefined ? null : { code: record.error.code, message: record.error.message },
     head: record.head,
   };
+}
+
+/** What only an execution has that an agent elsewhere is guided through. What such an agent spends is not ours to know. */
+function guidedPart({ guided }: RunSummary) {
+  return {
+    kind: 'guided' as const,
+    session_id: guided?.sessionId ?? null,
+    workflow_id: guided?.workflowId ?? null,
+    pending_step: guided?.pendingStep?.title ?? null,
+  };
+}
+
+export function guidedSummary(run: RunSummary) {
+  return { ...executionSummary(run.record, []), ...guidedPart(run) };
+}
+
+export function guidedDetail(run: RunSnapshot) {
+  const { record, input, tree, decisions } = run;
+  return {
+    ...guidedSummary(run),
+    script_path: null,
+    config: { input, limits: record.limits, correlation_id: null },
+    current_frame_index: -1,
+    total_frames: 0,
+    active_nodes: tree.filter(({ status }) => status === 'running' || status === 'scheduled').map(({ id }) => id),
+    stop_reason: null,
+    output: null,
+    error: null,
+    head: record.head,
+    plan_tree: tree,
+    approvals: decisions.map(guidedApproval),
+  };
+}
+
+export function guidedApproval({ approvalId, runId, decision }: WireDecision) {
+  return approvalRecord(runId, { id: approvalId, ...decision });
 }
 
 export function frameSummary({ index, at, trigger, written }: Frame) {
@@ -108,7 +160,7 @@ export function agentRun(
   };
 }
 
-export function approvalRecord(run: RunId, decision: Decision) {
+export function approvalRecord(run: RunId, decision: WireDecision['decision'] & { readonly id: ApprovalId }) {
   const { id, node, kind, proposal, status, askedAt, closedAt, answeredBy, resolution } = decision;
   return {
     id,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { GuidedRuns } from '@signalbox/app/guided';
 import { nodeKey, type RunHost, type RunRecord, type Task } from '@signalbox/app/runs';
 import {
   type ErrorEnvelope,
@@ -8,6 +9,9 @@ import {
   json,
   type Result,
   type RunId,
+  type RunSummary,
+  runId,
+  type WireRecord,
   type WireStoredEvent,
 } from '@signalbox/model';
 import * as z from 'zod';
@@ -15,7 +19,10 @@ import { knownRun } from '../routes/known-run.ts';
 import { type ReadNode, readTree } from '../views/tree-view.ts';
 import { executionSummary } from './read-models.ts';
 
-export type OperatorHost = Pick<RunHost, 'reader' | 'driven' | 'providers' | 'inspection'>;
+export interface OperatorHost extends Pick<RunHost, 'reader' | 'driven' | 'providers' | 'inspection'> {
+  /** Runs that agents elsewhere are guided through. */
+  readonly guided?: GuidedRuns | undefined;
+}
 
 /** Where a resource is asked for. */
 export interface ResourcePlace {
@@ -26,13 +33,28 @@ export interface ResourcePlace {
 
 type Read<T extends object = object> = Promise<Result<T, ErrorEnvelope>>;
 
+/** Reads a run of a plan, or a guided one where that can be read so. */
 export async function ofRun<T extends object>(
-  { reader }: OperatorHost,
+  { reader, guided }: OperatorHost,
   { parts }: ResourcePlace,
   read: (run: RunRecord) => Read<T>,
+  readGuided?: (run: RunId, runs: GuidedRuns) => Result<T, ErrorEnvelope>,
 ): Read<T> {
   const run = await knownRun(reader, parts[0] ?? '');
-  return run.ok ? read(run.value) : run;
+  if (run.ok) return read(run.value);
+  const id = runId.safeParse(parts[0]);
+  const found = id.success ? guided?.find(id.data) : undefined;
+  if (found?.ok === false) return found;
+  if (guided === undefined || found?.value === undefined) return run;
+  return readGuided === undefined ? err(guidedHasNone(found.value)) : readGuided(found.value.id, guided);
+}
+
+function guidedHasNone({ id, guided }: RunSummary): ErrorEnvelope {
+  return failure('run/guided', {
+    message: `Execution ${id} is guided: an agent elsewhere walks it through session ${guided?.sessionId}, and it has no frames, no state and no work of a plan.`,
+    suggestion: `Read signalbox://executions/${id}, and its events and approvals.`,
+    details: { run: id, sessionId: guided?.sessionId ?? null },
+  });
 }
 
 export function ofNode<T extends object>(
@@ -64,7 +86,7 @@ export async function withQuery<Schema extends z.ZodType>(
   );
 }
 
-export async function summaryOf({ reader }: OperatorHost, record: RunRecord) {
+export async function summaryOf({ reader }: Pick<OperatorHost, 'reader'>, record: WireRecord | RunRecord) {
   return executionSummary(record, await reader.spending({ run: record.id }));
 }
 

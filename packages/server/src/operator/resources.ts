@@ -1,6 +1,7 @@
-import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runStatus } from '@signalbox/model';
+import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runKind, runStatus } from '@signalbox/model';
 import * as z from 'zod';
-import { knownRun, unknownFrame } from '../routes/known-run.ts';
+import { unknownFrame, unknownRun } from '../routes/known-run.ts';
+import { listRuns } from '../views/run-list.ts';
 import { readTree } from '../views/tree-view.ts';
 import { HEALTH, SCHEME } from './address.ts';
 import {
@@ -10,6 +11,9 @@ import {
   executionDetail,
   frameDetail,
   frameSummary,
+  guidedApproval,
+  guidedDetail,
+  guidedSummary,
   nodeInstance,
   providerStanding,
   script,
@@ -46,6 +50,7 @@ const page = z.object({
   limit: z.coerce.number().pipe(z.int().min(1).max(MOST)).optional(),
 });
 const listPage = z.object({
+  kind: runKind.optional(),
   status: runStatus.optional(),
   name: z.string().optional(),
   tag: z.string().optional(),
@@ -62,21 +67,16 @@ const scriptsPage = z.object({
 export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'executions',
-    uri: `${SCHEME}executions{?status,name,tag,after,limit}`,
-    description: 'Executions, newest first. Go on with "after" = the "next" of the page before.',
+    uri: `${SCHEME}executions{?kind,status,name,tag,after,limit}`,
+    description:
+      'Executions of plans, and guided ones that agents elsewhere walk, newest first. Go on with "after" = the "next" of the page before.',
     read: (host, { query }) =>
-      withQuery(query, listPage, async ({ after, status, name, tag, limit = PAGE }) => {
-        const start = after === undefined ? ok(undefined) : await knownRun(host.reader, after);
-        if (!start.ok) return start;
-        const { items, next } = await host.reader.runs({
-          limit,
-          ...(name !== undefined && { name }),
-          ...(tag !== undefined && { tag }),
-          ...(status !== undefined && { status: [status] }),
-          ...(start.value !== undefined && { after: start.value.id }),
-        });
-        const executions = await Promise.all(items.map(record => summaryOf(host, record)));
-        return ok({ executions, next: next ?? null });
+      withQuery(query, listPage, async ({ status, limit = PAGE, ...asked }) => {
+        const page = await listRuns(host, host.guided, { ...asked, limit, ...(status && { status: [status] }) });
+        if (!page.ok) return page;
+        const { items, next } = page.value;
+        const executions = items.map(run => (run.kind === 'guided' ? guidedSummary(run) : summaryOf(host, run.record)));
+        return ok({ executions: await Promise.all(executions), next: next ?? null });
       }),
   },
   {
@@ -84,17 +84,26 @@ export const operatorResources: readonly OperatorResource[] = [
     uri: `${SCHEME}executions/{id}`,
     description: 'One execution: what it runs, where it stands, what it spent and gave back.',
     read: (host, place) =>
-      ofRun(host, place, async record => {
-        const tree = await readTree(host.reader, record.id, record.frames);
-        const spending = await host.reader.spending({ run: record.id });
-        return ok(
-          executionDetail(
-            record,
-            spending,
-            tree.map(({ node }) => node),
-          ),
-        );
-      }),
+      ofRun<object>(
+        host,
+        place,
+        async record => {
+          const tree = await readTree(host.reader, record.id, record.frames);
+          const spending = await host.reader.spending({ run: record.id });
+          return ok(
+            executionDetail(
+              record,
+              spending,
+              tree.map(({ node }) => node),
+            ),
+          );
+        },
+        (id, guided) => {
+          const shown = guided.show(id);
+          if (!shown.ok) return shown;
+          return shown.value === undefined ? err(unknownRun(id)) : ok(guidedDetail(shown.value));
+        },
+      ),
   },
   {
     name: 'frames',
@@ -134,11 +143,21 @@ export const operatorResources: readonly OperatorResource[] = [
     uri: `${SCHEME}executions/{id}/events{?from,limit}`,
     description: 'Events of an execution in order, each with the hash of the chain after it.',
     read: (host, place) =>
-      ofRun(host, place, ({ id }) =>
-        withQuery(place.query, page, async ({ from = 0, limit = PAGE }) => {
-          const events = await host.reader.events(id, from, limit);
-          return ok({ events, next: from + events.length });
-        }),
+      withQuery(place.query, page, async ({ from = 0, limit = PAGE }) =>
+        ofRun<object>(
+          host,
+          place,
+          async ({ id }) => {
+            const events = await host.reader.events(id, from, limit);
+            return ok({ events, next: from + events.length });
+          },
+          (id, guided) => {
+            const read = guided.events(id, from, limit);
+            if (!read.ok) return read;
+            const events = read.value.map(({ contract: event, hash }) => ({ event, hash }));
+            return ok({ events, next: from + events.length });
+          },
+        ),
       ),
   },
   {
@@ -186,10 +205,20 @@ export const operatorResources: readonly OperatorResource[] = [
     uri: `${SCHEME}executions/{id}/approvals`,
     description: 'What waits for a person in an execution.',
     read: (host, place) =>
-      ofRun(host, place, async ({ id }) => {
-        const open = await host.reader.decisions({ run: id, status: ['open'] });
-        return ok({ approvals: open.map(({ decision }) => approvalRecord(id, decision)) });
-      }),
+      ofRun<object>(
+        host,
+        place,
+        async ({ id }) => {
+          const open = await host.reader.decisions({ run: id, status: ['open'] });
+          return ok({ approvals: open.map(({ decision }) => approvalRecord(id, decision)) });
+        },
+        (id, guided) => {
+          const all = guided.decisions();
+          if (!all.ok) return all;
+          const open = all.value.filter(({ runId, decision }) => runId === id && decision.status === 'open');
+          return ok({ approvals: open.map(guidedApproval) });
+        },
+      ),
   },
   {
     name: 'scripts',

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { accessToken, dataDirectorySource, openUsers } from '@signalbox/app';
 import {
   configOf,
+  type GuidedSessions,
   type GuidedTools,
   openGuidedSessions,
   openGuidedTools,
@@ -22,6 +23,7 @@ export interface Serving {
   readonly page: string;
   readonly host: RunHost;
   readonly guided: GuidedTools;
+  readonly sessions: GuidedSessions;
   /** Pauses what is driven, ends every connection, and gives the directory back. */
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export async function openServing(
     await close();
     return token;
   }
+  const sessions = openGuidedSessions({ dataDirectory: directory, directories, machine });
   const guided = openGuidedTools({ dataDirectory: directory, directories, machine });
   const server = await startServer({
     host,
@@ -55,7 +58,7 @@ export async function openServing(
     port,
     timers: machine.timers,
     guided,
-    sessions: openGuidedSessions({ dataDirectory: directory, directories, machine }),
+    sessions,
     consoleDirectory: consoleDirectory(),
     onFault: thrown => terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)),
   });
@@ -72,6 +75,7 @@ export async function openServing(
       page: `${url}/#token=${token.value}`,
       host,
       guided,
+      sessions,
       async close() {
         await server.value.close();
         await close();
