@@ -125,10 +125,10 @@ export function decideAdvance(
       divergences: [...(output.divergences ?? []), ...(extra.divergences ?? [])],
     });
     if (!planned.ok) return planned;
-    const { snapshots, plan } = planned.value;
+    const { snapshots, states, plan } = planned.value;
     const before = changed?.ok === true ? changed.value.plan.events : [];
     return ok({
-      planned: { snapshots, plan: { events: [...before, ...plan.events] } },
+      planned: { snapshots, states, plan: { events: [...before, ...plan.events] } },
       artifacts: [...artifacts.map(({ text }) => text), ...(isAdvanced ? corrected.value.artifacts : [])],
     });
   };

@@ -57,7 +57,7 @@ export function situationAt(
   baselines: PreferenceBaselines,
 ): Result<Situation, ErrorEnvelope> {
   const { sessionId, runId, nodeId } = place;
-  const node = events.find(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
+  const node = events.findLast(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
   const dag = projectRunDags(events).get(runId);
   if (node?.kind !== 'node_created' || dag === undefined) {
     return err(contradiction(sessionId, `node ${nodeId} of run ${runId} is not recorded`));

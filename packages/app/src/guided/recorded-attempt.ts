@@ -37,7 +37,7 @@ export function historyAtStart(events: readonly DomainEvent[], root: EventOf<'no
 
 /** What was appended with the attempt that led to a place; for the root of a run, with its start. */
 export function attemptEvents(events: readonly DomainEvent[], { runId, nodeId }: Place): readonly DomainEvent[] {
-  const created = events.findIndex(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
+  const created = events.findLastIndex(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
   const node = events[created];
   if (node?.kind !== 'node_created') return [];
   if (node.data.parentNodeId === null) {
@@ -45,7 +45,8 @@ export function attemptEvents(events: readonly DomainEvent[], { runId, nodeId }:
       events.findIndex(event => event.kind === 'run_started' && event.scope.runId === runId),
     );
   }
-  const from = events.findLastIndex((event, index) => index < created && event.kind === 'advance_recorded');
+  let from = created - 1;
+  while (from >= 0 && events[from]?.kind !== 'advance_recorded') from--;
   const advance = events[from];
   const isItsOwn =
     advance?.kind === 'advance_recorded' &&

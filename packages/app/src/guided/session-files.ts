@@ -161,7 +161,9 @@ export function openSessionFiles(options: SessionFilesOptions): {
           const contents = { workflows: compiled, artifacts: texts, snapshots: planned.snapshots };
           return stores.storing<SessionView, ReadError | AppendError>(contents, () => {
             const appended = journal.append(witness, planned.plan);
-            return appended.ok ? journal.read() : appended;
+            if (!appended.ok) return appended;
+            for (const [ref, state] of planned.states ?? []) states.get(ref, () => state);
+            return journal.read();
           });
         });
       },

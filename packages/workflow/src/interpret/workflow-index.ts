@@ -18,8 +18,13 @@ export interface WorkflowIndex {
   readonly contracts: ReadonlyMap<string, CompiledContract>;
 }
 
+/** Made once for a compiled workflow: nothing in one is ever changed. */
+const made = new WeakMap<CompiledWorkflowSnapshotV1, WorkflowIndex>();
+
 export function indexWorkflow(compiled: CompiledWorkflowSnapshotV1): WorkflowIndex {
-  return {
+  const known = made.get(compiled);
+  if (known !== undefined) return known;
+  const index: WorkflowIndex = {
     compiled,
     steps: byId(compiled.steps, step => step.stepId),
     loops: byId(compiled.loops, loop => loop.loopId),
@@ -31,6 +36,8 @@ export function indexWorkflow(compiled: CompiledWorkflowSnapshotV1): WorkflowInd
     ),
     contracts: byId(compiled.contracts, contract => contract.contractRef),
   };
+  made.set(compiled, index);
+  return index;
 }
 
 function byId<T>(parts: readonly T[], idOf: (part: T) => string): ReadonlyMap<string, T> {

@@ -1,8 +1,8 @@
 import type { NodeId } from '@signalbox/model';
 import type { Capability } from '../compile/compiled-workflow.ts';
 import type { CapabilityProvenance, CapabilityStatus } from '../session/capability.ts';
-import type { DomainEvent } from '../session/domain-event.ts';
-import { lineage, type RunDag } from './run-dag.ts';
+import { perHistory } from './per-history.ts';
+import { type RunDag, upwards } from './run-dag.ts';
 
 export interface CapabilityObservation {
   readonly capability: Capability;
@@ -14,17 +14,17 @@ export interface CapabilityObservation {
 /** What was observed at each node, in order. */
 export type CapabilityHistory = ReadonlyMap<NodeId, readonly CapabilityObservation[]>;
 
-export function projectCapabilities(events: readonly DomainEvent[]): CapabilityHistory {
-  const history = new Map<NodeId, CapabilityObservation[]>();
-  for (const event of events) {
-    if (event.kind !== 'capability_observed') continue;
-    const { capability, status, provenance } = event.data;
-    const seen = history.get(event.scope.nodeId) ?? [];
-    seen.push({ capability, status, provenance, observedAt: event.eventIndex });
-    history.set(event.scope.nodeId, seen);
+export const projectCapabilities = perHistory<CapabilityHistory>((before = new Map(), events) => {
+  const observed = events.filter(event => event.kind === 'capability_observed');
+  if (observed.length === 0) return before;
+  const history = new Map(before);
+  for (const { data, scope, eventIndex } of observed) {
+    const { capability, status, provenance } = data;
+    const seen = history.get(scope.nodeId) ?? [];
+    history.set(scope.nodeId, [...seen, { capability, status, provenance, observedAt: eventIndex }]);
   }
   return history;
-}
+});
 
 /** What is known at a node: its own last observation, else the nearest one on the way to it. */
 export function capabilityAt(
@@ -58,7 +58,8 @@ function nearest(
   nodeId: NodeId,
   fits: (seen: CapabilityObservation) => boolean,
 ): CapabilityObservation | undefined {
-  for (const node of lineage(dag, nodeId)) {
+  if (history.size === 0) return undefined;
+  for (const node of upwards(dag, nodeId)) {
     const seen = history.get(node.nodeId)?.findLast(fits);
     if (seen !== undefined) return seen;
   }

@@ -1,7 +1,7 @@
 import type { NodeId } from '@signalbox/model';
-import type { DomainEvent } from '../session/domain-event.ts';
 import { defaultPreferences, type Preferences } from '../session/preferences.ts';
-import { lineage, type RunDag } from './run-dag.ts';
+import { perHistory } from './per-history.ts';
+import { type RunDag, upwards } from './run-dag.ts';
 
 /** The preferences that the last change at each node left. */
 export type PreferenceHistory = ReadonlyMap<NodeId, Preferences>;
@@ -11,13 +11,11 @@ export interface PreferenceBaselines {
   readonly global?: Preferences | undefined;
 }
 
-export function projectPreferences(events: readonly DomainEvent[]): PreferenceHistory {
-  const history = new Map<NodeId, Preferences>();
-  for (const event of events) {
-    if (event.kind === 'preferences_changed') history.set(event.scope.nodeId, event.data.effective);
-  }
-  return history;
-}
+export const projectPreferences = perHistory<PreferenceHistory>((before = new Map(), events) => {
+  const changes = events.filter(event => event.kind === 'preferences_changed');
+  if (changes.length === 0) return before;
+  return new Map([...before, ...changes.map(({ scope, data }) => [scope.nodeId, data.effective] as const)]);
+});
 
 /** What holds at a node: what was said there or on the way to it, then the session's, then everybody's. */
 export function preferencesAt(
@@ -26,7 +24,7 @@ export function preferencesAt(
   nodeId: NodeId,
   { session, global }: PreferenceBaselines = {},
 ): Preferences {
-  for (const node of lineage(dag, nodeId)) {
+  for (const node of history.size === 0 ? [] : upwards(dag, nodeId)) {
     const said = history.get(node.nodeId);
     if (said !== undefined) return said;
   }

@@ -22,10 +22,11 @@ export interface Gap {
 }
 
 /** All gaps in the order they were recorded. A record that resolves another is no gap of its own. */
-export const projectGaps = perHistory((events): readonly Gap[] => {
-  const gaps = new Map<GapId, Gap>();
-  for (const event of events) {
-    if (event.kind !== 'gap_recorded') continue;
+export const projectGaps = perHistory<readonly Gap[]>((before = [], events) => {
+  const records = events.filter(event => event.kind === 'gap_recorded');
+  if (records.length === 0) return before;
+  const gaps = new Map(before.map(gap => [gap.gapId, gap]));
+  for (const event of records) {
     const { resolution } = event.data;
     if (resolution.kind === 'unresolved') {
       if (!gaps.has(event.data.gapId)) gaps.set(event.data.gapId, gapOf(event));

@@ -22,13 +22,13 @@ export interface NodeOutputs {
   readonly current: Readonly<Partial<Record<OutputChannel, NodeOutput>>>;
 }
 
-export const projectNodeOutputs = perHistory((events): ReadonlyMap<NodeId, NodeOutputs> => {
+export const projectNodeOutputs = perHistory<ReadonlyMap<NodeId, NodeOutputs>>((before = new Map(), events) => {
   const histories = new Map<NodeId, NodeOutput[]>();
   for (const event of events) {
     if (event.kind !== 'node_output_appended') continue;
     const { outputId, supersedesOutputId, outputChannel, payload } = event.data;
     const { nodeId, runId } = event.scope;
-    const history = histories.get(nodeId) ?? [];
+    const history = histories.get(nodeId) ?? [...(before.get(nodeId)?.history ?? [])];
     histories.set(nodeId, history);
     const corrected = history.findIndex(
       output => output.outputId === supersedesOutputId && output.outputChannel === outputChannel,
@@ -45,7 +45,9 @@ export const projectNodeOutputs = perHistory((events): ReadonlyMap<NodeId, NodeO
       isSuperseded: false,
     });
   }
-  return new Map([...histories].map(([nodeId, history]) => [nodeId, { history, current: currentOf(history) }]));
+  const outputs = new Map(before);
+  for (const [nodeId, history] of histories) outputs.set(nodeId, { history, current: currentOf(history) });
+  return outputs;
 });
 
 /** The notes of a node as they stand. */

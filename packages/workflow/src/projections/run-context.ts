@@ -1,6 +1,6 @@
 import type { JsonObject, RunId } from '@signalbox/model';
-import type { DomainEvent } from '../session/domain-event.ts';
 import type { ContextId } from '../session/ids.ts';
+import { perHistory } from './per-history.ts';
 
 export interface RunContext {
   readonly contextId: ContextId;
@@ -8,16 +8,16 @@ export interface RunContext {
 }
 
 /** The context of every run as it was last set. */
-export function projectRunContexts(events: readonly DomainEvent[]): ReadonlyMap<RunId, RunContext> {
-  const contexts = new Map<RunId, RunContext>();
-  for (const event of events) {
-    if (event.kind === 'context_set') {
-      const { contextId, context } = event.data;
-      contexts.set(event.scope.runId, { contextId, context });
-    }
+export const projectRunContexts = perHistory<ReadonlyMap<RunId, RunContext>>((before = new Map(), events) => {
+  const set = events.filter(event => event.kind === 'context_set');
+  if (set.length === 0) return before;
+  const contexts = new Map(before);
+  for (const { scope, data } of set) {
+    const { contextId, context } = data;
+    contexts.set(scope.runId, { contextId, context });
   }
   return contexts;
-}
+});
 
 /** Key by key: a value replaces, `null` deletes, what is absent stays. */
 export function mergeContext(before: JsonObject, delta: JsonObject): JsonObject {

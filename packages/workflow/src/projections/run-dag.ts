@@ -41,46 +41,74 @@ export interface DagTip {
 }
 
 /** The graphs of all runs of a history, in the order of their first events. Total: any list of events has one. */
-export const projectRunDags = perHistory((events): ReadonlyMap<RunId, RunDag> => {
-  const drafts = new Map<RunId, DagDraft>();
+export function projectRunDags(events: readonly DomainEvent[]): ReadonlyMap<RunId, RunDag> {
+  return graphsOf(events).dags;
+}
+
+interface Graphs {
+  readonly drafts: ReadonlyMap<RunId, DagDraft>;
+  readonly dags: ReadonlyMap<RunId, RunDag>;
+}
+
+const graphsOf = perHistory<Graphs>((before, events) => {
+  const drafts = new Map(before?.drafts);
+  const dags = new Map(before?.dags);
+  const touched = new Map<RunId, DagDraft>();
   const draftOf = (runId: RunId): DagDraft => {
-    const known = drafts.get(runId);
+    const known = touched.get(runId);
     if (known !== undefined) return known;
-    const fresh: DagDraft = {
-      workflow: undefined,
-      nodes: new Map(),
-      edges: [],
-      activity: new Map(),
-      attempts: new Map(),
-    };
-    drafts.set(runId, fresh);
+    const fresh = copyOf(drafts.get(runId));
+    touched.set(runId, fresh);
     return fresh;
   };
   for (const event of events) record(event, draftOf);
-  return new Map([...drafts].map(([runId, draft]) => [runId, { runId, ...finish(draft) }]));
+  for (const [runId, draft] of touched) {
+    drafts.set(runId, draft);
+    dags.set(runId, finish(runId, draft));
+  }
+  return { drafts, dags };
 });
 
 /** A node and what it came from, nearest first. */
 export function lineage(dag: RunDag, nodeId: NodeId): readonly DagNode[] {
-  const path = new Map<NodeId, DagNode>();
+  return [...upwards(dag, nodeId)];
+}
+
+/** The same, as far as it is asked for. */
+export function* upwards(dag: RunDag, nodeId: NodeId): Generator<DagNode> {
+  const passed = new Set<NodeId>();
   let next: NodeId | null = nodeId;
-  while (next !== null && !path.has(next)) {
+  while (next !== null && !passed.has(next)) {
     const node: DagNode | undefined = dag.nodes.get(next);
-    if (node === undefined) break;
-    path.set(next, node);
+    if (node === undefined) return;
+    passed.add(next);
+    yield node;
     next = node.parentNodeId;
   }
-  return [...path.values()];
 }
 
 interface DagDraft {
   workflow: RunDag['workflow'];
-  readonly nodes: Map<NodeId, DagNode & { readonly children: NodeId[] }>;
+  readonly nodes: Map<NodeId, DagNode>;
   readonly edges: DagEdge[];
   /** The last event that touches a node. */
   readonly activity: Map<NodeId, number>;
   /** The attempt that led to a node. It is recorded before the node. */
   readonly attempts: Map<NodeId, number>;
+  /** Nodes that came before their parents. */
+  readonly early: Map<NodeId, readonly NodeId[]>;
+}
+
+/** A draft is changed by what made it and by nobody else: a later history changes a copy. */
+function copyOf(draft: DagDraft | undefined): DagDraft {
+  return {
+    workflow: draft?.workflow,
+    nodes: new Map(draft?.nodes),
+    edges: [...(draft?.edges ?? [])],
+    activity: new Map(draft?.activity),
+    attempts: new Map(draft?.attempts),
+    early: new Map(draft?.early),
+  };
 }
 
 function record(event: DomainEvent, draftOf: (runId: RunId) => DagDraft): void {
@@ -97,7 +125,9 @@ function record(event: DomainEvent, draftOf: (runId: RunId) => DagDraft): void {
       const { nodeId } = event.scope;
       if (!draft.nodes.has(nodeId)) {
         const advancedAt = draft.attempts.get(nodeId);
-        draft.nodes.set(nodeId, { nodeId, ...event.data, createdAt: event.eventIndex, advancedAt, children: [] });
+        const children = draft.early.get(nodeId) ?? [];
+        draft.nodes.set(nodeId, { nodeId, ...event.data, createdAt: event.eventIndex, advancedAt, children });
+        addToParent(draft, nodeId, event.data.parentNodeId);
       }
       touch(draft, nodeId);
       return;
@@ -127,11 +157,26 @@ function record(event: DomainEvent, draftOf: (runId: RunId) => DagDraft): void {
   }
 }
 
-function finish({ workflow, nodes, edges, activity }: DagDraft): Omit<RunDag, 'runId'> {
-  for (const node of nodes.values()) {
-    if (node.parentNodeId !== null) nodes.get(node.parentNodeId)?.children.push(node.nodeId);
-  }
-  return { workflow, nodes, edges, preferredTip: preferredTip(nodes, activity) };
+function addToParent({ nodes, early }: DagDraft, nodeId: NodeId, parentNodeId: NodeId | null): void {
+  if (parentNodeId === null) return;
+  const parent = nodes.get(parentNodeId);
+  if (parent === undefined) early.set(parentNodeId, [...(early.get(parentNodeId) ?? []), nodeId]);
+  else nodes.set(parentNodeId, { ...parent, children: [...parent.children, nodeId] });
+}
+
+function finish(runId: RunId, { workflow, nodes, edges, activity }: DagDraft): RunDag {
+  let tip: { readonly preferred: DagTip | undefined } | undefined;
+  return {
+    runId,
+    workflow,
+    nodes,
+    edges,
+    // Most who ask for a graph never ask for its tip.
+    get preferredTip() {
+      tip ??= { preferred: preferredTip(nodes, activity) };
+      return tip.preferred;
+    },
+  };
 }
 
 /** The leaf with the latest activity in its history; then the youngest; then the one whose id sorts first. */

@@ -4,7 +4,7 @@ import { derivePendingStep } from '../session/execution-snapshot.ts';
 import { formatStepInstanceKey, type StepInstance, type StepInstanceKey } from '../session/step-instance-key.ts';
 import type { Gap } from './gaps.ts';
 import { type NodeOutput, type NodeOutputs, recapNotes } from './node-outputs.ts';
-import { type DagNode, lineage, type RunDag } from './run-dag.ts';
+import { type DagNode, lineage, type RunDag, upwards } from './run-dag.ts';
 import type { EngineStateOf } from './run-status.ts';
 
 /** A step that was taken, with what the attempt that took it put out. */
@@ -38,11 +38,11 @@ export function* wayBack(
   nodeId: NodeId,
   engineStateOf: EngineStateOf,
 ): Generator<WalkedStep> {
-  const path = lineage(dag, nodeId);
-  for (const [index, node] of path.entries()) {
-    const child = path[index - 1];
+  let child: DagNode | undefined;
+  for (const node of upwards(dag, nodeId)) {
     const step = child && stepBetween(outputs, node, child, engineStateOf);
     if (step !== undefined) yield step;
+    child = node;
   }
 }
 

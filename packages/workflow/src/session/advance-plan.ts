@@ -18,6 +18,7 @@ import {
 import type * as z from 'zod';
 import { projectGaps } from '../projections/gaps.ts';
 import { mergeContext, projectRunContexts } from '../projections/run-context.ts';
+import { projectRunDags } from '../projections/run-dag.ts';
 import { type Blocker, blockerReport, type LoopLimit, sortBlockers } from './blockers.ts';
 import { budgets } from './bounded-text.ts';
 import { boundTrace } from './decision-trace.ts';
@@ -121,7 +122,7 @@ export function planAdvance(
   if (!context.ok) return context;
   facts.push(...context.value);
 
-  const isFork = hasAdvanced(history, nodeId);
+  const isFork = hasAdvanced(history, place);
   const trace = [...(isFork && outcome.kind === 'advanced' ? [FORKED] : []), ...(attempt.trace ?? [])];
   if (trace.length > 0) {
     const data = boundTrace(idOf<TraceId>('trace'), trace);
@@ -148,7 +149,8 @@ export function planAdvance(
       },
     },
   });
-  return ok({ toNodeId, snapshots: [snapshot.text], plan: { events: facts.map(draftOf) } });
+  const states = new Map([[snapshot.ref, snapshot.file.enginePayload.engineState]]);
+  return ok({ toNodeId, snapshots: [snapshot.text], states, plan: { events: facts.map(draftOf) } });
 }
 
 /** The record that resolves a gap has one id, so that a gap is resolved once. */
@@ -216,6 +218,8 @@ function gapFacts(
 
 function settledGaps(history: readonly DomainEvent[], { place, gaps = [] }: PlacedAttempt): readonly EventFacts[] {
   const { sessionId, runId, nodeId } = place;
+  const open = openGaps(history, nodeId);
+  if (open.length === 0) return [];
   const again = new Set(gaps.map(gap => reasonCodeOf(gap.reason)));
   const blocked = new Set<string>(
     history.flatMap(event =>
@@ -224,7 +228,7 @@ function settledGaps(history: readonly DomainEvent[], { place, gaps = [] }: Plac
         : [],
     ),
   );
-  return openGaps(history, nodeId)
+  return open
     .filter(gap => gap.evidence.some(eventId => blocked.has(eventId)) && !again.has(reasonCodeOf(gap.reason)))
     .map(gap => ({
       sessionId,
@@ -276,8 +280,7 @@ function openGaps(history: readonly DomainEvent[], nodeId: NodeId) {
 }
 
 /** A checkpoint does not take the walk on; an advance does. */
-function hasAdvanced(history: readonly DomainEvent[], nodeId: NodeId): boolean {
-  return history.some(
-    event => event.kind === 'edge_created' && event.data.edgeKind === 'acked_step' && event.data.fromNodeId === nodeId,
-  );
+function hasAdvanced(history: readonly DomainEvent[], { runId, nodeId }: Place): boolean {
+  const edges = projectRunDags(history).get(runId)?.edges ?? [];
+  return edges.some(edge => edge.edgeKind === 'acked_step' && edge.fromNodeId === nodeId);
 }

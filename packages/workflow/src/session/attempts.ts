@@ -20,9 +20,14 @@ export function nextCheckpointId(history: readonly DomainEvent[], place: Place):
 }
 
 /** How many of each were recorded at each node. */
-const recordedAt = perHistory(history => {
-  const advances = new Map<NodeId, number>();
-  const checkpoints = new Map<NodeId, number>();
+interface Recorded {
+  readonly advances: ReadonlyMap<NodeId, number>;
+  readonly checkpoints: ReadonlyMap<NodeId, number>;
+}
+
+const recordedAt = perHistory<Recorded>((before, history) => {
+  const advances = new Map(before?.advances);
+  const checkpoints = new Map(before?.checkpoints);
   const count = (counts: Map<NodeId, number>, nodeId: NodeId) => counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);
   for (const event of history) {
     if (event.kind === 'advance_recorded') count(advances, event.scope.nodeId);

@@ -1,6 +1,7 @@
 import type { AppendPlan, EventDraft } from '@signalbox/journal';
-import type { EventId, NodeId, RunId, SessionId } from '@signalbox/model';
+import type { Digest, EventId, NodeId, RunId, SessionId } from '@signalbox/model';
 import { type DedupeKey, type DomainEvent, dedupeKeyOf, type EventFacts } from './domain-event.ts';
+import type { EngineState } from './execution-snapshot.ts';
 import { guidedId } from './ids.ts';
 
 /** A place in a session. */
@@ -13,6 +14,8 @@ export interface Place {
 /** What one decision comes to: texts for the snapshot store, and then the events, as one append. */
 export interface SessionPlan {
   readonly snapshots: readonly string[];
+  /** What these snapshots hold, by their names: nobody has to read them again. */
+  readonly states?: ReadonlyMap<Digest, EngineState> | undefined;
   readonly plan: AppendPlan<DomainEvent>;
 }
 

@@ -9,7 +9,8 @@ export function nodeOfToken(
   events: readonly DomainEvent[],
   token: TokenPayload,
 ): Result<EventOf<'node_created'>, PlaceError> {
-  const created = events.find(event => event.kind === 'node_created' && event.scope.nodeId === token.nodeId);
+  // The newest first: that is where a walk stands.
+  const created = events.findLast(event => event.kind === 'node_created' && event.scope.nodeId === token.nodeId);
   if (created?.kind !== 'node_created' || created.sessionId !== token.sessionId) return err(unknownNode(token));
   if (created.scope.runId !== token.runId) {
     return err(
