@@ -175,6 +175,10 @@ export interface ArtifactsFilter {
   readonly key?: string;
   /** Of a key only the last version, unless all are asked for. */
   readonly versions?: 'last' | 'all';
+  /** Of one run: also what follows from the turns of its agents, or nothing else. */
+  readonly turns?: 'with' | 'only';
+  /** Of one run: only those of a node, by its key. */
+  readonly node?: string;
   /** The `next` of the page before. */
   readonly after?: ArtifactId;
   readonly limit?: number;

@@ -5,7 +5,7 @@ import { startServer } from '@signalbox/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { scriptedHost } from '../../server/test/scripted-host.ts';
 
-it('[C1] lists artifacts, and gets them, their bytes and the changes of a run', async () => {
+it('[C1] [C28] lists artifacts, and gets them, their bytes and the changes of a run', async () => {
   const host = scriptedHost();
   const started = await startServer({ host, token: 'secret', port: 0, timers: thisMachine().timers });
   if (!started.ok) throw new Error(started.error.message);
@@ -27,6 +27,10 @@ it('[C1] lists artifacts, and gets them, their bytes and the changes of a run', 
     ok: true,
     value: { artifacts: [shown] },
   });
+  expect(await client.artifacts({ run, turns: 'with', kind: 'image' })).toMatchObject({
+    value: { artifacts: [shown] },
+  });
+  expect(await client.artifacts({ run, turns: 'only', node: 'nobody' })).toMatchObject({ value: { artifacts: [] } });
   expect(await client.artifact(id)).toMatchObject({ ok: true, value: shown });
   expect(await client.artifactContent(id)).toEqual({ ok: true, value: bytes });
   const unknown = deriveId<ArtifactId>('none');

@@ -70,8 +70,9 @@ export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../repl
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';
+export { openTurns } from '../turns/open-turns.ts';
 export { contractTurnArtifact, type TurnArtifact } from '../turns/projections/turn-artifact.ts';
-export { createTurns, type ReadTurnArtifact, type Turns } from '../turns/turn-desk.ts';
+export type { ReadTurnArtifact, Turns } from '../turns/turn-desk.ts';
 export { turnsOf } from '../turns/turn-facts.ts';
 export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';

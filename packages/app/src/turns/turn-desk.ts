@@ -7,6 +7,7 @@ import {
   type ErrorEnvelope,
   err,
   failure,
+  type Json,
   type JsonObject,
   ok,
   type Result,
@@ -108,7 +109,7 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
       return { text: clean(made === undefined ? `[${LOST}]\n` : fullPrompt(made.effective)) };
     }
     const blocks: JsonObject = made === undefined ? { unknown: LOST } : promptBlocks(made.effective, made.authored);
-    return { text: `${clean(JSON.stringify(blocks, null, 2))}\n` };
+    return { text: `${JSON.stringify(cleaned(blocks, clean), null, 2)}\n` };
   }
 
   return {
@@ -144,6 +145,14 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
       });
     },
   };
+}
+
+/** Before it is one text: there a secret may be written otherwise. */
+function cleaned(value: Json, clean: (text: string) => string): Json {
+  if (typeof value === 'string') return clean(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(one => cleaned(one, clean));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, cleaned(one as Json, clean)]));
 }
 
 const LOST = 'The prompt of this turn cannot be made again: the frame that it was in was not kept.';

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openOwnedStore, type RunId, thisMachine } from '@signalbox/app/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryTerminal } from '../../test/memory-terminal.ts';
@@ -93,6 +94,31 @@ describe('signalbox artifact', () => {
     expect(await call('artifact', ids[0] ?? '', '-o', file)).toMatchObject({ code: 2 });
     expect(new Uint8Array(readFileSync(file))).toEqual(PICTURE);
     expect(await call('artifact', '../../etc/passwd')).toMatchObject({ code: 1 });
+  });
+});
+
+describe('the turns of agents', () => {
+  it('are listed where that is asked for, and printed by their ids', async () => {
+    const { call } = await withArtifacts();
+    const bundle = fileURLToPath(new URL('../../../../spec/histories/agents.bundle', import.meta.url));
+    const { run } = JSON.parse((await call('import', bundle, '--json')).printed);
+    expect((await call('artifacts', run)).printed).toBe('');
+    const listed = (await call('artifacts', run, '--turns', '--json')).printed
+      .split('\n')
+      .map(line => JSON.parse(line));
+    const report = listed.filter(({ node }) => node === 'report');
+    expect([listed.length, report.map(({ name }) => name)]).toEqual([
+      12,
+      ['prompt.full.txt', 'prompt.blocks.json', 'diff.patch'],
+    ]);
+    const [full, blocks, diff] = report.map(({ id }) => id);
+    expect((await call('artifact', full)).printed).toMatch(/\[user\]\nWrite a report of these findings:/);
+    expect(JSON.parse((await call('artifact', `artifact://${blocks}`)).printed)).toMatchObject({ role: null });
+    // Its tools worked on another machine.
+    expect((await call('artifact', diff)).printed).toMatch(/^# The snapshots of its tool calls are not here/);
+    const ids = (await call('artifacts', run, '--turns', '--kind', 'diff', '--json')).printed.split('\n');
+    expect(ids.map(line => JSON.parse(line).kind)).toEqual(['diff', 'diff', 'diff', 'diff']);
+    expect((await call('artifacts', run, '--turns', '--key', 'notes')).printed).toBe('');
   });
 });
 

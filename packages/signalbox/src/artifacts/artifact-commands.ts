@@ -1,13 +1,17 @@
 import { writeFileSync } from 'node:fs';
-import { usageError } from '@signalbox/app';
+import { homedir } from 'node:os';
+import { dataDirectory, usageError } from '@signalbox/app';
 import {
   type ArtifactRecord,
   type ErrorEnvelope,
   findRun,
+  openTurns,
   type ReadArtifact,
   type Reader,
+  type Result,
   type RunId,
   readArtifact,
+  type Turns,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
@@ -20,6 +24,7 @@ interface ArtifactsFlags extends DataFlags {
   readonly kind?: string;
   readonly key?: string;
   readonly all?: boolean;
+  readonly turns?: boolean;
 }
 
 export const defineArtifacts: DefineCommand = (command, { terminal, end }) => {
@@ -28,6 +33,7 @@ export const defineArtifacts: DefineCommand = (command, { terminal, end }) => {
     .option('--kind <kind>', 'only markdown, table, progress, link, image or another kind')
     .option('--key <key>', 'only the versions of a key')
     .option('--all', 'all versions of keys')
+    .option('--turns', 'also the prompt and the diff of every turn of an agent that ended')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print each as a line of JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox artifacts 019b8d62 --kind table')
@@ -36,7 +42,13 @@ export const defineArtifacts: DefineCommand = (command, { terminal, end }) => {
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
           const run = await findRun(reader, given);
           if (!run.ok) return run.error;
-          for (const artifact of await listed(reader, run.value.id, flags)) {
+          const kept = await listed(reader, run.value.id, flags);
+          const turns = flags.turns === true ? await turnsListed(turnsOf(reader, flags), run.value.id, flags) : [];
+          if ('code' in turns) return turns;
+          const newest = [...turns, ...kept].sort((a, b) =>
+            a.createdAt > b.createdAt ? -1 : a.createdAt < b.createdAt ? 1 : 0,
+          );
+          for (const artifact of turns.length === 0 ? kept : newest) {
             terminal.print(flags.json === true ? JSON.stringify(artifact) : describe(artifact));
           }
           return exitCodes.done;
@@ -61,7 +73,7 @@ export const defineArtifact: DefineCommand = (command, { terminal, end }) => {
     .action(async (given: string, flags: ArtifactFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const found = await readArtifact(reader, given);
+          const found = await artifactOrTurn(reader, turnsOf(reader, flags), given);
           if (!found.ok) return found.error;
           const { run, artifact, content } = found.value;
           if (flags.output !== undefined) {
@@ -98,6 +110,43 @@ async function listed(
     if (next === undefined) return found;
     page = { after: next };
   }
+}
+
+function turnsOf(reader: Reader, { dataDir }: DataFlags): Turns {
+  const { env, platform } = process;
+  return openTurns(dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() }), reader, env);
+}
+
+/** What follows from the turns of a run: nothing of it has a key. */
+async function turnsListed(
+  turns: Turns,
+  run: RunId,
+  { kind, key }: ArtifactsFlags,
+): Promise<readonly ArtifactRecord[] | ErrorEnvelope> {
+  const found: ArtifactRecord[] = [];
+  for (const turn of key === undefined ? await turns.list(run) : []) {
+    if (kind !== undefined && turn.kind !== kind) continue;
+    const read = await turns.read(turn);
+    if (!read.ok) return read.error;
+    const { run: _, content: __, ...artifact } = read.value;
+    found.push(artifact);
+  }
+  return found;
+}
+
+async function artifactOrTurn(
+  reader: Reader,
+  turns: Turns,
+  given: string,
+): Promise<Result<ReadArtifact, ErrorEnvelope>> {
+  const kept = await readArtifact(reader, given);
+  if (kept.ok || kept.error.code !== 'artifact/unknown') return kept;
+  const turn = await turns.find(given.replace(/^artifact:\/\//, ''));
+  if (turn === undefined) return kept;
+  const read = await turns.read(turn);
+  if (!read.ok) return read;
+  const { run, content, ...artifact } = read.value;
+  return { ok: true, value: { run, artifact, content } };
 }
 
 function describe({ id, kind, name, key, version, bytes, node, createdAt }: ArtifactRecord): string {

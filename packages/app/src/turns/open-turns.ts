@@ -1,0 +1,29 @@
+import type { Blobs, RunReader } from '@signalbox/runs';
+import { type AgentTools, openAgentTools } from '../agents/agent-tools.ts';
+import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
+import { thisMachine } from '../machine.ts';
+import { createTurns, type Turns } from './turn-desk.ts';
+
+/** The turns of a data directory that another process may own: it is only read. */
+export function openTurns(
+  dataDirectory: string,
+  reader: RunReader & Pick<Blobs, 'get'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Turns {
+  const machine = thisMachine();
+  const { peek } = createSecretFilter(secretsOf(env));
+  // Most of what is asked for needs no tools.
+  let tools: AgentTools | undefined;
+  const atHand = () => {
+    tools ??= openAgentTools(dataDirectory, machine);
+    return tools.atHand();
+  };
+  return createTurns({
+    dataDirectory,
+    machine,
+    reader,
+    blobs: reader,
+    tools: { atHand },
+    clean: text => String(peek(text)),
+  });
+}
