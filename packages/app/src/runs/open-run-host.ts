@@ -9,7 +9,7 @@ import {
   type RunId,
   timestampOf,
 } from '@signalbox/model';
-import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import type { RunEnd, TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -29,23 +29,17 @@ import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
+import { changeUndriven } from './change-undriven.ts';
 import { createHostExecutor } from './host-executor.ts';
 import { whenOnlyWaiting } from './only-waiting.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
+import { createRunActs } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
-import {
-  alreadyCompleted,
-  alreadyDriven,
-  editRefused,
-  noEffect,
-  notStarted,
-  unknownNode,
-  unknownRun,
-} from './run-failures.ts';
-import type { RunAction, RunHost, StartRequest } from './run-host.ts';
+import { alreadyCompleted, alreadyDriven, notStarted, unknownRun } from './run-failures.ts';
+import type { RunHost, StartRequest } from './run-host.ts';
 
 export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
   readonly owned: OwnedStore;
@@ -67,16 +61,13 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly trace?: (run: RunId, entry: TraceEntry) => void;
 }
 
-/** What a run was started or taken up with, and what becomes of it. */
-interface Driven {
-  readonly finished: Promise<RunEnd>;
-}
-
 export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents } = options;
   const { store, owner } = owned;
-  const driven = new Map<RunId, Driven>();
+  /** What becomes of each run that is driven now. */
+  const driven = new Map<RunId, Promise<RunEnd>>();
   let isEnding = false;
+  const change = changeUndriven(store, machine);
   const journals = createJournalKeeper(options.dataDirectory, store);
   const decisions = createDecisionDesk({ commit: store, reader: store, machine });
   const activity = createActivity();
@@ -140,7 +131,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       return { ...job(run, kept.ok ? kept.value : first.source, [], record), limit };
     };
     const finished = threads.drive(first, again).then(end => settle(run, end));
-    driven.set(run, { finished });
+    driven.set(run, finished);
     const rest = () => {
       driven.delete(run);
       journals.rested(run);
@@ -156,9 +147,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       end.status === 'not-loaded'
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
         : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
+    const failed = { status: 'failed', error } as const;
     const record = await store.run(run);
-    if (record !== undefined) await change(record, { status: 'failed', error }, 'terminate', 'signalbox');
-    return { status: 'failed', error };
+    if (record !== undefined) await change(record, failed, { action: 'terminate', by: 'signalbox' });
+    return failed;
   }
 
   /** A run that was being paused, and only waited for the time of an attempt. */
@@ -172,7 +164,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   /** Pauses what is driven, and waits until all of it rests. What only waits for its next attempt is let go of. */
   async function rest(by: string): Promise<void> {
     rateLimits.endWaits();
-    const resting = [...driven].map(async ([run, { finished }]) => {
+    const resting = [...driven].map(async ([run, finished]) => {
       const over = finished.catch(() => undefined);
       await Promise.race([over, threads.command(run, { kind: 'pause', by })]);
       const waiting = whenOnlyWaiting(store, run);
@@ -182,47 +174,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     await Promise.all(resting);
     isEnding = true;
     threads.close();
-    await Promise.allSettled([...driven.values()].map(({ finished }) => finished));
-  }
-
-  /** Changes a run that nothing drives. */
-  async function change(
-    record: RunRecord,
-    to: {
-      readonly status: 'paused' | 'stopped' | 'failed';
-      readonly stopReason?: string;
-      readonly error?: RunRecord['error'];
-    },
-    action?: 'pause' | 'stop' | 'terminate',
-    by = 'signalbox',
-  ): Promise<Result<void, ErrorEnvelope>> {
-    const { id, epoch, version, status } = record;
-    const { stopReason, error } = to;
-    const events = [
-      ...(action === undefined ? [] : [draftEvent(machine, 'operator.acted', { action, by })]),
-      draftEvent(machine, 'run.status', {
-        from: status,
-        to: to.status,
-        ...(stopReason === undefined ? {} : { stopReason }),
-        ...(error === undefined ? {} : { error }),
-      }),
-    ];
-    const written = await store.commit(
-      {
-        at: timestampOf(machine.clock),
-        run: {
-          kind: 'change',
-          change: {
-            status: to.status,
-            ...(stopReason === undefined ? {} : { stopReason }),
-            ...(error === undefined ? {} : { error }),
-          },
-        },
-        events,
-      },
-      { run: id, epoch, version },
-    );
-    return written.ok ? ok(undefined) : err(written.error);
+    await Promise.allSettled(driven.values());
   }
 
   async function start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>> {
@@ -319,63 +271,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     resumeWaiting: options.resumeOnAnswer === true,
   });
 
-  async function act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>> {
-    const record = await store.run(run);
-    if (record === undefined) return err(unknownRun(run));
-    if (action.kind === 'signal') {
-      const { name, payload } = action;
-      const event = draftEvent(machine, 'signal.received', { name, payload, by });
-      const at = timestampOf(machine.clock);
-      const written = await store.commit({ at, events: [event] }, { run, version: 'any' });
-      if (!written.ok) return err(written.error);
-      await threads.command(run, { kind: 'input' });
-      return ok(undefined);
-    }
-    if (record.status === 'completed') return err(alreadyCompleted(run));
-    const node = 'node' in action ? action.node : undefined;
-    if (node !== undefined && !(await hasNode(record, node))) return err(unknownNode(run, node));
-    const told = await threads.command(run, { ...action, by });
-    if (told === 'done') return ok(undefined);
-    if (typeof told === 'object') return err(editRefused(run, 'key' in action ? action.key : '', told.refused));
-    if (told === 'unknown_node') return err(unknownNode(run, node ?? ''));
-    if (told === 'no_effect') return node === undefined ? ok(undefined) : err(noEffect(run, action.kind, node));
-    // It ended just now: what is left is a run that nobody drives.
-    if (told === 'over') await driven.get(run)?.finished;
-    return actUndriven(run, action, by);
-  }
-
-  async function actUndriven(run: RunId, action: DrivenAction, by: string): Promise<Result<void, ErrorEnvelope>> {
-    const record = await store.run(run);
-    if (record === undefined) return err(unknownRun(run));
-    if (record.status === 'completed') return err(alreadyCompleted(run));
-    switch (action.kind) {
-      case 'pause':
-        return record.status === 'running' ? change(record, { status: 'paused' }, 'pause', by) : ok(undefined);
-      case 'stop':
-      case 'terminate':
-        await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason, by);
-        return ok(undefined);
-      case 'edit': {
-        const edited = await interventions.edit(record, action, by);
-        // It was taken up meanwhile: whoever drives it now is told.
-        return !edited.ok && edited.error.code === 'run/stale-epoch' ? act(run, action, by) : edited;
-      }
-      case 'reset':
-        return interventions.reset(run, action.node, by);
-      case 'retry':
-      case 'cancel': {
-        const resumed = await resume(run);
-        if (!resumed.ok) return resumed;
-        const told = await threads.command(run, { ...action, by });
-        if (told === 'done') return ok(undefined);
-        return err(told === 'unknown_node' ? unknownNode(run, action.node) : noEffect(run, action.kind, action.node));
-      }
-    }
-  }
-
-  async function hasNode({ id, frames }: RunRecord, node: string): Promise<boolean> {
-    return frames > 0 && (await store.valueAt(id, 'node', node, frames)) !== undefined;
-  }
+  const finished: RunHost['finished'] = run => driven.get(run);
+  const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
@@ -391,7 +288,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const told = await threads.command(run, { kind: 'wake', node });
     if (told === 'done') return true;
     // It goes to rest just now: it is taken up again when it rests.
-    if (told === 'over') await driven.get(run)?.finished;
+    if (told === 'over') await finished(run);
     const { origin } = (await store.run(run)) ?? {};
     return origin?.kind === 'sub-plan' ? wake(origin.run, origin.node) : false;
   }
@@ -424,7 +321,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
     answer,
-    finished: run => driven.get(run)?.finished,
+    finished,
     driven: () => [...driven.keys()],
     rest,
     async close() {
@@ -437,8 +334,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 }
 
 type RunPlace = Pick<RunRecord, 'workspace'> & { readonly workingDirectory: string };
-
-type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
 function seedFrom({ rng }: Machine): number {
   return rng.bytes(4).reduce((seed, byte) => seed * 256 + byte, 0);
