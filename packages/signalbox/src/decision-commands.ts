@@ -11,6 +11,7 @@ import type { CommandContext, DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { describeDecision } from './decision-report.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
+import { type FoundGap, findGap } from './guided/answer-gap.ts';
 import { listWaiting } from './guided/waiting-report.ts';
 import { parseJson } from './json-argument.ts';
 import { withSurface } from './surface/with-surface.ts';
@@ -67,14 +68,15 @@ export const defineApprove: DefineCommand = (command, context) => {
   command
     .description(
       'Answers a decision with yes: a call runs, a question has its answer. A decision is answered once; the run goes on ' +
-        'where something drives it, and otherwise with "signalbox resume".',
+        'where something drives it, and otherwise with "signalbox resume". What a guided session waits for is answered by its id, too; ' +
+        'its agent is told when it takes the step up again.',
     )
     .option('--option <id>', 'the option that is chosen, where there are some')
-    .option('--value <json>', 'the value that was asked for, as JSON')
+    .option('--value <json>', 'the value that was asked for, as JSON; words, where a guided session asks')
     .option('--args <json>', 'other arguments for the call, as JSON')
     .option('--reason <text>', 'why');
-  answering(command, context, 'signalbox approve 019b8d62 --option publish', flags => {
-    const value = flags.value === undefined ? undefined : parseJson(flags.value);
+  answering(command, context, 'signalbox approve 019b8d62 --option publish', (flags, isGuided) => {
+    const value = flags.value === undefined ? undefined : givenValue(flags.value, isGuided);
     const args = flags.args === undefined ? undefined : parseJson(flags.args);
     if (value?.ok === false || args?.ok === false) return undefined;
     const rationale = flags.reason ?? '';
@@ -98,22 +100,30 @@ export const defineDeny: DefineCommand = (command, context) => {
 
 const BASE = { actionKind: 'review' } as const;
 
+/** A guided session asks for words: what is no JSON are such. */
+function givenValue(given: string, isGuided: boolean): ReturnType<typeof parseJson> {
+  const parsed = parseJson(given);
+  return isGuided && !parsed.ok ? { ok: true, value: given } : parsed;
+}
+
 /** `resolutionOf` answers undefined where an option is not JSON. */
 function answering(
   command: Parameters<DefineCommand>[0],
   { terminal, end, calledAs }: CommandContext,
   example: string,
-  resolutionOf: (flags: AnswerFlags) => Resolution | undefined,
+  resolutionOf: (flags: AnswerFlags, isGuided: boolean) => Resolution | undefined,
 ): void {
   command
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the answered decision as JSON')
     .addHelpText('after', `\nExample:\n  $ ${example}     the beginning of an id is enough`)
     .action(async (given: string, flags: AnswerFlags) => {
-      const resolution = resolutionOf(flags);
+      const gap = await findGap(flags.dataDir, given);
+      if (gap !== undefined) return end(await answerGap(terminal, gap, resolutionOf(flags, true), flags.json ?? false));
+      const resolution = resolutionOf(flags, false);
       end(
         await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
-          if (resolution === undefined) return usageError('--value and --args take JSON.', 'Quote it for your shell.');
+          if (resolution === undefined) return notJson();
           const found = await findDecision(surface.reader, given);
           if (!found.ok) return found.error;
           const { id, proposalHash } = found.value.decision;
@@ -131,6 +141,31 @@ function answering(
         }),
       );
     });
+}
+
+function notJson(): ErrorEnvelope {
+  return usageError('--value and --args take JSON.', 'Quote it for your shell.');
+}
+
+async function answerGap(
+  terminal: Terminal,
+  gap: FoundGap | ErrorEnvelope,
+  resolution: Resolution | undefined,
+  json: boolean,
+): Promise<ExitCode> {
+  const refuse = (error: ErrorEnvelope) => {
+    reportError(terminal, error, json);
+    return exitCodeOf(error);
+  };
+  if ('code' in gap) return refuse(gap);
+  if (resolution === undefined) return refuse(notJson());
+  const answered = await gap.answer(resolution);
+  if ('code' in answered) return refuse(answered);
+  const { approvalId: id, runId: run, decision } = answered;
+  terminal.print(
+    json ? JSON.stringify(answered) : describeDecision({ run, decision: { id, ...decision } }, paintOf(terminal)),
+  );
+  return exitCodes.done;
 }
 
 function report(terminal: Terminal, answered: DecisionOfRun, json: boolean, goOn: string | undefined): void {

@@ -11,8 +11,19 @@ interface Shown {
   readonly why?: unknown;
 }
 
+/** What is shown of a decision, of a run or of a guided session. */
+interface ShownDecision {
+  readonly run: string;
+  readonly decision: Pick<
+    DecisionOfRun['decision'],
+    'id' | 'kind' | 'status' | 'proposal' | 'resolution' | 'answeredBy'
+  > & {
+    readonly node: string;
+  };
+}
+
 /** A decision for a person: what is asked, and how it stands. */
-export function describeDecision({ run, decision }: DecisionOfRun, paint: Paint): string {
+export function describeDecision({ run, decision }: ShownDecision, paint: Paint): string {
   const { id, node, kind, status, proposal, resolution, answeredBy } = decision;
   const asked = (
     typeof proposal === 'object' && proposal !== null && !Array.isArray(proposal) ? proposal : {}

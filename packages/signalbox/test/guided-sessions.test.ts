@@ -74,7 +74,7 @@ describe('guided sessions on the command line', () => {
 
     const waiting = JSON.parse((await say(data, 'decisions', '--json')).text);
     const { gapId } = waiting.gap;
-    expect((await say(data, 'decisions')).text).toContain(`answer ${sessionId} ${gapId} --approve | --deny`);
+    expect((await say(data, 'decisions')).text).toContain(`approve | deny ${gapId}`);
     const shown = await say(data, 'show', sessionId.slice(0, 20));
     expect(shown.code).toBe(0);
     for (const part of ['healthy', '○ Build it (build)', '● Ship it (ship)', gapId, 'Did it.']) {
@@ -103,6 +103,44 @@ describe('guided sessions on the command line', () => {
     expect(told.warnings.map(({ message }) => message).join()).toContain('ship');
     let last = told;
     while (!last.isComplete) last = await handIn(tools, last);
+  });
+
+  it('[A149] are answered by the id that the list prints, or by its beginning, as runs are', async () => {
+    const { data, tools } = newPlace();
+    const gapOf = async (reason: 'needs_user_choice' | 'confirmation') => {
+      const start = await started(tools);
+      if (reason === 'confirmation') await handIn(tools, await handIn(tools, start));
+      else {
+        const call = start.nextCall?.arguments as Parameters<GuidedTools['continue']>[0];
+        const needsFromUser = [{ reason: 'needs_user_account_access' as const, summary: 'Which account?' }];
+        const asked = await tools.continue({ ...call, output: { notesMarkdown: 'Hm.', needsFromUser } });
+        if (!asked.ok) throw new Error(asked.error.message);
+      }
+      const waiting = (await say(data, 'decisions', '--json')).text.trim().split('\n');
+      const { sessionId } = start;
+      return waiting.map(line => JSON.parse(line)).find(one => one.sessionId === sessionId).gap.gapId as string;
+    };
+    const [yes, no, words] = [
+      await gapOf('confirmation'),
+      await gapOf('confirmation'),
+      await gapOf('needs_user_choice'),
+    ];
+    expect((await say(data, 'decisions')).text).toContain(`approve ${words} --value TEXT`);
+    expect(await say(data, 'approve', yes, '--reason', 'ship')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('✓ approve: ship'),
+    });
+    // An answer counts once.
+    expect((await say(data, 'deny', yes)).text).toContain('✓ approve: ship');
+    expect(JSON.parse((await say(data, 'deny', no, '--reason', 'not today', '--json')).text)).toMatchObject({
+      approvalId: no,
+      decision: { status: 'answered', resolution: { resolutionType: 'reject', rationale: 'not today' } },
+    });
+    expect((await say(data, 'approve', words.slice(0, -1), '--args', 'no JSON')).code).toBe(2);
+    expect((await say(data, 'approve', words.slice(0, -1), '--value', 'the second one')).code).toBe(0);
+    expect((await say(data, 'decisions')).text).toBe('Nothing waits for you.');
+    expect(existsSync(path.join(data, 'db.sqlite'))).toBe(false);
+    expect((await say(data, 'approve', 'ffff')).complaints).toContain('There is no decision ffff');
   });
 
   it('[G36] are exported, deleted, imported and verified by their ids, also from a damaged one', async () => {

@@ -28,10 +28,7 @@ export function describeWaiting({ sessionId, gap, shown: hash }: WaitingGap, pai
   ];
   if (resolvedBy !== undefined) lines.push(`  ${paint.good('✓')} ${shown(answerText(gap))}`);
   else {
-    lines.push(
-      paint.faint(`  ${calledAs} answer ${sessionId} ${gapId} ${answerHint(reason.detail)}`),
-      paint.faint(`  what is shown: ${hash}`),
-    );
+    lines.push(paint.faint(`  ${answerHint(reason.detail, gapId, calledAs)}`), paint.faint(`  what is shown: ${hash}`));
   }
   return lines.join('\n');
 }
@@ -43,7 +40,7 @@ export function answerText({ answer }: Gap): string {
 }
 
 /** Whether a yes is enough, or something has to be said. */
-function answerHint(detail: string): string {
+function answerHint(detail: string, gapId: string, calledAs: string): string {
   const isYesOrNo = detail === 'needs_user_approval' || detail === 'needs_user_environment_action';
-  return isYesOrNo ? '--approve | --deny' : '--value TEXT';
+  return isYesOrNo ? `${calledAs} approve | deny ${gapId}` : `${calledAs} approve ${gapId} --value TEXT`;
 }

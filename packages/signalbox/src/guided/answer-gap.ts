@@ -1,0 +1,53 @@
+import path from 'node:path';
+import { type ErrorEnvelope, usageError } from '@signalbox/app';
+import { type GuidedRuns, openGuidedSessions } from '@signalbox/app/guided';
+import { openReader, type Resolution, thisMachine } from '@signalbox/app/runs';
+import { askedDataDirectory, workflowPlaces } from '../workflow/workflow-places.ts';
+
+/** What a guided session waits for, as a decision of the one queue. */
+type GuidedDecision = Extract<ReturnType<GuidedRuns['decisions']>, { readonly ok: true }>['value'][number];
+
+/** A decision of a guided session, and how it is answered. */
+export interface FoundGap {
+  answer(resolution: Resolution): Promise<GuidedDecision | ErrorEnvelope>;
+}
+
+/**
+ * The gap that an id, or the beginning of one, names; undefined where there is none. A beginning that a decision of a run has,
+ * too, is refused.
+ */
+export async function findGap(
+  dataDir: string | undefined,
+  given: string,
+): Promise<FoundGap | ErrorEnvelope | undefined> {
+  const dataDirectory = askedDataDirectory(dataDir);
+  const { runs } = openGuidedSessions({ dataDirectory, directories: workflowPlaces(), machine: thisMachine() });
+  const all = runs.decisions();
+  if (!all.ok) return all.error;
+  const whole = all.value.find(({ approvalId }) => approvalId === given);
+  const begun = all.value.filter(
+    ({ approvalId, decision }) => given !== '' && decision.status === 'open' && approvalId.startsWith(given),
+  );
+  const found = whole ?? begun[0];
+  if (found === undefined) return undefined;
+  if (whole === undefined && (begun.length > 1 || (await isOfRun(dataDirectory, given)))) {
+    return usageError(`Several decisions begin with ${given}.`, 'Give more of the id.');
+  }
+  return {
+    async answer(resolution) {
+      const answered = await runs.answer(found.approvalId, resolution, found.decision.proposalHash);
+      return answered.ok ? answered.value : answered.error;
+    },
+  };
+}
+
+async function isOfRun(dataDirectory: string, given: string): Promise<boolean> {
+  const opened = openReader({ path: path.join(dataDirectory, 'db.sqlite') });
+  if (!opened.ok) return false;
+  try {
+    const open = await opened.value.decisions({ status: ['open'] });
+    return open.some(({ decision }) => decision.id.startsWith(given));
+  } finally {
+    opened.value.close();
+  }
+}
