@@ -95,6 +95,10 @@ export async function streamRuns(load: Load): Promise<LoadReport> {
     await all(({ status, events }) => hasRunEnded(status as 'completed') && isWhole(events));
     const seconds = (performance.now() - from) / 1000;
     const stored = await Promise.all(runs.map(run => historyOf(client, run)));
+    // What was said last is told after the end.
+    await Promise.all(
+      listeners.map(one => one.until(() => stored.every(history => isHeard(history, one.heard.get(history.run))))),
+    );
     const told = listeners.flatMap((one, index) =>
       stored.flatMap(history =>
         faultsOf(history, one.heard.get(history.run)).map(fault => `client ${index}: ${fault}`),
@@ -205,6 +209,12 @@ function faultsOf({ run, events, said }: History, heard: Heard | undefined): rea
     if (heard.said.get(task) !== text) faults.push(`was told otherwise what task ${task} of ${run} said`);
   }
   return faults;
+}
+
+/** Whether as much was told as was said. */
+function isHeard({ said }: History, heard: Heard | undefined): boolean {
+  if (heard === undefined || heard.dropped > 0) return true;
+  return [...said].every(([task, text]) => (heard.said.get(task) ?? '').length >= text.length);
 }
 
 /** Whether the event that ended the run is there. */

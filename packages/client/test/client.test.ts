@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { thisMachine } from '@signalbox/app/runs';
 import { type Client, createClient, type News } from '@signalbox/client';
 import type { RunId, WireStoredEvent } from '@signalbox/model';
@@ -16,8 +17,8 @@ let host: ScriptedHost;
 let server: RunningServer;
 let client: Client;
 
-async function serve(port = 0): Promise<RunningServer> {
-  const started = await startServer({ host, token: TOKEN, port, timers: thisMachine().timers });
+async function serve(): Promise<RunningServer> {
+  const started = await startServer({ host, token: TOKEN, port: 0, timers: thisMachine().timers });
   if (!started.ok) throw new Error(started.error.message);
   ended.push(() => started.value.close());
   return started.value;
@@ -139,6 +140,33 @@ describe('a client', () => {
   });
 });
 
+/**
+ * An address that stays while servers come and go behind it: a port that was given back may be somebody else's the next moment.
+ * Where there is no server, a connection ends at once.
+ */
+async function front(target: () => RunningServer | undefined): Promise<string> {
+  const door = net.createServer(incoming => {
+    const { port } = target() ?? {};
+    incoming.on('error', () => undefined);
+    if (port === undefined) {
+      incoming.destroy();
+      return;
+    }
+    const outgoing = net.connect(port, '127.0.0.1').on('error', () => undefined);
+    // A server knows itself by its own address only.
+    incoming.once('data', first => {
+      outgoing.write(first.toString('latin1').replace(`:${own}\r\n`, `:${port}\r\n`), 'latin1');
+      incoming.pipe(outgoing).pipe(incoming);
+    });
+    incoming.on('close', () => outgoing.destroy());
+    outgoing.on('close', () => incoming.destroy());
+  });
+  await new Promise<void>(resolve => door.listen(0, '127.0.0.1', resolve));
+  ended.push(() => door.close());
+  const { port: own } = door.address() as net.AddressInfo;
+  return `http://127.0.0.1:${own}`;
+}
+
 /** Keeps what a watch tells. */
 function ear() {
   const heard: News[] = [];
@@ -206,7 +234,9 @@ describe('watching', () => {
   it('[C5] goes on after the server was away: no event is lost, none comes twice', async () => {
     const run = await host.begin('release');
     const listener = ear();
-    ended.push(client.watch(run.id, listener.tell, { from: 0 }).close);
+    let serving: RunningServer | undefined = server;
+    const lasting = createClient({ url: await front(() => serving), token: TOKEN });
+    ended.push(lasting.watch(run.id, listener.tell, { from: 0 }).close);
     let turn = 0;
     const work = async (times: number) => {
       for (const end = turn + times; turn < end; turn += 1) await run.state('turn', turn);
@@ -214,9 +244,11 @@ describe('watching', () => {
     for (let restart = 0; restart < 3; restart += 1) {
       await work(120);
       await listener.until(() => listener.statuses().filter(status => status === 'live').length > restart);
-      await server.close();
+      const leaving = serving;
+      serving = undefined;
+      await leaving?.close();
       await work(150);
-      server = await serve(server.port);
+      serving = await serve();
       await work(30);
     }
     const all = await host.store.events(run.id, 0, 10_000);
