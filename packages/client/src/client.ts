@@ -177,8 +177,9 @@ export interface ArtifactsFilter {
   readonly versions?: 'last' | 'all';
   /** Of one run: also what follows from the turns of its agents, or nothing else. */
   readonly turns?: 'with' | 'only';
-  /** Of one run: only those of a node, by its key. */
+  /** Of one run: only those of a node, by its key, or of a task. */
   readonly node?: string;
+  readonly task?: string;
   /** The `next` of the page before. */
   readonly after?: ArtifactId;
   readonly limit?: number;

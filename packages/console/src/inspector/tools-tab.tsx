@@ -1,4 +1,4 @@
-import type { Json, RunId, WireCheckpoint } from '@signalbox/model';
+import type { Json, RunId, WireCheckpoint, WireTask } from '@signalbox/model';
 import { useState } from 'react';
 import { JsonView } from '../frame/json-view.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
@@ -9,15 +9,18 @@ import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
 import type { ToolUse, Transcript } from './transcript.ts';
+import { TurnChanges } from './turn-changes.tsx';
 import { UndoDialog } from './undo-dialog.tsx';
 
 interface ToolsTabProps {
   readonly run: RunId;
   readonly transcript: Transcript | undefined;
+  /** The one that is looked at. */
+  readonly task?: WireTask | undefined;
 }
 
-/** The tools that an agent called, with what can still be done about a call. */
-export function ToolsTab({ run, transcript }: ToolsTabProps) {
+/** The tools that an agent called, with what can still be done about a call, and what they changed in all. */
+export function ToolsTab({ run, transcript, task }: ToolsTabProps) {
   const client = useClient();
   const tools = transcript?.tools ?? [];
   const ended = tools.filter(({ status }) => status !== undefined).length;
@@ -33,17 +36,20 @@ export function ToolsTab({ run, transcript }: ToolsTabProps) {
   const checkpoints = data?.flatMap(page => page.checkpoints);
   if (tools.length === 0) return <Empty title="It called no tools" />;
   return (
-    <ol className="tools">
-      {tools.map(use => (
-        <Tool
-          key={use.call}
-          run={run}
-          use={use}
-          checkpoint={checkpoints?.find(({ call }) => call === use.call)}
-          onUndone={() => setUndone(times => times + 1)}
-        />
-      ))}
-    </ol>
+    <>
+      <ol className="tools">
+        {tools.map(use => (
+          <Tool
+            key={use.call}
+            run={run}
+            use={use}
+            checkpoint={checkpoints?.find(({ call }) => call === use.call)}
+            onUndone={() => setUndone(times => times + 1)}
+          />
+        ))}
+      </ol>
+      {task !== undefined && <TurnChanges run={run} task={task} />}
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import { runEventValue } from '../../test/arbitraries.ts';
 import { eventSamples, ids, nodeSample } from '../../test/contract-samples.ts';
 import { refusal, requiredFields, without } from '../../test/refusal.ts';
 import { canonicalJson } from '../canonical-json.ts';
-import { RUN_EVENT_VERSION, type RunEvent, runEvent, stallEvidence } from './event.ts';
+import { RUN_EVENT_VERSION, type RunEvent, runEvent, saidEvent, stallEvidence } from './event.ts';
 
 const samples = Object.entries(eventSamples);
 const ENVELOPE = ['v', 'id', 'runId', 'seq', 'ts', 'type'];
@@ -131,6 +131,14 @@ describe('events', () => {
       }),
       { numRuns: 400 },
     );
+  });
+
+  it('[M75] of artifacts that were not kept have no number', () => {
+    const created = eventSamples['artifact.created'];
+    const said = without(created, 'seq');
+    expect(saidEvent.parse(said)).toEqual(said);
+    expect(refusal(saidEvent, created)).not.toEqual([]);
+    expect(refusal(runEvent, said)).toEqual(['seq: invalid_type']);
   });
 
   it('[M43] are told apart by their type', () => {

@@ -50,6 +50,8 @@ export const artifactsQuery = z.strictObject({
   turns: z.enum(['with', 'only']).optional(),
   /** Of one run: only those of a node, by its key. */
   node: text.min(1).max(512).optional(),
+  /** Of one run: only those of a task. */
+  task: text.min(1).max(64).optional(),
   after: artifactId.optional(),
   limit: pageLimit(1000),
 });

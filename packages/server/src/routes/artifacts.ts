@@ -42,9 +42,10 @@ export function artifactRoutes(
     const query = readQuery(context, artifactsQuery);
     if (!query.ok) return refuse(context, query.error);
     const given = Object.fromEntries(Object.entries(query.value).filter(([, value]) => value !== undefined));
-    const { after, run, limit, kind, key, node } = query.value;
-    if (run === undefined && (query.value.turns !== undefined || node !== undefined)) {
-      return refuse(context, invalid('"turns" and "node" are asked of one run; say which with "run"'));
+    const { after, run, limit, kind, key } = query.value;
+    const isOfOneRun = [query.value.turns, query.value.node, query.value.task].some(one => one !== undefined);
+    if (run === undefined && isOfOneRun) {
+      return refuse(context, invalid('"turns", "node" and "task" are asked of one run; say which with "run"'));
     }
     const handedIn = run === undefined ? undefined : guided?.artifacts(run);
     if (handedIn?.ok === false) return refuse(context, handedIn.error);
@@ -56,7 +57,7 @@ export function artifactRoutes(
       const found: ArtifactList = { artifacts: page.value.items, ...(nextId !== undefined && { next: nextId }) };
       return context.json(found);
     }
-    if (run !== undefined && (query.value.turns !== undefined || node !== undefined)) {
+    if (run !== undefined && isOfOneRun) {
       return answer(context, await listOfRun(run, query.value));
     }
     if (after !== undefined && (await reader.artifact(after)) === undefined) return refuse(context, badCursor());
@@ -104,7 +105,7 @@ export function artifactRoutes(
   /** Newest first, whether it was kept or follows from a turn. Of what follows only a page is made. */
   async function listOfRun(
     run: RunId,
-    { turns: asked, node, kind, key, versions, after, limit }: z.infer<typeof artifactsQuery>,
+    { turns: asked, node, task, kind, key, versions, after, limit }: z.infer<typeof artifactsQuery>,
   ): Promise<Result<ArtifactList, ErrorEnvelope>> {
     const derived = asked === undefined || key !== undefined ? [] : await turns.list(run, node);
     const kept = asked === 'only' ? [] : await keptOf(run, { ...(key && { key }), ...(versions && { versions }) });
@@ -112,7 +113,7 @@ export function artifactRoutes(
       ...derived,
       ...kept.filter(one => node === undefined || one.node === node),
     ]
-      .filter(one => kind === undefined || one.kind === kind)
+      .filter(one => (kind === undefined || one.kind === kind) && (task === undefined || one.task === task))
       .sort((a, b) => (a.createdAt > b.createdAt ? -1 : a.createdAt < b.createdAt ? 1 : 0));
     const page = pageOf(all, { after, limit: Math.min(limit ?? MADE_AT_ONCE, MADE_AT_ONCE) }, ({ id }) => id);
     if (!page.ok) return page;

@@ -176,7 +176,16 @@ beforeAll(async () => {
     const { record } = await shown(id);
     await clients[name]?.until(received => received.filter(({ kind }) => kind === 'event').length === record.nextSeq);
   }
-}, 60_000);
+  // What an agent says, and what its turns leave, is told after the events and the picture of its end.
+  for (const name of ['plan', 'turns'] as const) {
+    const made = Object.keys((await shown(runs[name])).artifacts);
+    await clients[name].until(() => made.every(id => createdIn(name).some(({ artifact: one }) => one.id === id)));
+  }
+  await clients.plan.until(() => {
+    const talk = said().filter(({ type }) => type.startsWith('message.assistant.'));
+    return wordsOf(talk).endsWith('It is written.') && talk.at(-1)?.type === 'message.assistant.final';
+  });
+});
 afterAll(async () => {
   for (const client of Object.values(clients)) client.close();
   await stage.close();
@@ -365,8 +374,7 @@ async function turnArtifacts(name: string): Promise<readonly [WireArtifact, Wire
       const state = { id, runId, nodeId, kind, name, path: `artifact://${id}`, createdAt };
       expect(artifacts).toHaveProperty([id], state);
       expect(nodes).toHaveProperty([String(nodeId)]);
-      const told = [...createdOf(storedIn('turns')), ...createdOf(saidIn('turns'))];
-      expect(told.filter(event => event.artifact.id === id)).toMatchObject([{ artifact: state, nodeId }]);
+      expect(createdIn('turns').filter(event => event.artifact.id === id)).toMatchObject([{ artifact: state, nodeId }]);
       return found;
     }),
   );
@@ -382,6 +390,9 @@ const storedIn = (name: string) =>
 const saidIn = (name: string): readonly SaidEvent[] =>
   (clients[name]?.received ?? []).flatMap(message => (message.kind === 'said' ? [message.event] : []));
 const said = () => saidIn('plan');
+const createdIn = (name: string) => [...createdOf(storedIn(name)), ...createdOf(saidIn(name))];
+const wordsOf = (events: readonly SaidEvent[]) =>
+  events.flatMap(event => (event.type === 'message.assistant.delta' ? [event.delta] : [])).join('');
 
 describe('the contract', () => {
   it('[V131] has no endpoint and no event that is not checked here', () => {
@@ -433,6 +444,14 @@ describe('the contract', () => {
     expect(await names('&turns=only')).toEqual(prompts);
     expect(await names('&node=agent')).toEqual([['diff.patch', false]]);
     expect(await names('&turns=with&node=nobody')).toEqual([]);
+    const looks = await read(artifactList, 'GET', `/api/artifacts?run=${runs.turns}&turns=only&node=looks`);
+    const task = String(looks.artifacts[0]?.task);
+    const ofTask = await read(
+      artifactList,
+      'GET',
+      `/api/artifacts?run=${runs.turns}&turns=with&task=${task}&kind=diff`,
+    );
+    expect(ofTask.artifacts).toMatchObject([{ node: 'looks', name: 'diff.patch', task }]);
     const whole = await read(artifactList, 'GET', `/api/artifacts?run=${runs.turns}&turns=only`);
     const ids: string[] = [];
     for (let after = ''; ; ) {
@@ -458,8 +477,7 @@ describe('the contract', () => {
   });
 
   it('[V129] is told the words of an agent as they come, and how its tools end', () => {
-    const words = said().flatMap(event => (event.type === 'message.assistant.delta' ? [event.delta] : []));
-    expect(words.join('')).toContain('It is written.');
+    expect(wordsOf(said())).toContain('It is written.');
     const ids = said().flatMap(event => ('toolId' in event ? [event.toolId] : 'tool' in event ? [event.tool.id] : []));
     expect(new Set(ids).size).toBe(1);
     expect(said().find(({ type }) => type === 'tool.completed')).toMatchObject({ result: { ok: true } });

@@ -1,0 +1,13 @@
+import { type PatchLine, patchFiles } from '../run/patch-files.ts';
+
+export interface FileChange {
+  readonly path: string;
+  readonly lines: readonly PatchLine[];
+}
+
+/** The files of a patch in its order. A file that was changed twice, with changes of others in between, is there twice. */
+export function fileChanges(patch: string): readonly FileChange[] {
+  return patch
+    .split(/^(?=diff --git )/m)
+    .flatMap(part => [...patchFiles(part)].map(([path, lines]) => ({ path, lines })));
+}

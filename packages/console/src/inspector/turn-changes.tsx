@@ -1,0 +1,59 @@
+import type { RunId, WireTask } from '@signalbox/model';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { Block } from './block.tsx';
+import { type FileChange, fileChanges } from './file-changes.ts';
+
+/** What the turn of an agent changed on files, once it is over. */
+export function TurnChanges({ run, task }: { readonly run: RunId; readonly task: WireTask }) {
+  const client = useClient();
+  const { id, endedAt } = task;
+  const { data, error } = useRead(
+    ['turn-diff', run, id, endedAt],
+    () => client.artifacts({ run, task: id, kind: 'diff', turns: 'with' }),
+    { isEnabled: endedAt !== undefined },
+  );
+  const diff = data?.artifacts.find(({ name }) => name === 'diff.patch');
+  const content = useRead(
+    ['artifact-content', diff?.id, diff?.digest],
+    () => client.artifactContent((diff as NonNullable<typeof diff>).id),
+    { isEnabled: diff !== undefined },
+  );
+  if (endedAt === undefined) return null;
+  const failed = error ?? content.error;
+  return (
+    <Block title="Changes">
+      {failed !== null && <ErrorBox error={failed} title="What it changed could not be read" />}
+      {failed === null && (diff === undefined || content.data === undefined) && <Waiting isOver={data !== undefined} />}
+      {diff !== undefined && content.data !== undefined && (
+        <>
+          <p className="text-muted">{diff.diff?.summary}</p>
+          <Files changes={fileChanges(new TextDecoder().decode(content.data))} />
+        </>
+      )}
+    </Block>
+  );
+}
+
+function Waiting({ isOver }: { readonly isOver: boolean }) {
+  return <Empty title={isOver ? 'There is no diff of this turn' : 'Reading…'} />;
+}
+
+function Files({ changes }: { readonly changes: readonly FileChange[] }) {
+  return changes.map(({ path, lines }, place) => (
+    <section key={`${place} ${path}`} aria-label={path} className="change">
+      <h4 className="change-head">
+        <code>{path}</code>
+      </h4>
+      <pre className="patch">
+        {lines.map(({ kind, text }, index) => (
+          <span key={`${index} ${text}`} className={`patch-${kind}`}>
+            {text}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    </section>
+  ));
+}
