@@ -29,7 +29,7 @@ export function ArtifactList({ artifacts, current, nameOf, placeOf, onCurrent }:
                 <Moment at={createdAt} className="text-faint" />
               </span>
               <span className="queue-item-words">
-                {nameOf?.(run)} {key !== undefined && `${key} · version ${version}`}
+                {[nameOf?.(run), key, key !== undefined && `version ${version}`].filter(Boolean).join(' · ')}
               </span>
             </button>
           </li>

@@ -31,6 +31,7 @@ export function ArtifactTable({ columns, rows }: ArtifactTableProps) {
           type="search"
           className="field"
           aria-label="Search in the table"
+          placeholder="words in a row…"
           value={query}
           onChange={event => setQuery(event.target.value)}
         />
@@ -44,9 +45,20 @@ export function ArtifactTable({ columns, rows }: ArtifactTableProps) {
             {columns.map(column => {
               const isBy = order?.column === column;
               return (
-                <th key={column} aria-sort={isBy ? (order.isDown ? 'descending' : 'ascending') : 'none'}>
-                  <button type="button" onClick={() => setOrder({ column, isDown: isBy && !order.isDown })}>
-                    {column} {isBy && (order.isDown ? '↓' : '↑')}
+                <th
+                  key={column}
+                  data-number={rows.every(row => typeof row[column] === 'number') || undefined}
+                  aria-sort={isBy ? (order.isDown ? 'descending' : 'ascending') : 'none'}
+                >
+                  <button
+                    type="button"
+                    title={`Sort by ${column}`}
+                    onClick={() => setOrder({ column, isDown: isBy && !order.isDown })}
+                  >
+                    {column}{' '}
+                    <span className="text-faint" aria-hidden="true">
+                      {isBy ? (order.isDown ? '↓' : '↑') : '↕'}
+                    </span>
                   </button>
                 </th>
               );
@@ -57,7 +69,9 @@ export function ArtifactTable({ columns, rows }: ArtifactTableProps) {
           {sorted.slice(0, SHOWN).map((row, index) => (
             <tr key={`${index} ${textOf(row[columns[0] ?? ''])}`}>
               {columns.map(column => (
-                <td key={column}>{textOf(row[column])}</td>
+                <td key={column} data-number={typeof row[column] === 'number' || undefined}>
+                  {textOf(row[column])}
+                </td>
               ))}
             </tr>
           ))}

@@ -4,6 +4,7 @@ import { Moment } from '../frame/moment.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { many } from '../story/words.ts';
 import { shownOf } from './artifact-content.ts';
 import { ArtifactTable } from './artifact-table.tsx';
 import { ArtifactVersions } from './artifact-versions.tsx';
@@ -27,7 +28,7 @@ export function ArtifactView({ artifact: newest }: { readonly artifact: WireArti
             {key}, version {version}
           </span>
         )}
-        <span className="mono text-faint">{bytes} bytes</span>
+        <span className="mono text-faint">{many(bytes, 'byte')}</span>
         <Moment at={createdAt} className="text-faint" />
         <ArtifactVersions artifact={newest} chosen={chosen} onChosen={setChosen} />
         {data !== undefined && <SaveButton name={name} content={data} />}

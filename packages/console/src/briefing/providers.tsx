@@ -6,7 +6,7 @@ import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
-import type { Signal } from '../story/words.ts';
+import { many, type Signal } from '../story/words.ts';
 import { providersOfInterest, windowWords } from './provider-words.ts';
 
 const AGAIN_MS = 15_000;
@@ -57,7 +57,7 @@ function Provider({ provider, now }: { readonly provider: WireProvider; readonly
         {waitsUntil !== undefined && Date.parse(waitsUntil) > now && (
           <span className="text-muted">for {Math.ceil((Date.parse(waitsUntil) - now) / 1000)} s more</span>
         )}
-        {waiting > 0 && <span className="asks">{waiting} calls wait</span>}
+        {waiting > 0 && <span className="asks">{many(waiting, 'call waits', 'calls wait')}</span>}
       </p>
       {models.length > 0 && (
         <p className="truncate text-muted">{models.map(({ model, calls }) => `${model} ×${calls}`).join(', ')}</p>
@@ -76,7 +76,8 @@ function Provider({ provider, now }: { readonly provider: WireProvider; readonly
       ))}
       {failuresInRow > 0 && lastError !== undefined && (
         <p className="provider-error">
-          {failuresInRow} in a row failed, last <Moment at={lastError.at} />: {lastError.message}
+          {failuresInRow === 1 ? 'The last call failed' : `The last ${failuresInRow} calls failed`},{' '}
+          <Moment at={lastError.at} />: {lastError.message}
         </p>
       )}
     </li>

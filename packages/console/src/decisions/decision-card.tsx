@@ -1,12 +1,11 @@
 import type { WireDecision } from '@signalbox/model';
 import { useState } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
-import { useNow } from '../frame/use-now.ts';
+import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
-import { span } from '../story/words.ts';
 import { Answers } from './answers.tsx';
-import { kindWords } from './kind-words.ts';
 import { ModifyForm } from './modify-form.tsx';
 import { Proposal } from './proposal.tsx';
 import { useAnswer } from './use-answer.ts';
@@ -22,7 +21,6 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
   const { kind, askedAt } = decision.decision;
   const answering = useAnswer(decision);
   const [isModifying, setIsModifying] = useState(false);
-  const now = useNow();
   const question = questionOf(decision);
   const title = `${label} ${kindWords[kind]}`;
   return (
@@ -30,7 +28,9 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
       <header>
         <Lamp signal="waiting" size={16} />
         <h2>{title}</h2>
-        <span className="text-muted mono">for {span(now - Date.parse(askedAt))}</span>
+        <span className="text-muted">
+          asked <Moment at={askedAt} />
+        </span>
       </header>
       <Proposal question={question} />
       {isModifying && question.args !== undefined ? (

@@ -20,8 +20,8 @@ export function ModifyForm({ args, answering, onClose }: ModifyFormProps) {
     if (isObject) void answering.say({ kind: 'modify', args: given as JsonObject });
   };
   return (
-    <form onSubmit={send} className="form">
-      <JsonField label="The arguments it gets instead" text={text} onText={setText} rows={8} />
+    <form onSubmit={send} onKeyDown={event => event.key === 'Escape' && onClose()} className="form">
+      <JsonField label="The arguments it gets instead" text={text} onText={setText} rows={8} isFirst />
       <div className="answers">
         <button type="submit" className="button button-go" disabled={answering.isBusy || !isObject}>
           Approve with these

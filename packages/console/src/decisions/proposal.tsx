@@ -18,10 +18,17 @@ export function Proposal({ question }: { readonly question: Question }) {
       )}
       {change !== undefined && (
         <figure className="change">
-          <figcaption className="mono">{change.path}</figcaption>
-          <Suspense fallback={<pre className="code">{change.after}</pre>}>
-            <SideBySide before={change.before} after={change.after} />
-          </Suspense>
+          <figcaption>
+            <code>{change.path}</code>
+            {change.before === '' && <span className="text-muted"> with this as its whole content</span>}
+          </figcaption>
+          {change.before === '' ? (
+            <pre className="code value-new">{change.after}</pre>
+          ) : (
+            <Suspense fallback={<pre className="code">{change.after}</pre>}>
+              <SideBySide before={change.before} after={change.after} />
+            </Suspense>
+          )}
         </figure>
       )}
       {shown.length > 0 && (

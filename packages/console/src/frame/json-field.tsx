@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import { useId } from 'react';
+import { useEffect, useId, useRef } from 'react';
 
 export type ReadJson =
   | { readonly ok: true; readonly value: Json | undefined }
@@ -20,17 +20,24 @@ interface JsonFieldProps {
   readonly text: string;
   readonly rows: number;
   readonly placeholder?: string;
+  /** Whether it takes the focus when it appears. */
+  readonly isFirst?: boolean;
   onText(text: string): void;
 }
 
 /** Takes a value as JSON, and says at once where it is none. */
-export function JsonField({ label, text, rows, placeholder, onText }: JsonFieldProps) {
+export function JsonField({ label, text, rows, placeholder, isFirst = false, onText }: JsonFieldProps) {
   const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (isFirst) field.current?.focus();
+  }, [isFirst]);
   const read = readJson(text);
   return (
     <div className="jsonfield">
       <label htmlFor={id}>{label}</label>
       <textarea
+        ref={field}
         id={id}
         aria-invalid={!read.ok}
         aria-describedby={`${id}-why`}

@@ -35,7 +35,7 @@ export function KeyHelp({ pages, onClose }: { readonly pages: readonly PageLink[
     ['A run', run],
   ] as const;
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keys" className="dialog-wide" onClose={onClose}>
       <div className="keyhelp">
         {groups.map(([title, keys]) => (
           <section key={title}>

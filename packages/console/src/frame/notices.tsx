@@ -32,6 +32,19 @@ export function ErrorBox({ error, title, children }: ErrorBoxProps) {
   );
 }
 
+/** A page that the server does not give: its name, and why. */
+export function Refused({ page, ...box }: ErrorBoxProps & { readonly page: string }) {
+  return (
+    <div className="room">
+      <title>{`${page} · Signalbox`}</title>
+      <header className="roomhead">
+        <h1>{page}</h1>
+      </header>
+      <ErrorBox {...box} />
+    </div>
+  );
+}
+
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
+import { useEffect, useRef } from 'react';
 import { linkToRun } from '../runs/run-link.ts';
 import { useLive } from '../server/live.tsx';
 import { choices } from '../settings/read-settings.ts';
@@ -16,6 +17,9 @@ const RUNS_LISTED = 200;
 export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[]; onClose(): void }) {
   const { runs = [], decisions = [] } = useLive();
   const navigate = useNavigate();
+  const field = useRef<HTMLInputElement>(null);
+  // The dialog gives the focus to what comes first in it, which is not the field.
+  useEffect(() => field.current?.focus(), []);
   const after = (act: () => void) => () => {
     onClose();
     act();
@@ -23,7 +27,7 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
   return (
     <Dialog title="Go to" isBare className="palette" onClose={onClose}>
       <Command label="Go to" loop>
-        <Command.Input autoFocus placeholder="a page, a run, a setting…" />
+        <Command.Input ref={field} placeholder="a page, a run, a setting…" />
         <Command.List>
           <Command.Empty>Nothing is called that</Command.Empty>
           <Command.Group heading="Pages">

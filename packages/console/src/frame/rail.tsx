@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useLive } from '../server/live.tsx';
 import { linkOf } from '../story/link.ts';
 import type { PageLink } from './use-pages.ts';
@@ -19,6 +20,13 @@ interface RailProps {
 
 /** The way around, drawn as a line with its stations. */
 export function Rail({ pages, path, onPalette }: RailProps) {
+  const stations = useRef<HTMLElement>(null);
+  // Where the line is too long for the screen, the place where one is stays in view.
+  useEffect(() => {
+    const here = stations.current?.querySelector<HTMLElement>('[aria-current]');
+    if (stations.current !== null && here)
+      stations.current.scrollLeft = here.offsetLeft - stations.current.clientWidth / 2;
+  }, [path, pages.length]);
   const { link } = useLive();
   const standing = linkOf(link);
   return (
@@ -32,7 +40,7 @@ export function Rail({ pages, path, onPalette }: RailProps) {
         </svg>
         Signalbox
       </Link>
-      <nav aria-label="Pages" className="stations">
+      <nav ref={stations} aria-label="Pages" className="stations">
         {pages.map(({ to, name, count, about, signal }) => {
           const isHere = to === '/' ? path === '/' : path.startsWith(to);
           return (

@@ -36,7 +36,8 @@ export function usePages(): readonly PageLink[] {
   const waiting = decisions?.length;
   const { developer } = useSettings();
   // A server without guided workflows has no sessions: then there is no page of them.
-  const { data: sessions } = useSessions();
+  const { data: sessions, error } = useSessions();
+  const hasSessions = sessions !== undefined || error === null;
   const asking = sessions?.sessions.reduce((sum, session) => sum + session.waiting, 0);
   return useMemo(() => {
     const page = (to: PageLink['to'], name: string, key: string): PageLink => ({
@@ -53,12 +54,10 @@ export function usePages(): readonly PageLink[] {
       counted(page('/runs', 'Runs', 'r'), working, 'at work', 'working'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
       page('/artifacts', 'Artifacts', 'a'),
-      ...(asking === undefined
-        ? []
-        : [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')]),
+      ...(hasSessions ? [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')] : []),
       page('/start', 'Start a run', 'n'),
       page('/settings', 'Settings', 's'),
       ...(developer ? [page('/developer', 'Developer', 'd')] : []),
     ];
-  }, [asking, developer, failed, navigate, waiting, working]);
+  }, [asking, developer, failed, hasSessions, navigate, waiting, working]);
 }

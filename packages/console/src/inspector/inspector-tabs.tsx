@@ -8,7 +8,7 @@ import { useNow } from '../frame/use-now.ts';
 import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { type RunStory, spoken } from '../story/run-story.ts';
-import { many, span } from '../story/words.ts';
+import { lasted, many, span } from '../story/words.ts';
 import { Block, Pair } from './block.tsx';
 import { Tail } from './tail.tsx';
 import type { Transcript } from './transcript.ts';
@@ -54,7 +54,7 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
             </Pair>
             <Pair name="effects">{task.effects}</Pair>
             {task.startedAt !== undefined && (
-              <Pair name="took">{span(endOf(task, now) - Date.parse(task.startedAt))}</Pair>
+              <Pair name={task.endedAt === undefined ? 'for' : 'took'}>{tookOf(task, now)}</Pair>
             )}
             {task.startedAt !== undefined && (
               <Pair name="began">
@@ -140,6 +140,7 @@ function Words({ value }: { readonly value: Json }) {
   );
 }
 
-function endOf({ endedAt }: WireTask, now: number): number {
-  return endedAt === undefined ? now : Date.parse(endedAt);
+function tookOf({ startedAt, endedAt }: WireTask, now: number): string {
+  const begun = startedAt === undefined ? now : Date.parse(startedAt);
+  return endedAt === undefined ? span(now - begun) : lasted(Date.parse(endedAt) - begun);
 }

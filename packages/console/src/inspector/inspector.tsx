@@ -3,6 +3,7 @@ import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
+import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';
 import { InputTab } from './input-tab.tsx';
@@ -47,7 +48,7 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
         </h2>
         <p className={`word word-${signal}`}>
           {word}
-          {node.reason !== undefined && `: ${node.reason}`}
+          {node.reason !== undefined && `: ${reasonWords(node.reason)}`}
         </p>
         {own !== undefined && own.length > 1 && (
           <label className="attempts">
@@ -89,7 +90,7 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
             />
           )}
           {tab === 'output' && <OutputTab {...part} />}
-          {tab === 'tools' && <ToolsTab run={run} transcript={transcript} />}
+          {tab === 'tools' && <ToolsTab run={run} transcript={transcript} task={task} />}
           {tab === 'logs' && <LogsTab {...part} />}
           {tab === 'json' && <JsonTab {...part} />}
           {tab === 'definition' && <DefinitionTab {...part} />}

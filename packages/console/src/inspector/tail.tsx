@@ -19,7 +19,7 @@ export function Tail({ text, label = 'What it says' }: { readonly text: string; 
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
       }}
     >
-      {text}
+      {text.trimStart()}
     </pre>
   );
 }

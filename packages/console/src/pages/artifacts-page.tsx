@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ArtifactList } from '../artifacts/artifact-list.tsx';
 import { type ArtifactsPlace, artifactsPlaceOf, thingOf } from '../artifacts/artifact-thing.ts';
 import { ArtifactView } from '../artifacts/artifact-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Empty, Refused } from '../frame/notices.tsx';
 import { useCursor } from '../frame/use-cursor.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
@@ -59,7 +59,8 @@ export function ArtifactsPage() {
     setId(placeOf(artifact));
     look({ at: placeOf(artifact) });
   };
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="Artifacts could not be read" />;
+  if (error !== null && data === undefined)
+    return <Refused page="Artifacts" error={error} title="Artifacts could not be read" />;
   return (
     <div className="room queue">
       <title>Artifacts · Signalbox</title>

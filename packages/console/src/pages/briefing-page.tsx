@@ -8,6 +8,7 @@ import { Moment } from '../frame/moment.tsx';
 import { Empty } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useNow } from '../frame/use-now.ts';
+import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
 import { useLive } from '../server/live.tsx';
@@ -15,7 +16,7 @@ import { useSettings } from '../settings/settings.ts';
 import { failureGroups, failureStreaks } from '../story/failure-groups.ts';
 import { headlineOf } from '../story/question.ts';
 import { isIn } from '../story/runs-list.ts';
-import { many, type Signal, span } from '../story/words.ts';
+import { ago, many, type Signal } from '../story/words.ts';
 
 const SHOWN = 6;
 const RECENT = 20;
@@ -42,7 +43,7 @@ export function BriefingPage() {
       <header className="roomhead">
         <h1>Briefing</h1>
         <p className="text-muted">
-          {last === undefined ? 'The last day' : `Since you last looked, ${span(now - since)} ago`}
+          {last === undefined ? 'The last day' : `Since you last looked, ${ago(now - since)}`}
         </p>
       </header>
       <section aria-label="In short" className="figures">
@@ -91,7 +92,7 @@ export function BriefingPage() {
                       <Link to="/runs" search={{ view: 'failed', q: name }}>
                         <Lamp signal="failed" />
                         <span className="truncate">
-                          {name} failed {count} times in a row
+                          {name} failed {many(count, 'time')} in a row
                         </span>
                       </Link>
                     </li>
@@ -142,11 +143,14 @@ export function BriefingPage() {
 
 function Lines({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
   return (
-    <ul className="runs runs-whole runs-short">
-      {runs.map(run => (
-        <RunLine key={run.id} run={run} now={now} />
-      ))}
-    </ul>
+    <div className="runs-short">
+      <RunHints />
+      <ul className="runs">
+        {runs.map(run => (
+          <RunLine key={run.id} run={run} now={now} />
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -2,9 +2,10 @@ import type { RunId, RunSummary } from '@signalbox/model';
 import { useMemo, useState } from 'react';
 import { FailureTrend } from '../failures/failure-trend.tsx';
 import { Confirm } from '../frame/confirm.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Empty, ErrorBox, Refused } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { useNow } from '../frame/use-now.ts';
+import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
@@ -36,7 +37,8 @@ export function FailuresPage() {
   }, [data, runs]);
   const groups = useMemo(() => failureGroups(known), [known]);
   const inARow = useMemo(() => failureStreaks(known, streak), [known, streak]);
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="The failures could not be read" />;
+  if (error !== null && data === undefined)
+    return <Refused page="Failures" error={error} title="The failures could not be read" />;
   return (
     <div className="room">
       <title>Failures · Signalbox</title>
@@ -73,7 +75,7 @@ export function FailuresPage() {
       </div>
       {inARow.map(({ name, count }) => (
         <p key={name} role="status" className="streak">
-          <strong>{name}</strong> failed {count} times in a row.
+          <strong>{name}</strong> failed {many(count, 'time')} in a row.
         </p>
       ))}
       {data !== undefined && groups.length === 0 && (
@@ -126,7 +128,9 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
           <pre className="failure-words">{message}</pre>
           <code className="text-faint">{code}</code>
         </div>
-        <span className="failure-count">{runs.length}</span>
+        <span className="failure-count">
+          <b>{runs.length}</b> {runs.length === 1 ? 'run' : 'runs'}
+        </span>
         <div className="levers">
           <button type="button" className="button" disabled={isBusy} onClick={() => each(runs, retry)}>
             Retry {runs.length === 1 ? 'it' : 'all'}
@@ -139,11 +143,14 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
         </div>
       </header>
       {error !== undefined && <ErrorBox error={error} title="It did not work for all of them" />}
-      <ul className="runs runs-whole">
-        {(isLong ? runs : runs.slice(0, LISTED)).map(run => (
-          <RunLine key={run.id} run={run} now={now} />
-        ))}
-      </ul>
+      <div className="runs-whole">
+        <RunHints />
+        <ul className="runs">
+          {(isLong ? runs : runs.slice(0, LISTED)).map(run => (
+            <RunLine key={run.id} run={run} now={now} isGrouped />
+          ))}
+        </ul>
+      </div>
       {!isLong && runs.length > LISTED && (
         <button type="button" className="button button-quiet" onClick={() => setIsLong(true)}>
           {runs.length - LISTED} more

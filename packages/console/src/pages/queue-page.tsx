@@ -3,16 +3,16 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { answer } from '../decisions/use-answer.ts';
 import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { useCursor } from '../frame/use-cursor.ts';
 import { useKeys } from '../frame/use-keys.ts';
-import { useNow } from '../frame/use-now.ts';
 import { QueueDesk } from '../queue/queue-desk.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { headlineOf, questionOf } from '../story/question.ts';
-import { many, span } from '../story/words.ts';
+import { many } from '../story/words.ts';
 
 const route = getRouteApi('/queue');
 const none: readonly WireDecision[] = [];
@@ -24,7 +24,6 @@ export function QueuePage() {
   const queue = decisions ?? none;
   const cursor = useCursor(queue.map(({ approvalId }) => approvalId));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const now = useNow();
   const { setId } = cursor;
   useEffect(() => {
     if (asked !== undefined) setId(asked);
@@ -97,7 +96,7 @@ export function QueuePage() {
                     <span className="queue-item-head">
                       <Lamp signal="waiting" />
                       <span className="truncate font-medium">{headline}</span>
-                      <span className="mono text-faint">{span(now - Date.parse(kept.askedAt))}</span>
+                      <Moment at={kept.askedAt} className="text-faint" />
                     </span>
                     <span className="queue-item-words">
                       {decision.kind === 'guided' ? `guided: ${runOf(runId)}` : `${kept.node} in ${runOf(runId)}`}

@@ -2,7 +2,7 @@ import { type RunId, runId } from '@signalbox/model';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { Empty, ErrorBox, LinkBanner } from '../frame/notices.tsx';
+import { Empty, LinkBanner, Refused } from '../frame/notices.tsx';
 import { Inspector } from '../inspector/inspector.tsx';
 import { ArtifactsTab } from '../run/artifacts-tab.tsx';
 import { EventsTab } from '../run/events-tab.tsx';
@@ -68,17 +68,12 @@ function OneRun({ run }: { readonly run: RunId }) {
   const spent = useRead(['spending', run, lastCall], () => client.spending({ run }), { keeps: true });
 
   if (summary === undefined) {
-    return (
-      <div className="room">
-        {link.status === 'ended' ? (
-          <ErrorBox error={link.error} title="This run cannot be shown" />
-        ) : (
-          <Empty title="Looking for the run…" />
-        )}
-        <p className="px-4">
-          <Link to="/runs">All runs</Link>
-        </p>
-      </div>
+    return link.status === 'ended' ? (
+      <Refused page="A run" error={link.error} title="This run cannot be shown">
+        <Link to="/runs">All runs</Link>
+      </Refused>
+    ) : (
+      <Empty title="Looking for the run…" />
     );
   }
   if (summary.guided !== undefined) return <GuidedRun summary={summary} guided={summary.guided} />;
@@ -98,7 +93,7 @@ function OneRun({ run }: { readonly run: RunId }) {
               type="search"
               className="field"
               aria-label="Filter the plan"
-              placeholder="failed, claude, a name…"
+              placeholder="a name, failed…"
               value={query}
               onChange={event => setQuery(event.target.value)}
             />
@@ -112,7 +107,13 @@ function OneRun({ run }: { readonly run: RunId }) {
           )}
         </section>
         <section aria-label="Frame" className="pane pane-frame">
-          <FrameLine frames={frames} total={summary.record.frames} frame={frame} onFrame={setFrame} />
+          <FrameLine
+            frames={frames}
+            total={summary.record.frames}
+            hasEnded={summary.record.endedAt !== undefined}
+            frame={frame}
+            onFrame={setFrame}
+          />
           <Tabs.Root
             value={tab}
             onValueChange={name => go({ tab: frameTabs.find(one => one === name) ?? 'now' })}
@@ -132,7 +133,7 @@ function OneRun({ run }: { readonly run: RunId }) {
               {tab === 'now' &&
                 !isGone &&
                 (frame === undefined ? (
-                  <NowTab run={run} story={story} nodes={live} onCurrent={lookAt} />
+                  <NowTab run={run} story={story} nodes={live} onCurrent={lookAt} onFrame={setFrame} />
                 ) : (
                   <ThenTab run={run} frame={view.frame ?? frame} view={view} onCurrent={lookAt} />
                 ))}

@@ -6,6 +6,7 @@ import { Empty } from '../frame/notices.tsx';
 import { useCursor } from '../frame/use-cursor.ts';
 import { useNow } from '../frame/use-now.ts';
 import { RunFilters } from '../runs/run-filters.tsx';
+import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
 import { SavedViews } from '../runs/saved-views.tsx';
@@ -106,17 +107,7 @@ export function RunsPage() {
         </Empty>
       ) : (
         <div ref={box} className="runs-box">
-          <div className="runhints" aria-hidden="true">
-            <span />
-            <span>run</span>
-            <span>is</span>
-            <span>tags</span>
-            <span>models</span>
-            <span>frames</span>
-            <span>took</span>
-            <span>began</span>
-            <span>moved</span>
-          </div>
+          <RunHints isWide />
           <ul className="runs" style={{ height: lines.getTotalSize() }}>
             {lines.getVirtualItems().map(({ index, start }) => {
               const run = shown[index];

@@ -6,7 +6,7 @@ import { changeSettings, useSettings } from '../settings/settings.ts';
 import { momentWords } from '../story/words.ts';
 
 const themeWords: Record<Settings['theme'], string> = { system: 'As the system has it', dark: 'Dark', light: 'Light' };
-const timeWords: Record<Settings['time'], string> = { relative: 'How long ago', local: 'Here', utc: 'UTC' };
+const timeWords: Record<Settings['time'], string> = { relative: 'How long ago', local: 'Local time', utc: 'UTC' };
 const dangerWords: Record<Settings['dangerous'], string> = { ask: 'Asked for twice', off: 'Not offered' };
 
 /** What this browser keeps of what a person wants. */

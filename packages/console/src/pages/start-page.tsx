@@ -1,34 +1,21 @@
-import type { RunId, RunSnapshot, RunStatus, RunSummary } from '@signalbox/model';
+import type { RunId, RunSnapshot, RunSummary } from '@signalbox/model';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { readJson } from '../frame/json-field.tsx';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
+import { ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { EarlierRuns, KnownPlans } from '../start/earlier.tsx';
 import { fieldErrorOf } from '../start/field-errors.ts';
 import { PlanInput } from '../start/plan-input.tsx';
 import { emptyForm, type StartForm, startBodyOf, startFormOf } from '../start/start-form.ts';
 import { fieldsOf } from '../story/schema-fields.ts';
-import { many, runStanding, type Signal } from '../story/words.ts';
 
 const route = getRouteApi('/start');
 const none: readonly RunSummary[] = [];
 const HISTORY = 12;
-const statusSignals: Record<RunStatus, Signal> = {
-  queued: 'next',
-  running: 'working',
-  waiting: 'waiting',
-  paused: 'held',
-  stalled: 'held',
-  completed: 'done',
-  failed: 'failed',
-  stopped: 'failed',
-};
 
 /** Starts a run, anew or like one that was before. */
 export function StartPage() {
@@ -195,55 +182,12 @@ export function StartPage() {
           </div>
         </form>
         <div className="flex min-w-0 flex-col gap-4">
-          <Panel title="Plans known here">
-            {known.error !== null && known.data === undefined ? (
-              <ErrorBox error={known.error} title="Plans could not be read" />
-            ) : plans.length === 0 ? (
-              <Empty
-                title={known.data === undefined ? 'Looking…' : 'None yet: name a file, and it is known from then on'}
-              />
-            ) : (
-              <ul className="earlier">
-                {plans.map(({ file, name, runs: count, exists, lastRun }) => (
-                  <li key={file}>
-                    <button
-                      type="button"
-                      className="earlier-run"
-                      disabled={!exists}
-                      title={file}
-                      aria-pressed={file === form.file}
-                      onClick={() => choose(file)}
-                    >
-                      <Lamp signal={statusSignals[lastRun.status]} />
-                      <span className="truncate">
-                        {name} <span className="text-muted">{file.split(/[\\/]/).at(-1)}</span>
-                      </span>
-                      <span className="text-muted">{exists ? many(count, 'run') : 'its file is gone'}</span>
-                      <Moment at={lastRun.createdAt} className="text-faint" />
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Panel>
-          <Panel title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}>
-            {history.length === 0 ? (
-              <Empty title="None that is known here" />
-            ) : (
-              <ul className="earlier">
-                {history.map(run => (
-                  <li key={run.id}>
-                    <button type="button" className="earlier-run" onClick={() => restore(run.id)}>
-                      <Lamp signal={runStanding(run).signal} />
-                      <span className="truncate">{run.record.name}</span>
-                      <Moment at={run.record.createdAt} className="text-faint" />
-                      <span className="text-muted">use its values</span>
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Panel>
+          <KnownPlans read={known} file={form.file} onFile={choose} />
+          <EarlierRuns
+            title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}
+            runs={history}
+            onRun={restore}
+          />
         </div>
       </div>
     </div>

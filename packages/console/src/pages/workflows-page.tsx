@@ -1,8 +1,9 @@
 import type { SessionId } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
+import { useRef } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Empty, ErrorBox, Refused } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
@@ -17,15 +18,19 @@ const route = getRouteApi('/workflows');
 /** Guided workflows: the sessions in which agents walk them, and the catalogue. */
 export function WorkflowsPage() {
   const client = useClient();
-  const { session, workflow, pinned, place } = route.useSearch();
+  const { session: asked, workflow, pinned, place } = route.useSearch();
   const navigate = route.useNavigate();
   const sessions = useSessions();
   const catalogue = useRead(['workflows'], () => client.workflows());
   const error = sessions.error ?? catalogue.error;
   if (error !== null && sessions.data === undefined)
-    return <ErrorBox error={error} title="Workflows cannot be shown" />;
+    return <Refused page="Workflows" error={error} title="Workflows cannot be shown" />;
   const listed = sessions.data?.sessions;
   const known = catalogue.data;
+  // What was newest when the page was opened: a session that begins later takes nobody's view away.
+  const first = useRef<string>(undefined);
+  first.current ??= listed?.[0]?.sessionId;
+  const session = asked ?? (workflow === undefined ? first.current : undefined);
   return (
     <div className="room queue">
       <title>Workflows · Signalbox</title>

@@ -2,7 +2,6 @@ import type { WireDecision } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Answers } from '../decisions/answers.tsx';
-import { kindWords } from '../decisions/kind-words.ts';
 import { ModifyForm } from '../decisions/modify-form.tsx';
 import { Proposal } from '../decisions/proposal.tsx';
 import { useAnswer } from '../decisions/use-answer.ts';
@@ -11,6 +10,7 @@ import { ErrorBox } from '../frame/notices.tsx';
 import { useKeys } from '../frame/use-keys.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
 import { LedHere } from './led-here.tsx';
 

@@ -19,6 +19,16 @@ const words = { added: 'new', removed: 'gone', changed: 'changed' } as const;
 export function FilesTab({ run, frame, version }: FilesTabProps) {
   const client = useClient();
   const { data, error } = useRead(['diff', run, frame ?? version], () => client.diff(run, frame), { keeps: true });
+  if (error?.code === 'workspace/none') {
+    return (
+      <Empty title="This run has no workspace of its own">
+        <p>
+          What its agents change in the project is with each node, under Tools. A plan with <code>workspace: true</code>{' '}
+          works on a copy, and all that it changed is told here.
+        </p>
+      </Empty>
+    );
+  }
   if (error !== null && data === undefined) return <ErrorBox error={error} title="There is no diff of files" />;
   if (data === undefined) return <Empty title="Reading…" />;
   if (data.files.length === 0) return <Empty title="It changed no files of its workspace" />;

@@ -1,8 +1,9 @@
 import type { GuidedFacts, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
+import { CopyButton } from '../frame/copy-button.tsx';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
-import { Block, Pair } from '../inspector/block.tsx';
+import { Pair } from '../inspector/block.tsx';
 import { runStanding } from '../story/words.ts';
 
 /** A run that an agent elsewhere is guided through. It has no frames and no plan: its steps are where its session is. */
@@ -13,7 +14,7 @@ export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; r
   return (
     <div className="room">
       <title>{`${record.name} · Signalbox`}</title>
-      <header className="runhead">
+      <header className="runhead px-0">
         <div className="runhead-title">
           <Lamp signal={signal} size={20} />
           <h1>{record.name}</h1>
@@ -27,21 +28,27 @@ export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; r
           </p>
         )}
       </header>
-      <Block title="A guided run">
-        <p>An agent elsewhere is guided through it, step by step. It is not paused, forked or stopped from here.</p>
-        <dl className="pairs">
-          {workflowId !== null && <Pair name="workflow">{workflowId}</Pair>}
-          {pendingStep !== null && <Pair name="at">{pendingStep.title}</Pair>}
-          <Pair name="last moved">
-            <Moment at={record.updatedAt} />
-          </Pair>
-        </dl>
-        <p>
-          <Link to="/workflows" search={{ session: sessionId }}>
-            See its steps, notes and what it asks
-          </Link>
-        </p>
-      </Block>
+      <p className="then-words py-3">
+        An agent elsewhere is guided through it, step by step. It is not paused, forked or stopped from here.
+      </p>
+      <dl className="pairs px-0">
+        {workflowId !== null && <Pair name="workflow">{workflowId}</Pair>}
+        {pendingStep !== null && <Pair name="at">{pendingStep.title}</Pair>}
+        <Pair name="began">
+          <Moment at={record.startedAt ?? record.createdAt} />
+        </Pair>
+        <Pair name="last change">
+          <Moment at={record.updatedAt} />
+        </Pair>
+        <Pair name="run">
+          <code>{record.id}</code> <CopyButton text={record.id} label="Copy the id of the run" />
+        </Pair>
+      </dl>
+      <div className="py-3">
+        <Link to="/workflows" search={{ session: sessionId }} className="button button-main">
+          See its steps, notes and what it asks
+        </Link>
+      </div>
     </div>
   );
 }

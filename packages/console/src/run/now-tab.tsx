@@ -1,4 +1,4 @@
-import { type Json, nodeStatus, type RunId, type TreeNode } from '@signalbox/model';
+import type { Json, RunId, TreeNode } from '@signalbox/model';
 import { DecisionCard } from '../decisions/decision-card.tsx';
 import { JsonView } from '../frame/json-view.tsx';
 import { Lamp } from '../frame/lamp.tsx';
@@ -8,10 +8,11 @@ import { useNow } from '../frame/use-now.ts';
 import { Tail } from '../inspector/tail.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
-import { actWords } from '../story/act-words.ts';
+import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork, workKinds } from '../story/tree-rows.ts';
-import { doerOf, nodeStanding, span } from '../story/words.ts';
+import { nodeStanding, span } from '../story/words.ts';
+import { LastMoves } from './last-moves.tsx';
 import { Watched } from './watched.tsx';
 
 interface NowTabProps {
@@ -19,19 +20,27 @@ interface NowTabProps {
   readonly story: RunStory;
   readonly nodes: readonly TreeNode[];
   onCurrent(node: string): void;
+  onFrame(frame: number): void;
 }
 
 const NEXT_SHOWN = 4;
 
 /** What happens now: what waits for the person, what went wrong, who works and what they say, what comes next, what came of it. */
-export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
+export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
   const { summary, decisions, tasks, speech, fault, nodes: byId, events } = story;
   const status = summary?.record.status;
   const hasEnded = summary?.record.endedAt !== undefined;
   const failed = nodes.filter(node => node.status === 'failed' && workKinds.has(node.kind));
   const working = tasks.filter(task => task.status === 'running');
+  // What asks a person is told by its decision.
+  const held = hasEnded
+    ? []
+    : nodes.filter(
+        ({ id, status: is, kind }) =>
+          is === 'blocked' && workKinds.has(kind) && !decisions.some(({ decision }) => decision.node === id),
+      );
   const next = hasEnded ? [] : nextWork(nodes, NEXT_SHOWN);
-  const now = useNow(working.length > 0);
+  const now = useNow(working.length + held.length > 0);
   return (
     <div className="now">
       {fault !== undefined && (
@@ -76,6 +85,24 @@ export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
           </article>
         );
       })}
+      {held.map(node => {
+        const again = tasks.findLast(task => task.node === node.id)?.nextRetryAt;
+        return (
+          <article key={node.id} className="work work-held" aria-label={node.label}>
+            <header>
+              <Lamp signal="held" />
+              <button type="button" className="linklike" onClick={() => onCurrent(node.id)}>
+                {node.label}
+              </button>
+              <span className="kind">{node.kind}</span>
+              <span>{node.reason === undefined ? 'is blocked' : reasonWords(node.reason)}</span>
+              <span className="mono text-faint">
+                {again !== undefined && Date.parse(again) > now && `in ${span(Date.parse(again) - now)}`}
+              </span>
+            </header>
+          </article>
+        );
+      })}
       {status === 'completed' && <Outcome run={run} known={story.output} />}
       {next.length > 0 && (
         <Panel title="Next">
@@ -87,7 +114,7 @@ export function NowTab({ run, story, nodes, onCurrent }: NowTabProps) {
         </Panel>
       )}
       <Watched run={run} events={events} />
-      <LastMoves story={story} onCurrent={onCurrent} />
+      <LastMoves story={story} onCurrent={onCurrent} onFrame={onFrame} />
     </div>
   );
 }
@@ -113,58 +140,4 @@ function Outcome({ run, known }: { readonly run: RunId; readonly known: Json | u
       <JsonView value={output} />
     </Panel>
   );
-}
-
-const MOVES_SHOWN = 8;
-
-/** The last things that happened to nodes, and what people did: how it came to this. */
-function LastMoves({
-  story: { events, nodes },
-  onCurrent,
-}: {
-  readonly story: RunStory;
-  onCurrent(node: string): void;
-}) {
-  const moves = events
-    .filter(event => event.type === 'node.status' || actWords(event) !== undefined)
-    .slice(-MOVES_SHOWN);
-  if (moves.length === 0) return null;
-  const linkTo = (id: string) => (
-    <button type="button" className="linklike" onClick={() => onCurrent(id)}>
-      {nodes.get(id)?.label ?? id}
-    </button>
-  );
-  return (
-    <Panel title="How it came to this">
-      <ol className="moves">
-        {moves.map(event => {
-          const { seq, node, from, to, blockReason } = event;
-          const act = actWords(event);
-          return act !== undefined ? (
-            <li key={seq}>
-              <Lamp signal="waiting" />
-              {typeof node === 'string' && linkTo(node)}
-              <span className="text-muted">
-                <strong className="who">{doerOf(event) ?? 'somebody'}</strong> {act}
-              </span>
-            </li>
-          ) : (
-            <li key={seq}>
-              <Lamp signal={nodeStanding(statusOf(to)).signal} />
-              {linkTo(String(node))}
-              <span className="text-muted">
-                {nodeStanding(statusOf(from)).word} → {nodeStanding(statusOf(to)).word}
-                {typeof blockReason === 'string' && `: ${blockReason}`}
-              </span>
-            </li>
-          );
-        })}
-      </ol>
-    </Panel>
-  );
-}
-
-function statusOf(given: unknown): TreeNode['status'] {
-  const found = nodeStatus.safeParse(given);
-  return found.success ? found.data : 'idle';
 }

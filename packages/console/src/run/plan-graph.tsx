@@ -1,12 +1,15 @@
 import type { TreeNode } from '@signalbox/model';
 import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
 import { Lamp } from '../frame/lamp.tsx';
 import { Empty } from '../frame/notices.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 const MOST = 400;
+/** Smaller than this nobody reads it: what is wider begins at its root, and is moved by hand. */
+const READABLE = 0.75;
+const MARGIN = 12;
 const SHAPE: GraphShape = { direction: 'LR', width: 150, height: 40, gaps: [12, 28] };
 
 interface PlanGraphProps {
@@ -22,7 +25,8 @@ const nodeTypes = { plan: Box };
 export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
   // Where boxes are depends on who is whose child alone: what a node is doing does not move it.
   const shape = nodes.map(({ id, parent }) => `${id}<${parent ?? ''}`).join('|');
-  const places = useMemo(
+  const box = useRef<HTMLDivElement>(null);
+  const places: ReturnType<typeof graphPlaces> = useMemo(
     () => (nodes.length > MOST ? new Map() : graphPlaces(nodes, SHAPE, siblingsInOrder(nodes))),
     [shape],
   );
@@ -45,7 +49,7 @@ export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
       : [{ id: `${parent}>${id}`, source: parent, target: id, className: `line-${nodeStanding(status).signal}` }],
   );
   return (
-    <div className="graph">
+    <div ref={box} className="graph">
       <ReactFlow
         nodes={boxes}
         edges={lines}
@@ -53,8 +57,17 @@ export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
         nodesDraggable={false}
         nodesConnectable={false}
         onNodeClick={(_, { id }) => onCurrent(id)}
-        fitView
-        fitViewOptions={{ minZoom: 0.6, maxZoom: 1, padding: 0.1 }}
+        onInit={flow => {
+          const { clientWidth: room = 0, clientHeight = 0 } = box.current ?? {};
+          const right = Math.max(...[...places.values()].map(({ x }) => x + SHAPE.width));
+          const bottom = Math.max(...[...places.values()].map(({ y }) => y + SHAPE.height));
+          if (right * READABLE + 2 * MARGIN <= room)
+            void flow.fitView({ minZoom: READABLE, maxZoom: 1, padding: 0.05 });
+          else {
+            const y = Math.max(MARGIN, (clientHeight - bottom * READABLE) / 2);
+            void flow.setViewport({ x: MARGIN, y, zoom: READABLE });
+          }
+        }}
         minZoom={0.1}
         proOptions={{ hideAttribution: true }}
       >

@@ -3,7 +3,7 @@ import { CopyButton } from '../frame/copy-button.tsx';
 import { JsonView } from '../frame/json-view.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { Block, Pair } from '../inspector/block.tsx';
-import { money, span, tokens } from '../story/words.ts';
+import { many, money, span, tokens } from '../story/words.ts';
 import { LineagePanel } from './lineage-panel.tsx';
 
 /** The run itself, where no node is looked at: what it was given, what bounds it, where it comes from, what names it for ever. */
@@ -29,7 +29,7 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
             </Pair>
           )}
           {record.correlationId !== undefined && <Pair name="correlation">{record.correlationId}</Pair>}
-          <Pair name="made">
+          <Pair name="began">
             <Moment at={record.createdAt} />
           </Pair>
           {record.endedAt !== undefined && (
@@ -52,7 +52,7 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
           <Limits limits={record.limits} />
         </dl>
         <LineagePanel run={record.id} origin={record.origin} />
-        {input !== undefined && input !== null && (
+        {hasContent(input) && (
           <Block title="Input">
             <JsonView value={input} />
           </Block>
@@ -62,14 +62,19 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
   );
 }
 
+function hasContent(input: Json | undefined): input is Json {
+  if (input === undefined || input === null) return false;
+  return typeof input !== 'object' || Object.keys(input).length > 0;
+}
+
 function Limits({ limits }: { readonly limits: RunSummary['record']['limits'] }) {
   const { maxWallClockMs, maxTotalTokens, maxToolCalls, maxCostMicroUsd, maxRetriesPerTask } = limits;
   const words = [
     maxWallClockMs !== undefined && span(maxWallClockMs),
     maxTotalTokens !== undefined && `${tokens(maxTotalTokens)} tokens`,
     maxCostMicroUsd !== undefined && money(maxCostMicroUsd),
-    maxToolCalls !== undefined && `${maxToolCalls} tool calls`,
-    maxRetriesPerTask !== undefined && `${maxRetriesPerTask} retries a task`,
+    maxToolCalls !== undefined && many(maxToolCalls, 'tool call'),
+    maxRetriesPerTask !== undefined && `${many(maxRetriesPerTask, 'retry', 'retries')} a task`,
   ].filter(word => word !== false);
   return words.length === 0 ? null : <Pair name="at most">{words.join(', ')}</Pair>;
 }

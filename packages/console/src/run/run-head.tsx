@@ -4,7 +4,7 @@ import { CopyButton } from '../frame/copy-button.tsx';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { useNow } from '../frame/use-now.ts';
-import { runStanding, span } from '../story/words.ts';
+import { lasted, runStanding, span } from '../story/words.ts';
 import { originWords } from './lineage-panel.tsx';
 import { RunLevers } from './run-levers.tsx';
 import { runNotes } from './run-notes.ts';
@@ -42,7 +42,7 @@ export function RunHead({ summary, spending, frame }: RunHeadProps) {
       </div>
       <RunLevers summary={summary} frame={frame} />
       <dl className="facts">
-        <Fact name="for">{span(end - begun)}</Fact>
+        <Fact name={hasEnded ? 'took' : 'for'}>{hasEnded ? lasted(end - begun) : span(end - begun)}</Fact>
         {spending !== undefined && spending.calls > 0 && (
           <Fact name="spent">
             <SpendingWords spending={spending} />
@@ -79,7 +79,11 @@ export function RunHead({ summary, spending, frame }: RunHeadProps) {
             </Link>
           </Fact>
         )}
-        {record.entry !== undefined && <Fact name="plan">{record.entry.split('/').slice(-2).join('/')}</Fact>}
+        {record.entry !== undefined && (
+          <Fact name="plan">
+            <span title={record.entry}>{record.entry.split('/').slice(-2).join('/')}</span>
+          </Fact>
+        )}
         <Fact name="run">
           {record.id.slice(-12)} <CopyButton text={record.id} label="Copy the id of the run" />
         </Fact>

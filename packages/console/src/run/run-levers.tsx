@@ -1,7 +1,7 @@
 import type { RunSummary } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { DropdownMenu } from 'radix-ui';
-import { useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Confirm } from '../frame/confirm.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
 import { useCommand } from '../frame/use-command.ts';
@@ -18,13 +18,20 @@ interface RunLeversProps {
   readonly frame: number | undefined;
 }
 
+type Dialogs = 'terminate' | 'signal' | 'fork' | 'verify' | 'replay';
+
 /** What can be done about a run as a whole. Only what the run can do now is there. */
 export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { dangerous } = useSettings();
   const { isBusy, error, send } = useCommand();
-  const [asks, setAsks] = useState<'terminate' | 'signal' | 'fork' | 'verify' | 'replay'>();
+  const [asks, setAsks] = useState<Dialogs>();
+  // A dialog opens when the menu has closed: so the focus is on the button again when the dialog is over.
+  const [next, button] = [useRef<Dialogs>(undefined), useRef<HTMLButtonElement>(null)];
+  const ask = (what: Dialogs) => () => {
+    next.current = what;
+  };
   const { id, status } = record;
   const isUnderWay = status === 'running' || status === 'queued' || status === 'waiting';
   const isOpen = isUnderWay || status === 'paused' || status === 'stalled';
@@ -64,53 +71,61 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
         </button>
       )}
       <DropdownMenu.Root modal={false}>
-        <DropdownMenu.Trigger className="button" aria-label="More to do with this run">
-          ⋯
+        <DropdownMenu.Trigger ref={button} className="button" aria-label="More to do with this run">
+          More <span aria-hidden="true">▾</span>
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
-          <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          <DropdownMenu.Content
+            className="menu"
+            align="end"
+            sideOffset={4}
+            onCloseAutoFocus={event => {
+              if (next.current === undefined) return;
+              event.preventDefault();
+              button.current?.focus();
+              setAsks(next.current);
+              next.current = undefined;
+            }}
+          >
             {isOpen && (
-              <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('signal')}>
+              <Item onSelect={ask('signal')} about="Tell the plan that something happened">
                 Send a signal…
-              </DropdownMenu.Item>
+              </Item>
             )}
-            {record.frames > 0 && (
-              <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('fork')}>
-                Fork from frame {at}…
-              </DropdownMenu.Item>
-            )}
-            <DropdownMenu.Item className="menu-item" onSelect={() => void exportRun()}>
-              Export as a bundle
-            </DropdownMenu.Item>
-            <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('verify')}>
-              Verify its record…
-            </DropdownMenu.Item>
-            {record.frames > 0 && record.driver === 'plan' && (
-              <DropdownMenu.Item className="menu-item" onSelect={() => setAsks('replay')}>
-                Replay without models…
-              </DropdownMenu.Item>
-            )}
-            <DropdownMenu.Item
-              className="menu-item"
-              onSelect={() => void send(() => (record.kept === undefined ? client.keep(id) : client.unkeep(id)))}
-            >
-              {record.kept === undefined ? 'Keep it for ever' : 'Let it be collected again'}
-            </DropdownMenu.Item>
             {record.entry !== undefined && (
-              <DropdownMenu.Item
-                className="menu-item"
-                onSelect={() => void navigate({ to: '/start', search: { like: id } })}
-              >
-                Start another like it…
-              </DropdownMenu.Item>
+              <Item onSelect={() => void navigate({ to: '/start', search: { like: id } })}>Start another like it…</Item>
             )}
-            <DropdownMenu.Item className="menu-item" onSelect={() => void navigator.clipboard.writeText(location.href)}>
+            <DropdownMenu.Label className="menu-label">Try it again</DropdownMenu.Label>
+            {record.frames > 0 && (
+              <Item onSelect={ask('fork')} about="A new run goes on from there; this one stays">
+                Fork from frame {at}…
+              </Item>
+            )}
+            {record.frames > 0 && record.driver === 'plan' && (
+              <Item onSelect={ask('replay')} about="Whether every frame comes out again as it was">
+                Replay without models…
+              </Item>
+            )}
+            <DropdownMenu.Label className="menu-label">Its record</DropdownMenu.Label>
+            <Item onSelect={ask('verify')} about="Whether anything in it was changed">
+              Verify its record…
+            </Item>
+            <Item onSelect={() => void exportRun()} about="All of it in one file, to look at elsewhere">
+              Export as a bundle
+            </Item>
+            <Item onSelect={() => void send(() => (record.kept === undefined ? client.keep(id) : client.unkeep(id)))}>
+              {record.kept === undefined ? 'Keep it for ever' : 'Let it be collected again'}
+            </Item>
+            <Item onSelect={() => void navigator.clipboard.writeText(location.href)}>
               Copy the address of this view
-            </DropdownMenu.Item>
+            </Item>
             {isOpen && dangerous === 'ask' && (
-              <DropdownMenu.Item className="menu-item menu-danger" onSelect={() => setAsks('terminate')}>
-                Terminate…
-              </DropdownMenu.Item>
+              <>
+                <DropdownMenu.Separator className="menu-line" />
+                <DropdownMenu.Item className="menu-item menu-danger" onSelect={ask('terminate')}>
+                  Terminate…
+                </DropdownMenu.Item>
+              </>
             )}
           </DropdownMenu.Content>
         </DropdownMenu.Portal>
@@ -141,5 +156,20 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
       )}
       {error !== undefined && <ErrorBox error={error} title="It did not work" />}
     </div>
+  );
+}
+
+interface ItemProps {
+  /** What it is for, where its name does not say it. */
+  readonly about?: string;
+  onSelect(): void;
+  readonly children: ReactNode;
+}
+
+function Item({ about, onSelect, children }: ItemProps) {
+  return (
+    <DropdownMenu.Item className="menu-item" onSelect={onSelect} title={about}>
+      {children}
+    </DropdownMenu.Item>
   );
 }

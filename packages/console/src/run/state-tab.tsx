@@ -1,11 +1,11 @@
 import type { ErrorEnvelope, Json, RunId } from '@signalbox/model';
 import { useState } from 'react';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { type KeyDiff, stateDiff } from '../story/state-diff.ts';
+import { stateDiff } from '../story/state-diff.ts';
 import type { State, Volatile } from '../story/use-frame.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { togglePin, usePins } from './pins.ts';
-import { StateValue } from './state-value.tsx';
+import { StateRow } from './state-row.tsx';
 import { VolatileTable } from './volatile-table.tsx';
 
 interface StateTabProps {
@@ -19,7 +19,7 @@ interface StateTabProps {
   readonly run?: RunId;
 }
 
-const marks: Record<KeyDiff['kind'], string> = { same: '', changed: 'changed', came: 'new', went: 'gone' };
+const marks = { changed: 'changed', came: 'new', went: 'gone' } as const;
 
 /** Durable state, key by key, what changed first. Values are texts: nothing of them is rendered as anything else. */
 export function StateTab({ state, before, volatile = {}, volatileBefore, error, run }: StateTabProps) {
@@ -43,32 +43,35 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
           </tr>
         </thead>
         <tbody>
-          {keys.map(({ key, ...diff }) => (
-            <tr key={key} data-change={diff.kind}>
-              <th scope="row">
-                {key} {diff.kind !== 'same' && <span className="change-mark">{marks[diff.kind]}</span>}
-              </th>
-              <td>
-                <StateValue diff={diff} textOf={textOf} />
-              </td>
-              <td>
+          {keys.map(diff => {
+            const { key } = diff;
+            const isWatched = pins.includes(key);
+            return (
+              <StateRow key={key} diff={diff} marks={marks} textOf={textOf}>
                 <button
                   type="button"
                   className="pin"
-                  aria-pressed={pins.includes(key)}
+                  aria-pressed={isWatched}
                   aria-label={`Watch ${key}`}
+                  title={isWatched ? 'Watched under Now: watch it no longer' : 'Watch how it changes, under Now'}
                   onClick={() => togglePin(key)}
                 >
-                  {pins.includes(key) ? '◆' : '◇'}
+                  {isWatched ? '◆' : '◇'}
                 </button>
                 {run !== undefined && (
-                  <button type="button" className="pin" aria-label={`Edit ${key}`} onClick={() => setEdited(key)}>
+                  <button
+                    type="button"
+                    className="pin"
+                    aria-label={`Edit ${key}`}
+                    title="Give it another value…"
+                    onClick={() => setEdited(key)}
+                  >
                     ✎
                   </button>
                 )}
-              </td>
-            </tr>
-          ))}
+              </StateRow>
+            );
+          })}
         </tbody>
       </table>
       {passing}

@@ -3,6 +3,7 @@ import { Empty } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { causeWords } from '../story/cause-words.ts';
 import type { FrameView } from '../story/use-frame.ts';
 import { many } from '../story/words.ts';
 import { StateTab } from './state-tab.tsx';
@@ -25,7 +26,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
   return (
     <div className="now">
       <p className="then-words">
-        Frame {read.index} was rendered because of <strong>{causeWords[trigger.kind] ?? trigger.kind}</strong>
+        Frame {read.index} was rendered because of <strong>{causeWords(trigger.kind)}</strong>
         {trigger.node !== undefined && (
           <>
             {' at '}
@@ -50,13 +51,3 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
     </div>
   );
 }
-
-const causeWords: Readonly<Record<string, string>> = {
-  start: 'the start',
-  task: 'work that moved on',
-  state: 'state that changed',
-  decision: 'an answer of a person',
-  signal: 'a signal',
-  operator: 'something a person did',
-  resume: 'a resume',
-};

@@ -1,7 +1,7 @@
 import type { Json } from '@signalbox/model';
 import { stateDiff } from '../story/state-diff.ts';
 import type { State, Volatile } from '../story/use-frame.ts';
-import { StateValue } from './state-value.tsx';
+import { StateRow } from './state-row.tsx';
 
 interface VolatileTableProps {
   readonly volatile: Volatile;
@@ -17,15 +17,8 @@ export function VolatileTable({ volatile, before }: VolatileTableProps) {
     <table className="state">
       <caption className="eyebrow">Volatile, as far as the render read it</caption>
       <tbody>
-        {keys.map(({ key, ...diff }) => (
-          <tr key={key} data-change={diff.kind}>
-            <th scope="row">
-              {key} {diff.kind !== 'same' && <span className="change-mark">{marks[diff.kind]}</span>}
-            </th>
-            <td>
-              <StateValue diff={diff} textOf={wordsOf} />
-            </td>
-          </tr>
+        {keys.map(diff => (
+          <StateRow key={diff.key} diff={diff} marks={marks} textOf={wordsOf} />
         ))}
       </tbody>
     </table>

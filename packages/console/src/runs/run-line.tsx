@@ -2,7 +2,7 @@ import type { RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
-import { many, runStanding, span } from '../story/words.ts';
+import { lasted, many, runStanding, span } from '../story/words.ts';
 import { linkToRun } from './run-link.ts';
 import { RunSpent } from './run-spent.tsx';
 
@@ -14,10 +14,12 @@ interface RunLineProps {
   readonly isCurrent?: boolean;
   /** With its tags and what it spent in columns of their own. */
   readonly isWide?: boolean;
+  /** Under a head that says why already. */
+  readonly isGrouped?: boolean;
 }
 
 /** A run on one line: what it is doing in one word, and why if that is not good. */
-export function RunLine({ run, now, start, isCurrent = false, isWide = false }: RunLineProps) {
+export function RunLine({ run, now, start, isCurrent = false, isWide = false, isGrouped = false }: RunLineProps) {
   const { record, openDecisions } = run;
   const { signal, word } = runStanding(run);
   const begun = Date.parse(record.startedAt ?? record.createdAt);
@@ -43,22 +45,34 @@ export function RunLine({ run, now, start, isCurrent = false, isWide = false }: 
         <span className="runline-word">
           <span className={`word word-${signal}`}>{word}</span>
           {openDecisions > 0 && <span className="asks">{many(openDecisions, 'decision')}</span>}
-          {why !== undefined && <span className="runline-error">{why}</span>}
+          {why !== undefined && !isGrouped && (
+            <span className="runline-error" title={why}>
+              {why}
+            </span>
+          )}
         </span>
         {isWide && (
           <>
-            <span className="runline-tags">
+            <span className="runline-tags" data-column="tags">
               <Tags tags={record.tags} />
             </span>
-            <span className="runline-used mono text-muted">
+            <span className="runline-used mono text-muted" data-column="used">
               {run.kind === 'plan' && <RunSpent run={run} now={now} />}
             </span>
           </>
         )}
-        <span className="runline-frames mono text-muted">{record.frames}</span>
-        <span className="runline-time mono">{span(end - begun)}</span>
-        <Moment at={record.startedAt ?? record.createdAt} className="runline-ago text-muted" />
-        <Moment at={record.updatedAt} className="runline-ago text-muted" />
+        <span className="mono text-muted" data-column="frames">
+          {run.kind === 'plan' ? record.frames : <span className="text-faint">–</span>}
+        </span>
+        <span className="runline-time mono" data-column="time">
+          {record.endedAt === undefined ? span(end - begun) : lasted(end - begun)}
+        </span>
+        <span className="runline-ago text-muted" data-column="began">
+          <Moment at={record.startedAt ?? record.createdAt} />
+        </span>
+        <span className="runline-ago text-muted" data-column="changed">
+          <Moment at={record.updatedAt} />
+        </span>
       </Link>
     </li>
   );

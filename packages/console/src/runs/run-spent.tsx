@@ -18,7 +18,7 @@ export function RunSpent({ run: { id, record }, now }: { readonly run: RunSummar
   return (
     <span title={`${[...models].join(', ')}: ${inputTokens} tokens in, ${outputTokens} out`}>
       {costMicroUsd > 0 && `${money(costMicroUsd)} · `}
-      {tokens(inputTokens + outputTokens)} tok
+      {tokens(inputTokens + outputTokens)} <span className="sr-only">tokens</span>
     </span>
   );
 }

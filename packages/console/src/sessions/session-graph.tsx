@@ -15,7 +15,7 @@ import { Empty } from '../frame/notices.tsx';
 import { placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
 const MOST = 400;
-const SHAPE: GraphShape = { direction: 'TB', width: 210, height: 40, gaps: [24, 26] };
+const SHAPE: GraphShape = { direction: 'TB', width: 260, height: 40, gaps: [24, 26] };
 /** So many of the last places are in sight when a new one comes. */
 const IN_SIGHT = 6;
 

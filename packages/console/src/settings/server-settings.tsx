@@ -6,6 +6,7 @@ import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { many } from '../story/words.ts';
 import { Users } from './users.tsx';
 
 /** How the server is set: it is changed where it is written down, and read here. */
@@ -63,11 +64,11 @@ function Configuration({ settings: { sources, items } }: { readonly settings: Se
                   <p className="text-muted">{about}</p>
                 </th>
                 <td>
-                  <code>{desired === undefined ? 'cannot be read' : words(desired)}</code>
+                  {desired === undefined ? 'cannot be read' : <Value of={desired} />}
                   {needsRestart && <p className="text-failed">needs a restart</p>}
                 </td>
                 <td>
-                  <code>{words(applied)}</code>
+                  <Value of={applied} />
                 </td>
                 <td className="text-muted">{from}</td>
               </tr>
@@ -183,7 +184,7 @@ function ToolPolicies({ settings: { tools } }: { readonly settings: Settings }) 
 }
 
 function Retention({ settings: { retention } }: { readonly settings: Settings }) {
-  const after = (days: number | null) => (days === null ? 'never' : `after ${days} days`);
+  const after = (days: number | null) => (days === null ? 'never' : `after ${many(days, 'day')}`);
   return (
     <Panel title="Retention">
       {retention === undefined ? (
@@ -209,4 +210,12 @@ function Retention({ settings: { retention } }: { readonly settings: Settings })
   );
 }
 
-const words = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+/** A list has a line for each; what is neither text nor a list of texts is JSON. */
+function Value({ of: value }: { readonly of: Json }) {
+  const lines = Array.isArray(value) && value.length > 0 ? value : [value];
+  return lines.map((line, index) => (
+    <p key={index}>
+      <code>{line === null ? 'not set' : typeof line === 'string' ? line : JSON.stringify(line)}</code>
+    </p>
+  ));
+}

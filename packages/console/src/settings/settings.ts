@@ -17,5 +17,6 @@ export function changeSettings(change: Partial<Settings>): void {
 }
 
 function apply(): void {
-  document.documentElement.dataset.theme = store.read().theme;
+  const { theme, time } = store.read();
+  Object.assign(document.documentElement.dataset, { theme, time });
 }

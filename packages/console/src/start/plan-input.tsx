@@ -25,7 +25,7 @@ export function PlanInput({ plan, isReading, text, onText, errors }: PlanInputPr
       {plan?.description !== undefined && <p className="text-muted">{plan.description}</p>}
       {plan?.problem !== undefined && <ErrorBox error={plan.problem} title="What this plan takes is not known" />}
       {isReading && <p className="text-faint">Reading what the plan takes…</p>}
-      {isForm ? (
+      {isReading ? null : isForm ? (
         <SchemaForm fields={fields} text={text} onText={onText} errors={errors} />
       ) : (
         <JsonField

@@ -181,7 +181,7 @@ export function spoken({ kind, payload }: WireChunk): string {
     case 'tool_end':
       return `\n◂ ${toolLine(payload) ?? text ?? JSON.stringify(payload)}\n`;
     case 'message':
-      return '';
+      return '\n';
   }
 }
 

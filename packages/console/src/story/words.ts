@@ -1,4 +1,4 @@
-import type { NodeStatus, RunStatus, RunSummary, WireEvent } from '@signalbox/model';
+import { type NodeStatus, nodeStatus, type RunStatus, type RunSummary, type WireEvent } from '@signalbox/model';
 import type { Settings } from '../settings/read-settings.ts';
 
 /** What a lamp shows. One per thing, never two: what it is doing now. */
@@ -53,6 +53,12 @@ export function nodeStanding(status: NodeStatus): Standing {
   return nodeStandings[status];
 }
 
+/** A status as an event tells it: what is not known counts as not begun. */
+export function statusOf(given: unknown): NodeStatus {
+  const found = nodeStatus.safeParse(given);
+  return found.success ? found.data : 'idle';
+}
+
 /** Who did what an event tells of, where it was a person. */
 export function doerOf({ by }: WireEvent): string | undefined {
   return typeof by === 'string' && by !== '' ? by : undefined;
@@ -85,7 +91,7 @@ export function eventLine(event: WireEvent): string {
     .join('  ');
 }
 
-/** How long ago or how long, in the largest unit that says enough. */
+/** How long something takes so far, in the largest units that say enough. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -93,6 +99,22 @@ export function span(ms: number): string {
   if (minutes < 60) return minutes < 10 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+/** How long something took that is over: what took no second still took something. */
+export function lasted(ms: number): string {
+  return ms < 1000 ? `${Math.max(0, Math.round(ms))} ms` : span(ms);
+}
+
+/** How long ago, in one unit: more would change under the eyes of who reads. */
+export function ago(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 1) return 'just now';
+  if (seconds < 60) return `${seconds} s ago`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
 }
 
 // Made once: making one takes longer than using it a hundred times.
@@ -108,7 +130,7 @@ export function momentWords(at: string, time: Settings['time'], now: number): st
   const then = Date.parse(at);
   switch (time) {
     case 'relative':
-      return now - then < 1000 ? 'just now' : `${span(now - then)} ago`;
+      return ago(now - then);
     case 'local':
       return localMoment.format(then);
     case 'utc':

@@ -1,6 +1,7 @@
 import { memo, startTransition, useMemo, useOptimistic } from 'react';
 import { useKeys } from '../frame/use-keys.ts';
 import { useSettings } from '../settings/settings.ts';
+import { causeWords } from '../story/cause-words.ts';
 import type { FrameMark } from '../story/run-story.ts';
 import { clockTime } from '../story/words.ts';
 import { causeOf, PLACES, trackOf } from './track.ts';
@@ -8,6 +9,7 @@ import { causeOf, PLACES, trackOf } from './track.ts';
 interface FrameLineProps {
   readonly frames: readonly FrameMark[];
   readonly total: number;
+  readonly hasEnded: boolean;
   /** Undefined follows the newest. */
   readonly frame: number | undefined;
   onFrame(frame: number | undefined): void;
@@ -17,7 +19,7 @@ interface FrameLineProps {
  * The frames of a run on a line: how much changed in each, and what made it necessary. The slider looks back; while it does, the
  * page does not follow.
  */
-export function FrameLine({ frames, total, frame: drawn, onFrame }: FrameLineProps) {
+export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: FrameLineProps) {
   const { time } = useSettings();
   // The slider is where the hand is; the page comes after it when it can.
   const [frame, setFrame] = useOptimistic(drawn);
@@ -32,7 +34,8 @@ export function FrameLine({ frames, total, frame: drawn, onFrame }: FrameLinePro
   const mark = frames[shown - first]?.index === shown ? frames[shown - first] : undefined;
   const look = (index: number) => go(index >= last ? undefined : Math.max(first, index));
   useKeys({ '[': () => look(shown - 1), ']': () => look(shown + 1), '.': () => go(undefined) });
-  if (frames.length === 0) return null;
+  // Its place is kept: what is below does not move when the frames have been read.
+  if (frames.length === 0) return <section aria-label="Frames" className="frameline" />;
   const part = last === first ? 1 : (shown - first) / (last - first);
   return (
     <section aria-label="Frames" className="frameline">
@@ -56,22 +59,27 @@ export function FrameLine({ frames, total, frame: drawn, onFrame }: FrameLinePro
           ›
         </button>
         <span>
-          Frame <strong className="mono">{shown}</strong> <span className="text-muted">of {total} in all</span>
+          Frame <strong className="mono">{shown}</strong>{' '}
+          <span className="text-muted">
+            {shown === last && 'is last '}of {total} in all
+          </span>
         </span>
         {mark !== undefined && (
-          <span className="frameline-cause">
-            <i className={`cause cause-${causeOf(mark.trigger)}`} aria-hidden="true" /> {mark.trigger}
-            <span className="mono text-faint"> {clockTime(mark.at, time)}</span>
+          <span className="frameline-cause" title="What made this frame necessary, and when">
+            <span className="mono text-faint">{clockTime(mark.at, time)}</span>{' '}
+            <i className={`cause cause-${causeOf(mark.trigger)}`} aria-hidden="true" /> {causeWords(mark.trigger)}
           </span>
         )}
-        {frame === undefined ? (
-          <span className="follows">
-            <i aria-hidden="true" /> following
-          </span>
-        ) : (
+        {frame !== undefined ? (
           <button type="button" className="button button-small follow" onClick={() => go(undefined)}>
             Back to now
           </button>
+        ) : (
+          !hasEnded && (
+            <span className="follows">
+              <i aria-hidden="true" /> following
+            </span>
+          )
         )}
       </div>
       <div className="frameline-track">
@@ -84,7 +92,7 @@ export function FrameLine({ frames, total, frame: drawn, onFrame }: FrameLinePro
           value={shown}
           onChange={event => look(Number(event.target.value))}
           aria-label="Frame to look at"
-          aria-valuetext={`frame ${shown} of ${total}${mark === undefined ? '' : `, ${mark.trigger}`}`}
+          aria-valuetext={`frame ${shown} of ${total}${mark === undefined ? '' : `, because of ${causeWords(mark.trigger)}`}`}
         />
       </div>
     </section>

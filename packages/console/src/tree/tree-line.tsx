@@ -1,5 +1,6 @@
 import { type CSSProperties, memo } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
+import { reasonWords } from '../story/reason-words.ts';
 import { loopKinds, type TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
 
@@ -60,11 +61,15 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
         </span>
       ))}
       {node.reason !== undefined && (
-        <span className="node-reason" aria-hidden="true">
-          {node.reason}
+        <span className="node-reason" aria-hidden="true" title={node.reason}>
+          {reasonWords(node.reason)}
         </span>
       )}
-      {node.detail !== undefined && <span className="node-detail">{node.detail}</span>}
+      {node.detail !== undefined && (
+        <span className="node-detail" title={node.detail}>
+          {node.detail}
+        </span>
+      )}
     </div>
   );
 });

@@ -1,0 +1,20 @@
+/** What the columns of a list of runs are. The lines say it themselves to those who do not see them. */
+export function RunHints({ isWide = false }: { readonly isWide?: boolean }) {
+  return (
+    <div className="runhints" aria-hidden="true">
+      <span />
+      <span>run</span>
+      <span>status</span>
+      {isWide && (
+        <>
+          <span data-column="tags">tags</span>
+          <span data-column="used">tokens</span>
+        </>
+      )}
+      <span data-column="frames">frames</span>
+      <span data-column="time">took</span>
+      <span data-column="began">began</span>
+      <span data-column="changed">last change</span>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+import type { RunId, RunSummary } from '@signalbox/model';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import type { useClient } from '../server/client-context.ts';
+import type { useRead } from '../server/use-read.ts';
+import { many, runStanding, storedStanding } from '../story/words.ts';
+
+type Plans = Extract<Awaited<ReturnType<ReturnType<typeof useClient>['plans']>>, { readonly ok: true }>['value'];
+
+interface KnownPlansProps {
+  readonly read: Pick<ReturnType<typeof useRead<Plans>>, 'data' | 'error'>;
+  /** The file that is chosen. */
+  readonly file: string;
+  onFile(file: string): void;
+}
+
+/** The plans that were run from here before. */
+export function KnownPlans({ read: { data, error }, file: chosen, onFile }: KnownPlansProps) {
+  const plans = data?.plans ?? [];
+  return (
+    <Panel title="Plans known here">
+      {error !== null && data === undefined ? (
+        <ErrorBox error={error} title="Plans could not be read" />
+      ) : plans.length === 0 ? (
+        <Empty title={data === undefined ? 'Looking…' : 'None yet: name a file, and it is known from then on'} />
+      ) : (
+        <ul className="earlier">
+          {plans.map(({ file, name, runs: count, exists, lastRun }) => (
+            <li key={file}>
+              <button
+                type="button"
+                className="earlier-run"
+                disabled={!exists}
+                title={file}
+                aria-pressed={file === chosen}
+                onClick={() => onFile(file)}
+              >
+                <Lamp signal={storedStanding(lastRun.status).signal} />
+                <span className="truncate">
+                  {name} <span className="text-muted">{file.split(/[\\/]/).at(-1)}</span>
+                </span>
+                <span className="text-muted">{exists ? many(count, 'run') : 'its file is gone'}</span>
+                <Moment at={lastRun.createdAt} className="text-faint" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+interface EarlierRunsProps {
+  readonly title: string;
+  readonly runs: readonly RunSummary[];
+  onRun(run: RunId): void;
+}
+
+/** Runs whose values a new one may take. */
+export function EarlierRuns({ title, runs, onRun }: EarlierRunsProps) {
+  return (
+    <Panel title={title}>
+      {runs.length === 0 ? (
+        <Empty title="None that is known here" />
+      ) : (
+        <ul className="earlier">
+          {runs.map(run => (
+            <li key={run.id}>
+              <button type="button" className="earlier-run" onClick={() => onRun(run.id)}>
+                <Lamp signal={runStanding(run).signal} />
+                <span className="truncate">
+                  {run.record.name} <span className="mono text-muted">{run.id.slice(-8)}</span>
+                </span>
+                <Moment at={run.record.createdAt} className="text-faint" />
+                <span className="text-working">use its values</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

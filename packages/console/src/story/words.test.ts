@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { lasted, momentWords, span } from './words.ts';
+
+const NOW = Date.parse('2026-03-10T12:00:00.000Z');
+const MINUTE = 60_000;
+
+describe('times', () => {
+  it('[K28] that are relative have one unit: what is read does not change under the eyes', () => {
+    const told = [0, 59, 3 * 60 + 48, 61 * 60, 47 * 3600, 72 * 3600].map(seconds =>
+      momentWords(new Date(NOW - seconds * 1000).toISOString(), 'relative', NOW),
+    );
+    expect(told).toEqual(['just now', '59 s ago', '3 min ago', '1 h ago', '47 h ago', '3 days ago']);
+  });
+
+  it('[K75] that something took have two, and what took no second is told in milliseconds', () => {
+    expect([lasted(16.4), lasted(-3), lasted(20_000), span(5 * MINUTE + 3_000), span(90 * MINUTE)]).toEqual([
+      '16 ms',
+      '0 ms',
+      '20 s',
+      '5 min 3 s',
+      '1 h 30 min',
+    ]);
+  });
+});
