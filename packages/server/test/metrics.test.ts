@@ -296,6 +296,18 @@ describe('the reader of expositions', () => {
 });
 
 describe('what was spent', () => {
+  it('[V145] is of the directory that its run is about, which the run says', async () => {
+    const { host, app } = stage();
+    const run = await host.begin('spends', { directory: '/home/a/shop' });
+    const cheap = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, toolCalls: 0, costMicroUsd: 7, wallMs: 1 };
+    await host.store.commit({ at, usage: [{ call: '1', ...cheap, at }] }, { run: run.id, version: 'any' });
+    const ask = async (path: string) => (await app.request(`/api${path}`, { headers: auth })).json();
+    expect(await ask('/usage')).toMatchObject({ spending: [{ directory: '/home/a/shop', costMicroUsd: 7 }] });
+    expect(await ask(`/runs/${run.id}`)).toMatchObject({ record: { directory: '/home/a/shop' } });
+    const nowhere = await host.begin('nowhere');
+    expect(await ask(`/runs/${nowhere.id}`)).not.toHaveProperty('record.directory');
+  });
+
   it('[V92] is answered by day, model and directory, from a moment on', async () => {
     const { host, app } = stage();
     const run = await host.begin('spends');

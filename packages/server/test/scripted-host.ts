@@ -86,7 +86,10 @@ export interface ScriptedHost extends RunHost {
   readonly rateLimits: RateLimitDesk;
   readonly acted: readonly { readonly run: RunId; readonly action: RunAction; readonly by: string }[];
   readonly forked: readonly { readonly run: RunId; readonly request: ForkRequest; readonly by: string }[];
-  begin(name: string, fields?: { readonly tags?: readonly string[]; readonly input?: Json }): Promise<ScriptedRun>;
+  begin(
+    name: string,
+    fields?: { readonly tags?: readonly string[]; readonly input?: Json; readonly directory?: string },
+  ): Promise<ScriptedRun>;
   run(id: RunId): ScriptedRun;
 }
 
@@ -117,7 +120,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
 
   async function begin(
     name: string,
-    { tags = [], input = null, correlationId, limits = {} }: Partial<StartRequest> = {},
+    { tags = [], input = null, correlationId, limits = {}, directory }: Partial<StartRequest> = {},
   ): Promise<ScriptedRun> {
     const writer = await startRun(
       { commit: (given, guard) => store.commit({ ...given, at: timestampOf(clock) }, guard) },
@@ -127,6 +130,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
         input,
         limits,
         ...(correlationId !== undefined && { correlationId }),
+        ...(directory !== undefined && { workingDirectory: directory }),
       }),
       ids.mint<RunId>(),
     );

@@ -5,6 +5,7 @@ import { sumOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { projectFolder } from '../story/runs-search.ts';
 
 const DAY = 86_400_000;
 
@@ -39,7 +40,12 @@ export function Costs({ runs, now }: { readonly runs: readonly RunSummary[]; rea
             </div>
           </dl>
           <Table title="by model" lines={lines} by={({ model }) => model ?? 'unknown'} />
-          <Table title="by project" lines={lines} by={({ directory }) => directory?.split('/').at(-1) ?? 'unknown'} />
+          <Table
+            title="by project"
+            lines={lines}
+            by={({ directory }) => (directory === undefined ? 'unknown' : projectFolder(directory))}
+            shown={folder => folder.split(/[\\/]/).at(-1) || folder}
+          />
         </>
       )}
     </Panel>
@@ -50,9 +56,11 @@ interface TableProps {
   readonly title: string;
   readonly lines: readonly WireSpending[];
   by(line: WireSpending): string;
+  /** What is shown of a group's name, where that is not all of it. */
+  readonly shown?: (name: string) => string;
 }
 
-function Table({ title, lines, by }: TableProps) {
+function Table({ title, lines, by, shown = name => name }: TableProps) {
   const groups = [...Map.groupBy(lines, by)]
     .map(([name, members]) => ({ name, spending: sumOf(members) }))
     .toSorted((a, b) => b.spending.costMicroUsd - a.spending.costMicroUsd || b.spending.calls - a.spending.calls);
@@ -63,7 +71,7 @@ function Table({ title, lines, by }: TableProps) {
         {groups.map(({ name, spending }) => (
           <tr key={name}>
             <th scope="row" title={name}>
-              {name}
+              {shown(name)}
             </th>
             <td>
               <SpendingWords spending={spending} />

@@ -1,10 +1,10 @@
 import type { RunSummary } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { facetsOf, isFound, projectOf, type RunsSearch, runsSearchOf } from './runs-search.ts';
+import { facetsOf, isFound, projectFolder, projectOf, type RunsSearch, runsSearchOf } from './runs-search.ts';
 
 const NOW = Date.parse('2026-03-10T12:00:00.000Z');
-const run = (name: string, entry: string, createdAt: string, tags: readonly string[] = []) => {
-  const record = { id: name, name, entry, createdAt, tags, status: 'completed' };
+const run = (name: string, entry: string, createdAt: string, tags: readonly string[] = [], directory?: string) => {
+  const record = { id: name, name, entry, createdAt, tags, status: 'completed', directory };
   return {
     id: name,
     kind: entry.startsWith('wr.') ? 'guided' : 'plan',
@@ -45,6 +45,13 @@ describe('what is looked for among the runs', () => {
       projects: ['/home/a/shop', 'C:\\work\\office'],
     });
     expect(runs.map(projectOf)).toEqual(['/home/a/shop', '/home/a/shop', 'C:\\work\\office', undefined]);
+  });
+
+  it('[K73] is the project that a run was started for, wherever its plan lies', () => {
+    const of = (directory: string) => projectOf(run('x', '/home/a/plans/tidy.tsx', '2026-03-01', [], directory));
+    expect(of('/home/a/shop')).toBe('/home/a/shop');
+    expect(of('/home/a/shop/.signalbox/plans')).toBe('/home/a/shop');
+    expect(projectFolder('C:\\work\\office\\.signalbox')).toBe('C:\\work\\office');
   });
 
   it('[K56] is read from an address, and what is not understood of it is left out', () => {

@@ -9,7 +9,7 @@ export interface RunsSearch {
   readonly tag?: string;
   /** The plan's file. */
   readonly plan?: string;
-  /** The folder that the plan belongs to. */
+  /** The folder that the run is about. */
   readonly project?: string;
   readonly kind?: RunKind;
   readonly since?: Since;
@@ -59,11 +59,16 @@ export function isFound(search: RunsSearch, run: RunSummary, now: number): boole
   return words.every(word => text.includes(word));
 }
 
-/** The folder that a run's plan belongs to: where it lies, or what holds the `.signalbox` that it lies in. */
-export function projectOf({ kind, record: { entry } }: RunSummary): string | undefined {
+/** The folder that a run is about: what it was started with, or where its plan lies. */
+export function projectOf({ kind, record: { entry, directory } }: RunSummary): string | undefined {
   // A guided run is of a workflow, which is no file.
-  if (entry === undefined || kind === 'guided') return undefined;
-  const folder = entry.replace(/[\\/][^\\/]*$/, '');
+  if (kind === 'guided') return undefined;
+  const folder = directory ?? entry?.replace(/[\\/][^\\/]*$/, '');
+  return folder === undefined ? undefined : projectFolder(folder);
+}
+
+/** A folder, or what holds the `.signalbox` that it lies in. */
+export function projectFolder(folder: string): string {
   return folder.replace(/[\\/]\.signalbox([\\/].*)?$/, '');
 }
 

@@ -42,6 +42,8 @@ export const wireRecord = z.object({
     .optional(),
   /** The plan's file, or the id of the workflow. */
   entry: text.optional(),
+  /** What the run is about: where its agents work, or what the files were made of that are its own. */
+  directory: text.optional(),
   limits: wireLimits,
   frames: z.int().nonnegative(),
   nextSeq: z.int().nonnegative(),

@@ -71,6 +71,8 @@ describe('answers', () => {
   it('[M54] ignore a field that a newer server adds, and refuse what is missing', () => {
     expect(runSummary.parse({ ...summary, more: 1, record: { ...summary.record, more: 2 } })).toEqual(summary);
     expect(serverMessage.parse({ kind: 'run', run: id, summary, more: 1 })).toEqual({ kind: 'run', run: id, summary });
+    const about = { ...summary, record: { ...summary.record, directory: '/home/a/shop' } };
+    expect(runSummary.parse(about)).toEqual(about);
     const { driven: _, ...less } = summary;
     expect(refusal(runSummary, less)).not.toEqual([]);
   });

@@ -1,17 +1,17 @@
-import type { RunReader, Spending } from '@signalbox/app/runs';
+import { type RunReader, type Spending, spendingByProject } from '@signalbox/app/runs';
 import { type SpendingList, spendingQuery } from '@signalbox/model';
 import { Hono } from 'hono';
 import { readQuery, refuse } from '../http/answer.ts';
 import { MANY, pageOf } from './paging.ts';
 
 /** What was spent. */
-export function usageRoutes(reader: Pick<RunReader, 'spending'>): Hono {
+export function usageRoutes(reader: Pick<RunReader, 'spending' | 'run'>): Hono {
   const routes = new Hono();
   routes.get('/', async context => {
     const query = readQuery(context, spendingQuery);
     if (!query.ok) return refuse(context, query.error);
     const { run, since, ...asked } = query.value;
-    const spending = await reader.spending({
+    const spending = await spendingByProject(reader, {
       ...(run !== undefined && { run }),
       ...(since !== undefined && { since }),
     });

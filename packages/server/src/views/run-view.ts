@@ -1,5 +1,5 @@
 import type { RunHost, RunReader, RunRecord, Task } from '@signalbox/app/runs';
-import { contractNodeId, contractTurnArtifact, turnsOf } from '@signalbox/app/runs';
+import { contractNodeId, contractTurnArtifact, projectDirectoryOf, turnsOf } from '@signalbox/app/runs';
 import {
   type Artifact,
   type ArtifactId,
@@ -124,6 +124,7 @@ async function contractTurns(reader: RunReader, run: RunId, tasks: readonly Task
 
 function recordView(record: RunRecord): WireRecord {
   const { origin } = record;
+  const directory = projectDirectoryOf(record);
   return {
     id: record.id,
     driver: record.driver,
@@ -140,6 +141,7 @@ function recordView(record: RunRecord): WireRecord {
           : { kind: origin.kind, run: origin.run, ...(origin.kind === 'fork' && { frame: origin.frame }) },
     }),
     ...(record.source !== undefined && { entry: record.source.entry }),
+    ...(directory !== undefined && { directory }),
     limits: record.limits,
     frames: record.frames,
     nextSeq: record.nextSeq,
