@@ -3,10 +3,12 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from './program.ts';
 import { answersTo, type Exchange, exchangesOf } from './tour.ts';
 
-const readme = new URL('../../../README.md', import.meta.url);
+const texts = ['README.md', 'docs/tour-of-the-journal.md'];
 
-it('the tour of the README shows what its commands really answer', () => {
-  const told = exchangesOf(readFileSync(readme, 'utf8')).filter(({ command }) => !command.startsWith('alias '));
+it('the README and the tour of the journal show what their commands really answer', () => {
+  const told = texts
+    .flatMap(text => exchangesOf(readFileSync(new URL(`../../../${text}`, import.meta.url), 'utf8')))
+    .filter(({ command }) => !command.startsWith('alias '));
   expect(told.length).toBeGreaterThan(5);
   const answered = answersTo(
     told.map(({ command }) => command),
