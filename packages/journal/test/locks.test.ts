@@ -113,6 +113,10 @@ describe('a lock file that was used before', () => {
       const alone = held('exclusive');
       expect(tryFileLock(file, 'shared')).toEqual({ ok: false, error: { code: 'busy' } });
       alone.release();
+      const next = held('exclusive');
+      expect(() => alone.release()).toThrow('released twice');
+      expect(tryFileLock(file, 'shared')).toEqual({ ok: false, error: { code: 'busy' } });
+      next.release();
     }
   });
 

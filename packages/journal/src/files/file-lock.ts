@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '@signalbox/model';
+import { Bug, err, ok, type Result } from '@signalbox/model';
 import type { HeldLock, LockRefusal } from '../lock.ts';
 import { isNamedByItsPath, type LockFile, letGo, openLockFile, takeKept } from './lock-file.ts';
 
@@ -42,8 +42,12 @@ function lockOf(file: LockFile, statements: string): Result<HeldLock, LockRefusa
     return err(sqliteCode(cause) === SQLITE_BUSY ? { code: 'busy' } : { code: 'unusable', reason: reasonOf(cause) });
   }
   held.add(file);
+  let isReleased = false;
   return ok({
     release() {
+      // The file may be somebody else's by now.
+      if (isReleased) throw new Bug(`the lock ${file.path} was released twice`);
+      isReleased = true;
       held.delete(file);
       letGo(file);
     },

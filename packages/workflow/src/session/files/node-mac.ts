@@ -1,8 +1,18 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Mac } from '../tokens.ts';
 
 export const nodeMac: Mac = {
   // A key object, because telling that bytes are none takes the platform longer than the signature.
-  sign: (key, data) => createHmac('sha256', createSecretKey(key)).update(data).digest(),
+  sign: (key, data) => createHmac('sha256', keyObjectOf(key)).update(data).digest(),
   equals: (left, right) => left.length === right.length && timingSafeEqual(left, right),
 };
+
+/** The key that was used last: a ring has one or two, and nearly all tokens are of the first. */
+let last: { readonly bytes: Uint8Array; readonly object: KeyObject } | undefined;
+
+function keyObjectOf(key: Uint8Array): KeyObject {
+  if (last === undefined || !nodeMac.equals(last.bytes, key)) {
+    last = { bytes: Uint8Array.from(key), object: createSecretKey(key) };
+  }
+  return last.object;
+}
