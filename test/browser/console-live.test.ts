@@ -125,7 +125,7 @@ describe('a run from its start to its end', () => {
     await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
     await expect
       .poll(() => page.getByRole('region', { name: 'In short' }).innerText())
-      .toMatch(/0\s+at work\s+1\s+wait for you/);
+      .toMatch(/0\s+at work\s+1\s+waits for you/);
     await page
       .getByRole('region', { name: 'Cost' })
       .getByText(/models\/release\.json/)
@@ -150,17 +150,13 @@ describe('a run from its start to its end', () => {
     expect(readFileSync(path.join(live.project, 'CHANGES.md'), 'utf8')).toContain('## 2.4.0');
   });
 
-  it('[K23] what failed is said with its reason, and is run again from the page', async () => {
+  it('[K23] [K77] what failed is said with its reason, and is run again where it is said', async () => {
     await open('/runs?view=failed');
     await page.getByRole('link', { name: /release/ }).click();
     await isShown('the database is not there');
     live.mend();
     const waits = until(runOfPage(), 'waiting');
-    await page
-      .getByRole('alert')
-      .getByRole('button', { name: /Smoke test/ })
-      .click();
-    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('alert').getByRole('button', { name: 'Retry Smoke test' }).click();
     await waits;
     await page.getByRole('button', { name: 'A tenth first' }).waitFor();
     await expect.poll(() => node('smoke-test').getAttribute('data-status')).toBe('succeeded');
@@ -430,9 +426,10 @@ describe('what a person does', () => {
     await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
   });
 
-  it('[K29] the palette goes anywhere by name, and the keys are told', async () => {
+  it('[K29] [K76] the palette goes anywhere by name, as soon as one types, and the keys are told', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('a page, a run, a setting').fill('failu');
+    await page.getByPlaceholder('a page, a run, a setting').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('failu');
     await page.getByRole('option', { name: /^Failures/, selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/failures/);

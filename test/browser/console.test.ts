@@ -71,6 +71,8 @@ describe('entering', () => {
     const other = await context.newPage();
     await other.goto(server.url);
     await other.getByLabel('Token').waitFor();
+    await other.goto(`${server.url}/#token=${TOKEN}`);
+    await other.getByText('No runs yet').first().waitFor();
     await other.close();
   });
 
@@ -120,7 +122,7 @@ it('[K2] older runs are a page away', async () => {
 });
 
 describe('a run', () => {
-  it('[K3] shows its plan: kinds, labels, statuses, reasons, turns, ways not taken, source', async () => {
+  it('[K3] [K77] shows its plan: kinds, labels, statuses, reasons, turns, ways not taken, source', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'succeeded', 'gate-then': 'skipped', ship: 'skipped' });
     await run.status('review', 'blocked', 'rate_limit');
@@ -130,7 +132,7 @@ describe('a run', () => {
       'release plan not begun',
       'Make phase not begun',
       'Build task succeeded',
-      'Review the change claude blocked: rate_limit',
+      'Review the change claude blocked: the model is busy',
       'sign-off human not begun',
       'gate if not begun',
       'then branch not taken',
@@ -141,6 +143,7 @@ describe('a run', () => {
     }
     await expect.poll(() => page.getByRole('treeitem').count()).toBe(names.length);
     await expect.poll(() => node('review').innerText()).toContain('sonnet · Look at the diff.');
+    await page.getByRole('article', { name: 'Review the change' }).getByText('the model is busy').waitFor();
     await node('review').click();
     await page.getByRole('tab', { name: 'Definition' }).click();
     await isShown('plans/release.tsx:8:3');

@@ -336,7 +336,7 @@ describe('what the server says of itself', () => {
     await open('/');
     const provider = page.getByRole('listitem', { name: 'scripted' });
     await provider.getByText('answers').waitFor();
-    await provider.getByText('models/release.json ×').waitFor();
+    await provider.getByText('models/release.json: ').waitFor();
     await isShown('seven days');
   });
 

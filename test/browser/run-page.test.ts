@@ -114,7 +114,7 @@ describe('what a person does to it', () => {
     writeFileSync(path.join(live.project, 'ANSWER.md'), READY);
     await open(`/runs/${run}?node=reviewer`);
     const waits = untilStatus(run, 'waiting');
-    await page.getByRole('button', { name: 'Retry' }).click();
+    await inspector().getByRole('button', { name: 'Retry' }).click();
     await waits;
     await node('reviewer').and(page.locator('[data-status=succeeded]')).waitFor();
     const after = given(await live.client.nodeInput(run, 'reviewer'));
@@ -257,7 +257,7 @@ describe('what can be relied on', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K43] the record is verified, and the page says in words that it holds', async () => {
+  it('[K43] [K76] the record is verified, the page says in words that it holds, and the focus comes back', async () => {
     await open(`/runs/${run}`);
     await menu('Verify its record');
     const { nextSeq, head } = given(await live.client.run(run)).record;
@@ -266,6 +266,7 @@ describe('what can be relied on', () => {
     await dialog.getByText(head).first().waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'More to do with this run' }).and(page.locator(':focus')).waitFor();
   });
 
   it('[K44] it is replayed without a model: every frame comes out again, and nothing is spent', async () => {

@@ -1,7 +1,7 @@
 import { createClient } from '@signalbox/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Login } from './frame/login.tsx';
 import { router } from './router.tsx';
 import { ClientContext } from './server/client-context.ts';
@@ -17,6 +17,15 @@ export function App() {
       token === undefined ? undefined : { client: createClient({ url: location.origin, token }), reads: createReads() },
     [token],
   );
+  // The address that the server printed may be opened in a tab that is here already: then the page is not loaded anew.
+  useEffect(() => {
+    const enter = () => {
+      const given = takeToken();
+      if (given !== undefined) setToken(given);
+    };
+    addEventListener('hashchange', enter);
+    return () => removeEventListener('hashchange', enter);
+  }, []);
   const refuse = useCallback(() => {
     dropToken();
     setIsWrong(true);

@@ -60,7 +60,9 @@ function Provider({ provider, now }: { readonly provider: WireProvider; readonly
         {waiting > 0 && <span className="asks">{many(waiting, 'call waits', 'calls wait')}</span>}
       </p>
       {models.length > 0 && (
-        <p className="truncate text-muted">{models.map(({ model, calls }) => `${model} ×${calls}`).join(', ')}</p>
+        <p className="truncate text-muted">
+          {models.map(({ model, calls }) => `${model}: ${many(calls, 'call')}`).join(', ')}
+        </p>
       )}
       {windows.map(window => (
         <p key={`${window.model} ${window.counts}`} className="provider-window">

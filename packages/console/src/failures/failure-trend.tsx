@@ -51,7 +51,8 @@ export function FailureTrend({ runs, now, knownSince }: FailureTrendProps) {
         </svg>
       </div>
       <figcaption>
-        <strong>{rateWords(last)}</strong> in the last {words.name}: {last.failed} of {last.ended} that ended.
+        <strong>{rateWords(last)}</strong> in the last {words.name}
+        {last.ended > 0 && `: ${last.failed} of ${last.ended} that ended`}.
         <span className="text-faint">
           {' '}
           {rateWords(before)} in {words.before}

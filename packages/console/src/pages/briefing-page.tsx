@@ -53,7 +53,12 @@ export function BriefingPage() {
           signal="working"
           link={{ to: '/runs', search: { view: 'active' } }}
         />
-        <Figure count={waiting.length} word="wait for you" signal="waiting" link={{ to: '/queue', search: {} }} />
+        <Figure
+          count={waiting.length}
+          word={waiting.length === 1 ? 'waits for you' : 'wait for you'}
+          signal="waiting"
+          link={{ to: '/queue', search: {} }}
+        />
         <Figure count={news.failed.length} word="failed" signal="failed" link={{ to: '/failures' }} />
         <Figure
           count={news.completed.length}

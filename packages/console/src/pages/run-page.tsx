@@ -93,7 +93,7 @@ function OneRun({ run }: { readonly run: RunId }) {
               type="search"
               className="field"
               aria-label="Filter the plan"
-              placeholder="a name, failed…"
+              placeholder="name or status"
               value={query}
               onChange={event => setQuery(event.target.value)}
             />

@@ -11,8 +11,10 @@ import { useRead } from '../server/use-read.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork, workKinds } from '../story/tree-rows.ts';
-import { nodeStanding, span } from '../story/words.ts';
+import { span } from '../story/words.ts';
+import { FailedNode } from './failed-node.tsx';
 import { LastMoves } from './last-moves.tsx';
+import { NodeLink } from './node-link.tsx';
 import { Watched } from './watched.tsx';
 
 interface NowTabProps {
@@ -46,11 +48,11 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
       {fault !== undefined && (
         <ErrorBox error={fault} title={status === 'failed' ? 'The run failed' : 'The run met an error'}>
           {failed.length > 0 && (
-            <p className="flex flex-wrap gap-2">
+            <div className="flex flex-wrap gap-x-4 gap-y-1">
               {failed.map(node => (
-                <NodeLink key={node.id} node={node} onCurrent={onCurrent} />
+                <FailedNode key={node.id} run={run} node={node} onCurrent={onCurrent} />
               ))}
-            </p>
+            </div>
           )}
         </ErrorBox>
       )}
@@ -116,16 +118,6 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
       <Watched run={run} events={events} />
       <LastMoves story={story} onCurrent={onCurrent} onFrame={onFrame} />
     </div>
-  );
-}
-
-function NodeLink({ node, onCurrent }: { readonly node: TreeNode; onCurrent(node: string): void }) {
-  return (
-    <button type="button" className="nodelink" onClick={() => onCurrent(node.id)}>
-      <Lamp signal={nodeStanding(node.status).signal} />
-      {node.label}
-      <span className="kind">{node.kind}</span>
-    </button>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { TreeNode } from '@signalbox/model';
+import { reasonWords } from './reason-words.ts';
 import { nodeStanding } from './words.ts';
 
 /** A node on its line of the tree. */
@@ -32,9 +33,9 @@ export function matching(nodes: readonly TreeNode[], query: string): readonly Tr
   const byId = new Map(nodes.map(node => [node.id, node]));
   const kept = new Set<string>();
   for (const node of nodes) {
-    const text = [node.label, node.kind, node.status, nodeStanding(node.status).word, node.reason ?? '', node.id]
-      .join(' ')
-      .toLowerCase();
+    const { label, kind, status, reason, id } = node;
+    const why = reason === undefined ? '' : `${reason} ${reasonWords(reason)}`;
+    const text = [label, kind, status, nodeStanding(status).word, why, id].join(' ').toLowerCase();
     if (!words.every(word => text.includes(word))) continue;
     for (let at: TreeNode | undefined = node; at !== undefined && !kept.has(at.id); ) {
       kept.add(at.id);

@@ -52,7 +52,7 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
       {node.kind !== node.label && <span className="kind">{node.kind}</span>}
       <span className="sr-only">
         {word}
-        {node.reason !== undefined && `: ${node.reason}`}
+        {node.reason !== undefined && `: ${reasonWords(node.reason)}`}
       </span>
       {!isLoop && node.iteration > 0 && <span className="turn">turn {node.iteration + 1}</span>}
       {handlersOf(node.handlers, ran).map(([handler, hasRun]) => (
