@@ -81,7 +81,7 @@ export default definePlan({
 `;
 
 describe('a second process', () => {
-  it('looks at runs, starts them and acts on them through the one that owns the data directory', async () => {
+  it('[V146] looks at runs, starts them and acts on them through the one that owns the data directory, which answers as a server does', async () => {
     const cwd = newPlace();
     writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
     const owner = start(cwd, 'run', 'waiting.tsx');
@@ -94,6 +94,15 @@ describe('a second process', () => {
       ['hello', 'completed'],
       ['waiting', 'running'],
     ]);
+    const data = path.join(cwd, '.local/share/signalbox');
+    const { url } = JSON.parse(readFileSync(path.join(data, 'owner.json'), 'utf8'));
+    const authorization = `Bearer ${readFileSync(path.join(data, 'token'), 'utf8')}`;
+    for (const place of ['users', 'settings', 'sessions', 'workflows', 'providers']) {
+      expect([place, (await fetch(`${url}/api/${place}`, { headers: { authorization } })).status]).toEqual([
+        place,
+        200,
+      ]);
+    }
     expect(signalbox(['pause', first.id], { cwd })).toMatchObject({ status: 0, stderr: '' });
     writeFileSync(path.join(cwd, 'go'), '');
     expect(await ended(owner)).toBe(0);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { accessToken } from '@signalbox/app';
 import type { Home, Machine } from '@signalbox/app/runs';
 import { BY, type RunSurface } from './run-surface.ts';
 
 /** This process owns the data directory. */
-export function ownSurface({ host, owned, close }: Home, dataDirectory: string, machine: Machine): RunSurface {
+export function ownSurface(home: Home, dataDirectory: string, machine: Machine): RunSurface {
+  const { host, close } = home;
   let server: { close(): Promise<void>; readonly url: string } | undefined;
   return {
     isOwner: true,
@@ -45,13 +45,10 @@ export function ownSurface({ host, owned, close }: Home, dataDirectory: string, 
       await Promise.race([rest(), interrupted]);
     },
     async listen() {
-      const token = accessToken(dataDirectory, machine);
-      if (!token.ok) return token;
-      const { startServer } = await import('@signalbox/server');
-      const started = await startServer({ host, token: token.value, port: 0, timers: machine.timers });
+      const { startOwnServer } = await import('../serving/own-server.ts');
+      const started = await startOwnServer({ home, directory: dataDirectory, machine, port: 0 });
       if (!started.ok) return started;
       server = started.value;
-      owned.owner.announce(server.url);
       return { ok: true, value: server.url };
     },
     async close() {

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { accessToken, dataDirectorySource, openUsers } from '@signalbox/app';
+import { type GuidedSessions, type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
+import type { ErrorEnvelope, Home, Machine, Result } from '@signalbox/app/runs';
+import { type RunningServer, startServer } from '@signalbox/server';
+import { workflowPlaces } from '../workflow/workflow-places.ts';
+
+/** The server of a data directory that this process owns. */
+export interface OwnServer extends RunningServer {
+  /** What every request must carry. */
+  readonly token: string;
+  readonly guided: GuidedTools;
+  readonly sessions: GuidedSessions;
+}
+
+export interface OwnServerOptions {
+  readonly home: Home;
+  readonly directory: string;
+  readonly machine: Machine;
+  /** 0 takes one that is free. */
+  readonly port: number;
+  readonly onFault?: (thrown: unknown) => void;
+}
+
+/** Starts it, and says in the directory where it listens. It is the same whichever command owns the directory. */
+export async function startOwnServer(options: OwnServerOptions): Promise<Result<OwnServer, ErrorEnvelope>> {
+  const { home, directory, machine, port, onFault } = options;
+  const { env, platform } = process;
+  const token = accessToken(directory, machine);
+  if (!token.ok) return token;
+  const directories = workflowPlaces();
+  const guided = openGuidedTools({ dataDirectory: directory, directories, machine });
+  const sessions = openGuidedSessions({ dataDirectory: directory, directories, machine });
+  const server = await startServer({
+    host: home.host,
+    token: token.value,
+    users: openUsers(directory, machine),
+    settings: home.settings({
+      directoryFrom: dataDirectorySource(directory, { env, platform, home: homedir(), cwd: process.cwd() }),
+      workflowDirectories: directories.map(place => place.directory),
+    }),
+    port,
+    timers: machine.timers,
+    guided,
+    sessions,
+    consoleDirectory: consoleDirectory(),
+    onFault,
+  });
+  if (!server.ok) return server;
+  home.owned.owner.announce(server.value.url);
+  return { ok: true, value: { ...server.value, token: token.value, guided, sessions } };
+}
+
+/** The built console: beside the built program, or in a checkout. */
+function consoleDirectory(): string | undefined {
+  const places = ['./console/', '../console/', '../../../console/dist/'];
+  return places
+    .map(place => fileURLToPath(new URL(place, import.meta.url)))
+    .find(place => existsSync(`${place}index.html`));
+}
