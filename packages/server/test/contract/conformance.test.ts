@@ -178,8 +178,8 @@ beforeAll(async () => {
   }
   // What an agent says, and what its turns leave, is told after the events and the picture of its end.
   for (const name of ['plan', 'turns'] as const) {
-    const made = Object.keys((await shown(runs[name])).artifacts);
-    await clients[name].until(() => made.every(id => createdIn(name).some(({ artifact: one }) => one.id === id)));
+    const made = Object.values((await shown(runs[name])).artifacts).filter(one => one.name.startsWith('prompt.'));
+    await clients[name]?.until(() => made.every(({ id }) => createdIn(name).some(told => told.artifact.id === id)));
   }
   await clients.plan.until(() => {
     const talk = said().filter(({ type }) => type.startsWith('message.assistant.'));
