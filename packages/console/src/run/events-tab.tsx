@@ -134,7 +134,7 @@ function EventList({ events }: { readonly events: readonly WireEvent[] }) {
                 {clockTime(event.ts, time)}
               </time>
               <span className={`event-${event.type.split('.')[0]}`}>{event.type}</span>
-              <span className="text-muted">
+              <span className="text-muted" title={eventLine(event)}>
                 {doerOf(event) !== undefined && <strong className="who">by {doerOf(event)}</strong>}
                 {eventLine(event)}
               </span>

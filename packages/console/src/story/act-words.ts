@@ -10,7 +10,7 @@ export function actWords(event: WireEvent): string | undefined {
     case 'operator.acted':
       return pastOf[text('action')] ?? text('action');
     case 'decision.answered':
-      return 'answered a question';
+      return answerWords(event.resolution);
     case 'signal.received':
       return `sent the signal ${text('name')}`;
     case 'state.edited':
@@ -33,6 +33,21 @@ export function actWords(event: WireEvent): string | undefined {
       return undefined;
   }
 }
+
+/** How a question was answered, with why where the person said it. */
+function answerWords(resolution: unknown): string {
+  const { resolutionType, chosenOptionId, value, rationale } = (resolution ?? {}) as Readonly<Record<string, unknown>>;
+  const how = (value === undefined && answerOf[String(resolutionType)]) || 'answered what was asked';
+  const which = resolutionType === 'choose_option' && typeof chosenOptionId === 'string' ? ` ${chosenOptionId}` : '';
+  return `${how}${which}${typeof rationale === 'string' && rationale !== '' ? `: ${rationale}` : ''}`;
+}
+
+const answerOf: Readonly<Record<string, string>> = {
+  approve: 'approved what was asked',
+  reject: 'denied what was asked',
+  modify: 'approved it with a change',
+  choose_option: 'chose',
+};
 
 const pastOf: Readonly<Record<string, string>> = {
   pause: 'paused it',
