@@ -6,10 +6,11 @@ import {
   type NodeKey,
   type RunReader,
   type StoredEvent,
+  type Task,
   type TaskId,
 } from '@signalbox/runs';
 import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
-import { turnOf } from '../turns/turn-facts.ts';
+import { turnOf, turnsOf } from '../turns/turn-facts.ts';
 import { besideEventOfPlan, contractEventOfPlan } from './projections/contract-event.ts';
 import { isContractNodeKind } from './projections/contract-node-kind.ts';
 
@@ -38,14 +39,29 @@ export function contractView(
     nodes.set(node, isShown ? contractNodeId(run, node) : undefined);
   }
 
-  async function learnTurn(id: TaskId): Promise<readonly Artifact[]> {
-    const task = await reader.task(run, id);
-    const artifacts = task === undefined ? [] : await turnOf(reader, run, task);
-    return artifacts.map(artifact => contractTurnArtifact(artifact, contractNodeId(run, artifact.node)));
+  /** What was kept of many turns is looked up at once; of one, as they end one by one, it has a place of its own. */
+  async function turnsEndedIn(stored: readonly StoredEvent[]): Promise<ReadonlyMap<TaskId, readonly Artifact[]>> {
+    const ended = new Set(stored.flatMap(({ event }) => (event.type === 'task.ended' ? [event.task] : [])));
+    const tasks: Task[] = [];
+    for (const id of ended) {
+      const task = await reader.task(run, id);
+      if (task !== undefined) tasks.push(task);
+    }
+    const [first, second] = tasks;
+    const found =
+      first !== undefined && second === undefined
+        ? await turnOf(reader, run, first)
+        : await turnsOf(reader, run, tasks);
+    const turns = new Map<TaskId, Artifact[]>();
+    for (const artifact of found) {
+      const told = contractTurnArtifact(artifact, contractNodeId(run, artifact.node));
+      turns.set(artifact.task, [...(turns.get(artifact.task) ?? []), told]);
+    }
+    return turns;
   }
 
   return async stored => {
-    const turns = new Map<TaskId, readonly Artifact[]>();
+    const turns = await turnsEndedIn(stored);
     const decisions = new Map<ApprovalId, Decision>();
     for (const { event } of stored) {
       const id = decisionOf(event);
@@ -54,7 +70,6 @@ export function contractView(
         decisions.set(id, found.decision);
         await learnNode(found.decision.node, undefined);
       }
-      if (event.type === 'task.ended') turns.set(event.task, await learnTurn(event.task));
       if ('node' in event && event.node !== undefined) {
         await learnNode(event.node, 'frame' in event ? event.frame : undefined);
       }
