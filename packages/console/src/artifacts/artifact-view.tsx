@@ -2,6 +2,7 @@ import type { WireArtifact } from '@signalbox/model';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Moment } from '../frame/moment.tsx';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { saveFile } from '../frame/save-file.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { many } from '../story/words.ts';
@@ -31,7 +32,15 @@ export function ArtifactView({ artifact: newest }: { readonly artifact: WireArti
         <span className="mono text-faint">{many(bytes, 'byte')}</span>
         <Moment at={createdAt} className="text-faint" />
         <ArtifactVersions artifact={newest} chosen={chosen} onChosen={setChosen} />
-        {data !== undefined && <SaveButton name={name} content={data} />}
+        {data !== undefined && (
+          <button
+            type="button"
+            className="button button-small"
+            onClick={() => saveFile(name, data, 'application/octet-stream')}
+          >
+            Save
+          </button>
+        )}
       </header>
       {error !== null && <ErrorBox error={error} title="It could not be read" />}
       {data === undefined ? (
@@ -118,19 +127,5 @@ function Picture({
       {isBroken && <Empty title="This picture cannot be read: save it to look at it" />}
       <canvas ref={canvas} hidden={isBroken} className="picture" role="img" aria-label={alt} />
     </>
-  );
-}
-
-function SaveButton({ name, content }: { readonly name: string; readonly content: Uint8Array }) {
-  const save = () => {
-    const address = URL.createObjectURL(new Blob([new Uint8Array(content)], { type: 'application/octet-stream' }));
-    const link = Object.assign(document.createElement('a'), { href: address, download: name });
-    link.click();
-    URL.revokeObjectURL(address);
-  };
-  return (
-    <button type="button" className="button button-small" onClick={save}>
-      Save
-    </button>
   );
 }

@@ -5,6 +5,7 @@ import { sumOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { movesOf } from '../story/runs-list.ts';
 import { projectFolder } from '../story/runs-search.ts';
 
 const DAY = 86_400_000;
@@ -15,7 +16,7 @@ export function Costs({ runs, now }: { readonly runs: readonly RunSummary[]; rea
   const today = new Date(now).toISOString().slice(0, 10);
   const since = new Date(Date.parse(today) - 6 * DAY).toISOString();
   // What a run spends is counted again when it moves on to something else.
-  const moves = runs.map(({ id, record }) => `${id.slice(-6)}${record.status}`).join();
+  const moves = movesOf(runs);
   const { data, error } = useRead(['spending', since, moves], () => client.spending({ since }), { keeps: true });
   if (error !== null && data === undefined) return <ErrorBox error={error} title="The cost could not be read" />;
   const lines = data?.spending ?? [];

@@ -6,6 +6,7 @@ import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { movesOf } from '../story/runs-list.ts';
 import { many, type Signal } from '../story/words.ts';
 import { providersOfInterest, windowWords } from './provider-words.ts';
 
@@ -21,7 +22,7 @@ const standings: Record<ProviderHealth, { readonly signal: Signal; readonly word
 export function Providers({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
   const client = useClient();
   // Calls are made by runs: when one of them moves it is asked again, and besides every few seconds.
-  const moves = runs.map(({ id, record }) => `${id.slice(-6)}${record.status}`).join();
+  const moves = movesOf(runs);
   const { data, error } = useRead(['providers', moves, Math.floor(now / AGAIN_MS)], () => client.providers(), {
     keeps: true,
   });

@@ -1,7 +1,6 @@
 import type { Json, RunId, TreeNode } from '@signalbox/model';
 import { DecisionCard } from '../decisions/decision-card.tsx';
 import { JsonView } from '../frame/json-view.tsx';
-import { Lamp } from '../frame/lamp.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { useNow } from '../frame/use-now.ts';
@@ -16,6 +15,7 @@ import { FailedNode } from './failed-node.tsx';
 import { LastMoves } from './last-moves.tsx';
 import { NodeLink } from './node-link.tsx';
 import { Watched } from './watched.tsx';
+import { WorkCard } from './work-card.tsx';
 
 interface NowTabProps {
   readonly run: RunId;
@@ -72,37 +72,31 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
         const said = speech.get(task.id)?.text;
         const label = node?.label ?? task.node;
         return (
-          <article key={task.id} className="work" aria-label={label}>
-            <header>
-              <Lamp signal="working" />
-              <button type="button" className="linklike" onClick={() => onCurrent(task.node)}>
-                {label}
-              </button>
-              <span className="kind">{node?.kind}</span>
-              <span className="mono text-faint">
-                {task.startedAt !== undefined && span(now - Date.parse(task.startedAt))}
-              </span>
-            </header>
+          <WorkCard
+            key={task.id}
+            signal="working"
+            label={label}
+            kind={node?.kind}
+            time={task.startedAt && span(now - Date.parse(task.startedAt))}
+            onCurrent={() => onCurrent(task.node)}
+          >
             {said !== undefined && said !== '' && <Tail text={said} label={`What ${label} says`} />}
-          </article>
+          </WorkCard>
         );
       })}
-      {held.map(node => {
-        const again = tasks.findLast(task => task.node === node.id)?.nextRetryAt;
+      {held.map(({ id, label, kind, reason }) => {
+        const again = tasks.findLast(task => task.node === id)?.nextRetryAt;
+        const left = again === undefined ? 0 : Date.parse(again) - now;
         return (
-          <article key={node.id} className="work work-held" aria-label={node.label}>
-            <header>
-              <Lamp signal="held" />
-              <button type="button" className="linklike" onClick={() => onCurrent(node.id)}>
-                {node.label}
-              </button>
-              <span className="kind">{node.kind}</span>
-              <span>{node.reason === undefined ? 'is blocked' : reasonWords(node.reason)}</span>
-              <span className="mono text-faint">
-                {again !== undefined && Date.parse(again) > now && `in ${span(Date.parse(again) - now)}`}
-              </span>
-            </header>
-          </article>
+          <WorkCard
+            key={id}
+            signal="held"
+            label={label}
+            kind={kind}
+            why={reason === undefined ? 'is blocked' : reasonWords(reason)}
+            time={left > 0 ? `in ${span(left)}` : undefined}
+            onCurrent={() => onCurrent(id)}
+          />
         );
       })}
       {status === 'completed' && <Outcome run={run} known={story.output} />}

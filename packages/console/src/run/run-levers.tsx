@@ -4,12 +4,12 @@ import { DropdownMenu } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
 import { Confirm } from '../frame/confirm.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
+import { saveFile } from '../frame/save-file.ts';
 import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
 import { ReplayDialog, VerifyDialog } from './check-dialog.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
-import { saveFile } from './save-file.ts';
 import { SignalDialog } from './signal-dialog.tsx';
 
 interface RunLeversProps {

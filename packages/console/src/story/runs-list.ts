@@ -60,3 +60,8 @@ export function isIn(view: RunsView, { record, openDecisions }: RunSummary): boo
       return record.status === 'failed' || record.status === 'stopped';
   }
 }
+
+/** Another text whenever one of them moved on to something else. */
+export function movesOf(runs: readonly RunSummary[]): string {
+  return runs.map(({ id, record }) => `${id.slice(-6)}${record.status}`).join();
+}
