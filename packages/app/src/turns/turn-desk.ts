@@ -8,7 +8,6 @@ import {
   err,
   failure,
   type Json,
-  type JsonObject,
   ok,
   type Result,
   type RunId,
@@ -51,6 +50,11 @@ export interface TurnPorts {
   readonly clean?: ((text: string) => string) | undefined;
 }
 
+interface MadePrompt {
+  readonly effective: EffectivePrompt;
+  readonly authored: AuthoredPrompt;
+}
+
 const PAGE = 200;
 /** How many are remembered by id, so that they are found without looking for them. */
 const REMEMBERED = 5_000;
@@ -83,16 +87,16 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
     return undefined;
   }
 
-  async function prompts(
-    record: RunRecord,
-    { run, task }: TurnArtifact,
-  ): Promise<{ readonly effective: EffectivePrompt; readonly authored: AuthoredPrompt } | undefined> {
+  /** The prompt, or why it cannot be made again. */
+  async function promptOf(record: RunRecord, { run, task }: TurnArtifact): Promise<MadePrompt | string> {
     const row = await reader.task(run, task);
     const brief = row === undefined ? undefined : await turnBrief(reader, record, row);
-    if (brief === undefined || tools === undefined) return undefined;
+    if (brief === undefined) return 'The prompt of this turn is not known any more: its frame was not kept.';
+    if (tools === undefined) return 'The prompt of this turn cannot be made here: there are no agents.';
     const offered = [...(await tools.atHand()), artifactToolForm];
     const effective = await effectivePrompt(machine, brief, offered, await lastBeginning(reader, run, task));
-    return effective === undefined ? undefined : { effective, authored: brief };
+    if (effective === undefined) return 'No model was asked in this turn: the schema of its answer cannot be used.';
+    return { effective, authored: brief };
   }
 
   async function contentOf(
@@ -104,11 +108,11 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
       const { patch, diff } = await turnChanges(blobs, folder, artifact.task);
       return { text: patch, diff };
     }
-    const made = await prompts(record, artifact);
+    const made = await promptOf(record, artifact);
     if (artifact.name === 'prompt.full.txt') {
-      return { text: clean(made === undefined ? `[${LOST}]\n` : fullPrompt(made.effective)) };
+      return { text: clean(typeof made === 'string' ? `[${made}]\n` : fullPrompt(made.effective)) };
     }
-    const blocks: JsonObject = made === undefined ? { unknown: LOST } : promptBlocks(made.effective, made.authored);
+    const blocks = typeof made === 'string' ? { unknown: made } : promptBlocks(made.effective, made.authored);
     return { text: `${JSON.stringify(cleaned(blocks, clean), null, 2)}\n` };
   }
 
@@ -154,8 +158,6 @@ function cleaned(value: Json, clean: (text: string) => string): Json {
   if (Array.isArray(value)) return value.map(one => cleaned(one, clean));
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, cleaned(one as Json, clean)]));
 }
-
-const LOST = 'The prompt of this turn cannot be made again: the frame that it was in was not kept.';
 
 /** An id that derives from something. */
 const DERIVED = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
