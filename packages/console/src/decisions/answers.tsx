@@ -55,7 +55,7 @@ export function Answers({ question: { wants }, answering, onModify }: AnswersPro
         <input
           className="why"
           aria-label="Why, if you like to say it"
-          placeholder="why, if you like to say it"
+          placeholder="why, if you like"
           value={why}
           maxLength={2000}
           onChange={event => setWhy(event.target.value)}
