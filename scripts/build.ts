@@ -47,8 +47,9 @@ writeDeclarations({ entries: api, outDir, root: repositoryRoot });
 buildConsole();
 cpSync(path.join(packages, 'console/dist'), path.join(outDir, 'console'), { recursive: true });
 cpSync(path.join(packages, 'workflow/bundled'), path.join(outDir, 'bundled'), { recursive: true });
-writeFileSync(path.join(outDir, AHEAD_FILE), await compileBundled(nodeHasher));
 copyFileSync(path.join(repositoryRoot, 'LICENSE'), path.join(published, 'LICENSE'));
+// Last: it tells that the build is whole (staleness.ts).
+writeFileSync(path.join(outDir, AHEAD_FILE), await compileBundled(nodeHasher));
 
 for (const name of undeclared) {
   console.error(`the program uses ${name}: add it to the dependencies of packages/signalbox/package.json`);

@@ -1,5 +1,6 @@
 import { main } from '../packages/signalbox/src/main.ts';
-import { buildConsole, isConsoleStale } from './build-console.ts';
+import { buildConsole } from './build-console.ts';
+import { isConsoleStale } from './staleness.ts';
 
 if (isConsoleStale()) {
   console.error('Building the console.');

@@ -1,20 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { AHEAD_FILE, openWorkflowLibrary } from '@signalbox/workflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localProgram } from '../scripts/local-program.ts';
+import { isProgramStale } from '../scripts/staleness.ts';
 import { repositoryRoot } from './source-file.ts';
 
 /** The published package as a person gets it: built, packed, installed in a folder that knows nothing of the workspace. */
@@ -28,7 +20,7 @@ describe('the published package', () => {
     mkdirSync(path.join(folder, 'home'));
     writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
     // Others serve the page that a build empties and writes anew: what is built already stays as it is.
-    if (isStale()) {
+    if (isProgramStale()) {
       const built = run(process.execPath, [path.join(repositoryRoot, 'scripts/build.ts')], repositoryRoot);
       expect(built, built.stderr).toMatchObject({ status: 0 });
     }
@@ -192,24 +184,6 @@ export default api.definePlan({
       return checked.stdout.split('\n').filter(line => line.includes('error TS'));
     }
   });
-
-  /** Whether something that the package is made of is newer than what was written last of it. */
-  function isStale(): boolean {
-    const last = statSync(path.join(published, 'dist', AHEAD_FILE), { throwIfNoEntry: false });
-    const sources = ['packages', 'scripts'].flatMap(place =>
-      readdirSync(path.join(repositoryRoot, place), { recursive: true, withFileTypes: true }).filter(
-        entry =>
-          entry.isFile() &&
-          // The build puts the licence there.
-          entry.name !== 'LICENSE' &&
-          !/[\\/](dist|node_modules|test)([\\/]|$)/.test(entry.parentPath),
-      ),
-    );
-    return (
-      last === undefined ||
-      sources.some(({ parentPath, name }) => statSync(path.join(parentPath, name)).mtimeMs > last.mtimeMs)
-    );
-  }
 
   interface Outcome {
     readonly status: number | null;

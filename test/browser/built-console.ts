@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { localProgram, repositoryRoot } from '../../scripts/local-program.ts';
+import { isConsoleStale } from '../../scripts/staleness.ts';
 
 export interface BuiltConsole {
   readonly directory: string;
@@ -13,12 +14,7 @@ const home = path.join(repositoryRoot, 'packages/console');
 
 /** The console as it is published: the one that was built last, if nothing changed since, else one of its own. */
 export function builtConsole(): BuiltConsole {
-  const dist = path.join(home, 'dist');
-  const sources = ['console/src', 'client/src', 'model/src'].map(place => path.join(repositoryRoot, 'packages', place));
-  const page = path.join(dist, 'index.html');
-  if (existsSync(page) && statSync(page).mtimeMs > Math.max(...sources.map(newestOf))) {
-    return { directory: dist, remove: () => undefined };
-  }
+  if (!isConsoleStale()) return { directory: path.join(home, 'dist'), remove: () => undefined };
   const directory = mkdtempSync(path.join(os.tmpdir(), 'signalbox-console-'));
   const built = spawnSync(
     process.execPath,
@@ -35,12 +31,4 @@ export function builtConsole(): BuiltConsole {
   );
   if (built.status !== 0) throw new Error(built.stderr);
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
-}
-
-function newestOf(folder: string): number {
-  return Math.max(
-    ...readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile())
-      .map(entry => statSync(path.join(entry.parentPath, entry.name)).mtimeMs),
-  );
 }

@@ -10,6 +10,7 @@ import { type Client, createClient } from '@signalbox/client';
 import type { RunId, WireStoredEvent } from '@signalbox/model';
 import { hasRunEnded } from '@signalbox/runs';
 import { type ModelServer, startModelServer } from '@signalbox/testkit';
+import { programEntry } from '../../scripts/staleness.ts';
 import { given } from '../given.ts';
 import { type Heard, type Subscriber, subscriber } from './subscriber.ts';
 
@@ -35,7 +36,7 @@ export interface LoadReport {
   readonly loopDelay: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
-const program = fileURLToPath(new URL('../../packages/signalbox/src/main.ts', import.meta.url));
+const program = programEntry();
 const loopDelay = fileURLToPath(new URL('loop-delay.ts', import.meta.url));
 const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index}, `);
 

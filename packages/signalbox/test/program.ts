@@ -2,10 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { programEntry } from '../../../scripts/staleness.ts';
 
-export const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+export const entry = programEntry();
+
+/** What the program tells people to call it by. */
+export const calledAs = entry.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox';
 
 /** A machine that is busy with something else is not a program that hangs. */
 export const PATIENCE_MS = 240_000;
@@ -23,7 +26,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs the real program, from its sources, with an environment of its own. */
+/** Runs the real program with an environment of its own. */
 export function signalbox(args: readonly string[], options: { cwd: string; env?: Record<string, string> }): Outcome {
   const { status, stdout, stderr } = spawnSync(process.execPath, [entry, ...args], {
     cwd: options.cwd,
