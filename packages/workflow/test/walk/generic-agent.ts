@@ -1,6 +1,7 @@
 import { type Digest, type Json, type JsonObject, portableHasher } from '@signalbox/model';
 import { expect } from 'vitest';
 import type { Autonomy, CompiledStep, CompiledWorkflowSnapshotV1 } from '../../src/compile/compiled-workflow.ts';
+import { conditionValue } from '../../src/interpret/condition-value.ts';
 import { nextIntentOf } from '../../src/interpret/confirmation.ts';
 import { interpret, type Next } from '../../src/interpret/interpreter.ts';
 import { type Given, type Judgement, judgeOutput } from '../../src/interpret/output-judgement.ts';
@@ -284,8 +285,11 @@ function mended(
   }
   const step = compiled.steps.find(each => blocker?.message.startsWith(`Step ${each.stepId} `));
   const condition = compiled.conditions.find(each => each.conditionId === (step ?? loop)?.runConditionId);
-  if (condition?.kind === 'expression') return contextFor(condition.expression, true, context);
-  throw new Error(JSON.stringify(report));
+  if (condition?.kind !== 'expression') throw new Error(JSON.stringify(report));
+  const fulfilled = contextFor(condition.expression, true, context);
+  const told = conditionValue(condition.expression, [fulfilled]);
+  // Nothing fulfills a condition whose parts contradict each other; a number can be compared, and tells that it does not hold.
+  return told.ok ? fulfilled : { ...fulfilled, [told.error.key]: 0 };
 }
 
 function taken<T>(
