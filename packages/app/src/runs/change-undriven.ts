@@ -7,7 +7,7 @@ export interface UndrivenChange extends Pick<RunRecord, 'error'> {
   readonly status: 'paused' | 'failed';
 }
 
-/** Who did it, where it was a person's doing or ours. */
+/** What was done, and by whom. */
 export interface Deed {
   readonly action: 'pause' | 'terminate';
   readonly by: string;
@@ -16,14 +16,14 @@ export interface Deed {
 export type ChangeUndriven = (
   record: RunRecord,
   to: UndrivenChange,
-  deed?: Deed,
+  deed: Deed,
 ) => Promise<Result<void, ErrorEnvelope>>;
 
 /** Changes a run that nothing drives, unless it changed since it was read. */
 export function changeUndriven(commit: Commit, machine: Machine): ChangeUndriven {
   return async ({ id, epoch, version, status }, to, deed) => {
     const events = [
-      ...(deed === undefined ? [] : [draftEvent(machine, 'operator.acted', { ...deed })]),
+      draftEvent(machine, 'operator.acted', { ...deed }),
       draftEvent(machine, 'run.status', {
         from: status,
         to: to.status,

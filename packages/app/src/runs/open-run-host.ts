@@ -31,7 +31,6 @@ import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
 import { createHostExecutor } from './host-executor.ts';
-import { whenOnlyWaiting } from './only-waiting.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
@@ -66,7 +65,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { store, owner } = owned;
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
-  let isEnding = false;
   const change = changeUndriven(store, machine);
   const journals = createJournalKeeper(options.dataDirectory, store);
   const decisions = createDecisionDesk({ commit: store, reader: store, machine });
@@ -142,7 +140,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
-    if (isEnding && end.status === 'thread-lost') return letGo(run);
     const error =
       end.status === 'not-loaded'
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
@@ -153,27 +150,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return failed;
   }
 
-  /** A run that was being paused, and only waited for the time of an attempt. */
-  async function letGo(run: RunId): Promise<RunEnd> {
-    const record = await store.run(run);
-    if (record?.status === 'running') await change(record, { status: 'paused' });
-    for (const { id, origin } of await store.children(run)) if (origin?.kind === 'sub-plan') await letGo(id);
-    return { status: 'paused' };
-  }
-
-  /** Pauses what is driven, and waits until all of it rests. What only waits for its next attempt is let go of. */
+  /** Pauses what is driven, and waits until all of it rests. */
   async function rest(by: string): Promise<void> {
     rateLimits.endWaits();
-    const resting = [...driven].map(async ([run, finished]) => {
-      const over = finished.catch(() => undefined);
-      await Promise.race([over, threads.command(run, { kind: 'pause', by })]);
-      const waiting = whenOnlyWaiting(store, run);
-      await Promise.race([over, waiting.reached]);
-      waiting.cancel();
-    });
-    await Promise.all(resting);
-    isEnding = true;
-    threads.close();
+    for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by });
     await Promise.allSettled(driven.values());
   }
 
@@ -327,6 +307,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     async close() {
       inspection.close();
       await rest('signalbox');
+      threads.close();
       stopWithdrawing();
       await journals.close();
     },

@@ -269,6 +269,31 @@ describe('the work of a run', () => {
     expect(await world.end(second)).toEqual({ status: 'completed', output: { said: 'yes' } });
   });
 
+  it('[P49] who pauses a run does not wait for the time of a next attempt, which is kept', async () => {
+    const world = harness();
+    const attempts: number[] = [];
+    const plan = definePlan({
+      name: 'busy',
+      render: () =>
+        el(Task, {
+          id: 't',
+          run: ({ attempt }: { attempt: number }) => {
+            attempts.push(attempt);
+            if (attempt === 1) throw Object.assign(new Error('busy'), { status: 503 });
+          },
+        }),
+    });
+    const first = world.start(plan);
+    while ((await world.runs.tasks(world.run, { status: ['pending'] })).length === 0) await world.calm();
+    const begun = world.now();
+    first.pause();
+    expect(await world.end(first)).toEqual({ status: 'paused' });
+    expect([attempts, world.now()]).toEqual([[1], begun]);
+    expect(await world.end(world.resume(plan))).toMatchObject({ status: 'completed' });
+    expect(attempts).toEqual([1, 2]);
+    expect(world.now() > begun).toBe(true);
+  });
+
   it('[P49] an operator pauses, retries and cancels', async () => {
     const world = harness();
     const runs: string[] = [];

@@ -15,7 +15,8 @@ export function outcomeOf(
   desk: TaskDesk,
   { stopping, isPausing }: Operator,
 ): RunEnd | undefined {
-  if (desk.busy > 0) return undefined;
+  // The time of a next attempt is kept with its task: nobody who pauses a run waits for it.
+  if ((isPausing ? desk.working : desk.busy) > 0) return undefined;
   if (stopping !== undefined) return { status: 'stopped', reason: stopping.reason };
   if (activity.done || activity.ending?.kind === 'end') {
     return { status: 'completed', output: Object.fromEntries(memory.state.entries()) };

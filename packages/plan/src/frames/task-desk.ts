@@ -59,6 +59,8 @@ export interface TaskDesk {
   /** Work of a process that is gone: it starts again, or is given up. */
   recover(): void;
   taskOf(node: string): Task | undefined;
+  /** Work that goes on. */
+  readonly working: number;
   /** Work that goes on, or goes on by itself later. */
   readonly busy: number;
   /** Aborts everything and forgets it. */
@@ -294,8 +296,11 @@ export function createTaskDesk(
       const id = byNode.get(node);
       return id === undefined ? undefined : tasks.get(id);
     },
+    get working() {
+      return controls.size + opened.length + subPlans.busy;
+    },
     get busy() {
-      return controls.size + opened.length + waits.size + subPlans.busy;
+      return this.working + waits.size;
     },
     abandon() {
       for (const cancel of waits.values()) cancel();
