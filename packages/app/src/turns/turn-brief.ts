@@ -1,8 +1,7 @@
-import path from 'node:path';
 import type { Json, RunId } from '@signalbox/model';
 import { type AgentNode, isAgentKind, type NodeKind } from '@signalbox/plan';
 import type { AgentBrief, RunReader, RunRecord, Task, TaskId } from '@signalbox/runs';
-import { planDirectory } from '../runs/plan-files.ts';
+import { agentBrief } from '../agents/agent-brief.ts';
 import { frameOf } from './turn-facts.ts';
 
 /** What the agent of a task was asked to do, as the frame has it in which the task ended; undefined where it does not any more. */
@@ -11,7 +10,7 @@ export async function turnBrief(
   record: RunRecord,
   task: Task,
 ): Promise<AgentBrief | undefined> {
-  const { id: run, workingDirectory } = record;
+  const { id: run } = record;
   const frame = frameOf(task);
   const [row, status] = await Promise.all([
     reader.valueAt(run, 'node', task.node, frame),
@@ -22,25 +21,8 @@ export async function turnBrief(
   if (row === undefined || signature !== task.signature) return undefined;
   const { kind, data } = row as unknown as { readonly kind: NodeKind; readonly data: AgentNode['data'] };
   if (!isAgentKind(kind)) return undefined;
-  const plan = planDirectory(record);
-  const base = workingDirectory ?? plan;
-  return {
-    run,
-    task: task.id,
-    node: task.node,
-    iteration: task.iteration,
-    attempt: task.retryCount + 1,
-    vendor: kind === 'agent' ? 'any' : kind,
-    prompt: data.prompt,
-    permissions: data.permissions,
-    maxTurns: data.maxTurns,
-    resume: data.resume,
-    directory: data.cwd === undefined ? base : path.resolve(base, data.cwd),
-    planDirectory: plan,
-    ...(data.system !== undefined && { system: data.system }),
-    ...(data.tools !== undefined && { tools: data.tools }),
-    ...(data.schema !== undefined && { schema: data.schema }),
-  };
+  const { id, node, iteration, retryCount } = task;
+  return agentBrief(record, { run, task: id, node, iteration, attempt: retryCount + 1 }, { kind, data });
 }
 
 const PAGE = 500;

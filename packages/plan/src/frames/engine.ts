@@ -124,7 +124,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       inbox.push(news);
       request(news.kind === 'ended' ? 'task_finished' : 'task_progressed');
     },
-    node => later({ kind: 'due', node }, 'input'),
+    node => later({ kind: 'due', node }, 'timer'),
     started => taskTools(options, files, started),
   );
   const operator = createOperator({
