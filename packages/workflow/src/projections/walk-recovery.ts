@@ -1,5 +1,6 @@
 import type { NodeId } from '@signalbox/model';
 import type { CompiledWorkflowSnapshotV1 } from '../compile/compiled-workflow.ts';
+import { indexWorkflow } from '../interpret/workflow-index.ts';
 import type { Recovery, StepNotes } from '../prompts/recovery.ts';
 import { derivePendingStep } from '../session/execution-snapshot.ts';
 import { formatStepInstanceKey } from '../session/step-instance-key.ts';
@@ -16,6 +17,7 @@ export function projectRecovery(
   nodeId: NodeId,
   engineStateOf: EngineStateOf,
 ): Recovery {
+  const { steps } = indexWorkflow(compiled);
   const notesAlong = (path: readonly DagNode[]) =>
     path.flatMap((node, index): readonly StepNotes[] => {
       const from = path[index - 1];
@@ -23,7 +25,7 @@ export function projectRecovery(
       const state = from && engineStateOf(from.snapshotRef);
       const step = state && derivePendingStep(state);
       if (notes === undefined || step === undefined) return [];
-      const title = compiled.steps.find(({ stepId }) => stepId === step.stepId)?.title ?? step.stepId;
+      const title = steps.get(step.stepId)?.title ?? step.stepId;
       const mark = node.nodeKind === 'checkpoint' ? 'Checkpoint in ' : '';
       return [{ key: formatStepInstanceKey(step), title: `${mark}${title}`, notes }];
     });

@@ -32,23 +32,30 @@ export function recoveryText({ earlier, downstream = [], branches = [] }: Recove
 /** The newest notes that fit, in the order they were written. */
 function section(header: string, all: readonly StepNotes[], budget: number, what: string): string | undefined {
   if (all.length === 0) return undefined;
-  const texts = all.map(({ key, title, notes }) => `### ${oneLine(title)} (${key})\n${notes.trim().toWellFormed()}`);
-  return fitting(header, texts.toReversed(), budget, what);
+  const text = ({ key, title, notes }: StepNotes) => `### ${oneLine(title)} (${key})\n${notes.trim().toWellFormed()}`;
+  return fitting(header, all.toReversed(), text, budget, what);
 }
 
 function branchSection(branches: NonNullable<Recovery['branches']>): string | undefined {
   if (branches.length === 0) return undefined;
-  const texts = branches.map(({ label, notes }) =>
-    truncateUtf8(`### Branch ${oneLine(label)}\n${notes.trim().toWellFormed()}`, promptBudgets.branch),
-  );
-  return fitting('OTHER BRANCHES FROM HERE:', texts, promptBudgets.branches, 'other', false);
+  const text = ({ label, notes }: (typeof branches)[number]) =>
+    truncateUtf8(`### Branch ${oneLine(label)}\n${notes.trim().toWellFormed()}`, promptBudgets.branch);
+  return fitting('OTHER BRANCHES FROM HERE:', branches, text, promptBudgets.branches, 'other', false);
 }
 
 /** Takes texts by weight, the first first, until the budget is full. The one that no longer fits is cut, not dropped. */
-function fitting(header: string, byWeight: readonly string[], budget: number, what: string, reversed = true): string {
+function fitting<T>(
+  header: string,
+  byWeight: readonly T[],
+  textOf: (told: T) => string,
+  budget: number,
+  what: string,
+  reversed = true,
+): string {
   let room = budget - utf8Length(header) - NOTE_ROOM;
   const kept: string[] = [];
-  for (const text of byWeight) {
+  for (const told of byWeight) {
+    const text = textOf(told);
     const bytes = utf8Length(text) + 2;
     if (bytes > room) {
       if (room > LEAST) kept.push(truncateUtf8(text, room - 2));
