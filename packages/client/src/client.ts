@@ -181,7 +181,7 @@ export interface ArtifactsFilter {
   readonly node?: string;
   readonly task?: string;
   /** The `next` of the page before. */
-  readonly after?: ArtifactId;
+  readonly after?: string;
   readonly limit?: number;
 }
 

@@ -21,6 +21,7 @@ import { startServer } from '@signalbox/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filledIn, NOTES } from '../../app/test/guided/support/agent-calls.ts';
 import { auth, code, TOKEN, UNKNOWN } from './http-asker.ts';
+import { keepArtifact } from './keep-artifact.ts';
 import { liveClient } from './live-client.ts';
 import { type ManualTimers, manualTimers } from './manual-timers.ts';
 import { type ScriptedHost, scriptedHost } from './scripted-host.ts';
@@ -137,7 +138,7 @@ describe('guided runs', () => {
     expect(patches.at(-1)).toMatchObject({ status: 'completed' });
   });
 
-  it('[V132] keep what was handed in: it is found by its id, listed with its run, and its content is as it was', async () => {
+  it('[V132] keep what was handed in: it is found by its id, listed with its run and among all, and its content is as it was', async () => {
     let last = await start();
     for (let step = 0; step < 60 && !last.isComplete; step += 1) last = value(await tools.continue(filledIn(last)));
     const { artifacts } = runSnapshot.parse(await read(`/api/runs/${last.runId}`));
@@ -145,6 +146,16 @@ describe('guided runs', () => {
     if (one === undefined) throw new Error('nothing was handed in');
     const listed = artifactList.parse(await read(`/api/artifacts?run=${last.runId}`));
     expect(listed.artifacts.map(({ id }) => id).toSorted()).toEqual(Object.keys(artifacts).toSorted());
+    const kept = await keepArtifact(host, (await host.begin('a plan')).id, '# Notes');
+    const whole = artifactList.parse(await read('/api/artifacts')).artifacts.map(({ id }) => id);
+    expect(whole).toEqual(expect.arrayContaining([kept, ...Object.keys(artifacts)]));
+    const byPages: string[] = [];
+    for (let after = '', isMore = true; isMore; isMore = after !== '') {
+      const { artifacts: some, next = '' } = artifactList.parse(await read(`/api/artifacts?limit=1${after}`));
+      byPages.push(...some.map(({ id }) => id));
+      after = next && `&after=${encodeURIComponent(next)}`;
+    }
+    expect(byPages).toEqual(whole);
     const found = wireArtifact.parse(await read(`/api/artifacts/${one.id}`));
     expect(found).toMatchObject({ ref: one.path, run: last.runId, nodeId: one.nodeId, kind: 'report' });
     const content = await ask('GET', `/api/artifacts/${one.id}/content`);
@@ -256,7 +267,12 @@ describe('guided runs', () => {
 
     const shown = runSnapshot.parse(await read(`/api/runs/${started.runId}`));
     const detail = await resource(`/${started.runId}`);
-    expect(detail).toMatchObject({ status: 'waiting', head: shown.record.head, total_frames: 0, plan_tree: shown.tree });
+    expect(detail).toMatchObject({
+      status: 'waiting',
+      head: shown.record.head,
+      total_frames: 0,
+      plan_tree: shown.tree,
+    });
     const { events } = await resource(`/${started.runId}/events?from=1&limit=2`);
     expect(events).toEqual(eventList.parse(await read(`/api/runs/${started.runId}/events?from=1&limit=2`)).events);
     await expect(resource(`/${started.runId}/frames`)).rejects.toThrow(/is guided/);

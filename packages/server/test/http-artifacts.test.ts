@@ -1,15 +1,7 @@
-import {
-  type ArtifactId,
-  artifactList,
-  type Digest,
-  deriveId,
-  type RunId,
-  type Timestamp,
-  wireArtifact,
-  workspaceDiff,
-} from '@signalbox/model';
+import { artifactList, type Digest, deriveId, type RunId, wireArtifact, workspaceDiff } from '@signalbox/model';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Asker, code, httpAsker, UNKNOWN } from './http-asker.ts';
+import { at, type Kept, keepArtifact } from './keep-artifact.ts';
 
 let host: Asker['host'];
 let ask: Asker['ask'];
@@ -18,37 +10,7 @@ beforeEach(() => {
   ({ host, ask } = httpAsker());
 });
 
-const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z` as Timestamp;
-let made = 0;
-
-interface Kept {
-  readonly kind?: 'markdown' | 'table' | 'image' | 'progress' | 'other';
-  readonly name?: string;
-  readonly key?: string;
-  readonly mimeType?: string;
-}
-
-/** Keeps an artifact of a run: text in its row, bytes in a blob. */
-async function keep(run: RunId, content: string | Uint8Array, kept: Kept = {}): Promise<ArtifactId> {
-  const id = deriveId<ArtifactId>('test', made++);
-  const put = await host.store.put([Buffer.from(content)]);
-  const digest = (put.ok ? put.value[0] : undefined) as Digest;
-  const artifact = {
-    id,
-    node: 'build' as never,
-    kind: 'markdown' as const,
-    name: 'Notes',
-    mimeType: 'text/markdown',
-    ...kept,
-    digest,
-    bytes: Buffer.byteLength(content),
-    ...(typeof content === 'string' ? { content } : {}),
-    createdAt: at(made % 60),
-  };
-  const written = await host.store.commit({ at: at(0), artifacts: [artifact] }, { run, version: 'any' });
-  if (!written.ok) throw new Error(written.error.message);
-  return id;
-}
+const keep = (run: RunId, content: string | Uint8Array, kept?: Kept) => keepArtifact(host, run, content, kept);
 
 const headersOf = ({ status, headers }: Response) => ({
   status,

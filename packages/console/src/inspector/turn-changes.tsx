@@ -1,5 +1,6 @@
 import type { RunId, WireTask } from '@signalbox/model';
 import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Patch } from '../run/patch.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Block } from './block.tsx';
@@ -46,14 +47,7 @@ function Files({ changes }: { readonly changes: readonly FileChange[] }) {
       <h4 className="change-head">
         <code>{path}</code>
       </h4>
-      <pre className="patch">
-        {lines.map(({ kind, text }, index) => (
-          <span key={`${index} ${text}`} className={`patch-${kind}`}>
-            {text}
-            {'\n'}
-          </span>
-        ))}
-      </pre>
+      <Patch lines={lines} />
     </section>
   ));
 }

@@ -1,4 +1,4 @@
-import { type ArtifactId, artifactKind, type WireArtifact } from '@signalbox/model';
+import { artifactKind, type WireArtifact } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { ArtifactList } from '../artifacts/artifact-list.tsx';
@@ -23,7 +23,7 @@ export function ArtifactsPage() {
     void navigate({ search: before => artifactsPlaceOf({ ...before, ...change }), replace: true });
   const kind = artifactKind.options.find(one => one === askedKind);
   const isAll = versions === 'all';
-  const [after, setAfter] = useState<ArtifactId>();
+  const [after, setAfter] = useState<string>();
   // An artifact comes with a commit of its run: which of them moved last says when to look again.
   const moved = runs.reduce((last, { record }) => (record.updatedAt > last ? record.updatedAt : last), '');
   const { data, error } = useRead(

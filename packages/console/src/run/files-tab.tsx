@@ -3,6 +3,7 @@ import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { many } from '../story/words.ts';
+import { Patch } from './patch.tsx';
 import { patchFiles } from './patch-files.ts';
 
 interface FilesTabProps {
@@ -43,14 +44,7 @@ export function FilesTab({ run, frame, version }: FilesTabProps) {
           <h3 className="change-head">
             <code>{path}</code> <span className="text-muted">{words[change]}</span>
           </h3>
-          <pre className="patch">
-            {(patches.get(path) ?? []).map(({ kind, text }, index) => (
-              <span key={`${index} ${text}`} className={`patch-${kind}`}>
-                {text}
-                {'\n'}
-              </span>
-            ))}
-          </pre>
+          <Patch lines={patches.get(path) ?? []} />
         </section>
       ))}
     </div>

@@ -4,7 +4,7 @@ import { artifactKind, artifactRef, diffMetadata } from '../contract/artifact.ts
 import { digest } from '../digest.ts';
 import { artifactId, nodeId, runId } from '../ids.ts';
 import { json, text } from '../json.ts';
-import { pageLimit } from './requests.ts';
+import { cursor, pageLimit } from './requests.ts';
 
 /** An artifact as it is kept, or as it follows from what is kept. Its content is asked for apart. */
 export const wireArtifact = z.object({
@@ -37,7 +37,7 @@ export const wireArtifact = z.object({
 export type WireArtifact = z.infer<typeof wireArtifact>;
 
 /** Newest first; `next` is what the next page comes after. */
-export const artifactList = z.object({ artifacts: z.array(wireArtifact).readonly(), next: artifactId.optional() });
+export const artifactList = z.object({ artifacts: z.array(wireArtifact).readonly(), next: cursor.optional() });
 export type ArtifactList = z.infer<typeof artifactList>;
 
 export const artifactsQuery = z.strictObject({
@@ -52,7 +52,7 @@ export const artifactsQuery = z.strictObject({
   node: text.min(1).max(512).optional(),
   /** Of one run: only those of a task. */
   task: text.min(1).max(64).optional(),
-  after: artifactId.optional(),
+  after: cursor.optional(),
   limit: pageLimit(1000),
 });
 
