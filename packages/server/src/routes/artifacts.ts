@@ -1,34 +1,21 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
-import { type RunHost, readArtifact, unknownArtifact } from '@signalbox/app/runs';
-import {
-  type ArtifactList,
-  artifactId,
-  artifactsQuery,
-  type ErrorEnvelope,
-  err,
-  ok,
-  type Result,
-  type WireArtifact,
-} from '@signalbox/model';
+import type { RunHost } from '@signalbox/app/runs';
+import { type ArtifactList, artifactsQuery, type WireArtifact } from '@signalbox/model';
 import { type Context, Hono } from 'hono';
-import { answer, readQuery, refuse } from '../http/answer.ts';
+import { readQuery, refuse } from '../http/answer.ts';
 import { contentHeaders } from '../http/content-headers.ts';
 import { rangeOf } from '../http/content-range.ts';
 import { listArtifacts } from '../views/artifact-list.ts';
-import { artifactView, turnView } from '../views/artifact-view.ts';
+import { findArtifact } from '../views/found-artifact.ts';
 
 /** What runs keep for people to see, what was handed in on guided runs, and what follows from the turns of agents where that is asked for. */
-export function artifactRoutes(
-  { reader, blobs, inspection }: Pick<RunHost, 'reader' | 'blobs' | 'inspection'>,
-  guided?: GuidedRuns,
-): Hono {
+export function artifactRoutes(host: Pick<RunHost, 'reader' | 'blobs' | 'inspection'>, guided?: GuidedRuns): Hono {
   const routes = new Hono();
-  const { turns } = inspection;
 
   routes.get('/', async context => {
     const query = readQuery(context, artifactsQuery);
     if (!query.ok) return refuse(context, query.error);
-    const page = await listArtifacts({ reader, inspection }, guided, query.value);
+    const page = await listArtifacts(host, guided, query.value);
     if (!page.ok) return refuse(context, page.error);
     const { items, next } = page.value;
     const list: ArtifactList = { artifacts: items, ...(next !== undefined && { next }) };
@@ -36,42 +23,17 @@ export function artifactRoutes(
   });
 
   routes.get('/:artifact', async context => {
-    const given = context.req.param('artifact');
-    const id = artifactId.safeParse(given);
-    const found = id.success ? await reader.artifact(id.data) : undefined;
-    if (found !== undefined) return context.json(artifactView(found.run, found.artifact));
-    const handedIn = handedInAs(given);
-    if (!handedIn.ok) return refuse(context, handedIn.error);
-    const turn = handedIn.value === undefined ? await turns.find(given) : undefined;
-    if (turn !== undefined) {
-      const made = await turns.read(turn);
-      return answer(context, made.ok ? ok(turnView(made.value)) : made);
-    }
-    return answer(context, handedIn.value === undefined ? err(unknownArtifact(given)) : ok(handedIn.value));
+    const found = await findArtifact(host, guided, context.req.param('artifact'));
+    return found.ok ? context.json(found.value.artifact) : refuse(context, found.error);
   });
 
   routes.get('/:artifact/content', async context => {
-    const from = { artifact: reader.artifact, get: blobs.get };
-    const given = context.req.param('artifact');
-    const found = await readArtifact(from, given);
-    if (found.ok) return contentAnswer(context, found.value.artifact, found.value.content);
-    const handedIn = found.error.code === 'artifact/unknown' ? handedInAs(given) : undefined;
-    if (handedIn?.ok !== true || handedIn.value === undefined || guided === undefined) {
-      const turn = handedIn?.ok === true ? await turns.find(given) : undefined;
-      if (turn === undefined) return refuse(context, handedIn?.ok === false ? handedIn.error : found.error);
-      const made = await turns.read(turn);
-      return made.ok
-        ? contentAnswer(context, { ...made.value, derived: true }, made.value.content)
-        : refuse(context, made.error);
-    }
-    const content = guided.content(handedIn.value);
-    return content.ok ? contentAnswer(context, handedIn.value, content.value) : refuse(context, content.error);
+    const found = await findArtifact(host, guided, context.req.param('artifact'));
+    if (!found.ok) return refuse(context, found.error);
+    const content = await found.value.content();
+    return content.ok ? contentAnswer(context, found.value.artifact, content.value) : refuse(context, content.error);
   });
 
-  function handedInAs(given: string): Result<WireArtifact | undefined, ErrorEnvelope> {
-    const all = guided?.artifacts() ?? ok([]);
-    return all.ok ? ok(all.value.find(({ id }) => id === given)) : all;
-  }
   return routes;
 }
 
