@@ -87,6 +87,17 @@ describe('entering', () => {
   });
 });
 
+it('[K68] a page that cannot be loaded says so, and takes nothing else with it', async () => {
+  const code = /\/assets\/artifacts-page/;
+  await page.route(code, route => route.abort());
+  await open('/artifacts');
+  await page.getByRole('alert').filter({ hasText: 'This page cannot be shown' }).waitFor();
+  await page.getByRole('link', { name: 'Briefing' }).waitFor();
+  await page.unroute(code);
+  await page.getByRole('button', { name: 'Load it again' }).click();
+  await page.getByRole('heading', { name: 'Artifacts' }).waitFor();
+});
+
 describe('the runs', () => {
   it('[K2] are listed newest first, follow what happens, and can be narrowed', async () => {
     const first = await host.begin('first', { tags: ['nightly'] });

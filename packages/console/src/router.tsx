@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { artifactsPlaceOf } from './artifacts/artifact-thing.ts';
 import { Empty } from './frame/notices.tsx';
 import { Shell } from './frame/shell.tsx';
+import { BrokenPage } from './pages/broken-page.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { runPlaceOf } from './run/run-place.ts';
 import { workflowsPlaceOf } from './sessions/workflows-place.ts';
@@ -77,6 +78,7 @@ const routes = [
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   defaultPreload: 'intent',
+  defaultErrorComponent: BrokenPage,
   defaultPendingComponent: () => <Empty title="One moment…" />,
 });
 

@@ -22,13 +22,13 @@ export function WorkflowsPage() {
   const navigate = route.useNavigate();
   const sessions = useSessions();
   const catalogue = useRead(['workflows'], () => client.workflows());
+  // What was newest when the page was opened: a session that begins later takes nobody's view away.
+  const first = useRef<string>(undefined);
   const error = sessions.error ?? catalogue.error;
   if (error !== null && sessions.data === undefined)
     return <Refused page="Workflows" error={error} title="Workflows cannot be shown" />;
   const listed = sessions.data?.sessions;
   const known = catalogue.data;
-  // What was newest when the page was opened: a session that begins later takes nobody's view away.
-  const first = useRef<string>(undefined);
   first.current ??= listed?.[0]?.sessionId;
   const session = asked ?? (workflow === undefined ? first.current : undefined);
   return (

@@ -36,7 +36,7 @@ describe('the work of a run', () => {
     });
     expect(await world.end(world.start(plan))).toEqual({
       status: 'failed',
-      error: { class: 'terminal', code: 'plan/task-failed', message: 'Node bad failed: threw: RangeError: no' },
+      error: { class: 'terminal', code: 'plan/task-failed', message: 'Node bad failed: RangeError: no' },
     });
     expect(await world.state()).toEqual({ seen: 'plan/task-failed 1' });
     expect((await world.runs.tasks(world.run)).map(task => [task.node, task.status])).toEqual([['bad', 'error']]);

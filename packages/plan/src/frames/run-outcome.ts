@@ -37,6 +37,7 @@ function nodeFailure({ records }: RunMemory, structure: Structure): TaskError {
   const isFailed = ([id]: readonly [string, unknown]) =>
     structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
   const [id, record] = [...records].find(isFailed) ?? [];
-  const reason = record?.reason ?? `it was ${record?.status ?? 'lost'}`;
+  // What was thrown says itself what it is.
+  const reason = record?.reason?.replace(/^threw: (Error: )?/, '') ?? `it was ${record?.status ?? 'lost'}`;
   return { class: 'terminal', code: 'plan/task-failed', message: `Node ${id ?? '?'} failed: ${reason}` };
 }

@@ -135,7 +135,7 @@ describe('a sub-plan', () => {
       error: { message: expect.stringContaining('sub_plan_failed: Run') },
     });
     expect(runs).toBe(1);
-    expect(await world.state()).toEqual({ error: expect.stringContaining('Node bad failed: threw: Error: busy') });
+    expect(await world.state()).toEqual({ error: expect.stringContaining('Node bad failed: busy') });
 
     const stopped = harness();
     const live: PlanRun[] = [];
