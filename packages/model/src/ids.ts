@@ -1,9 +1,10 @@
-import { v5, v7 } from 'uuid';
+import { parse, v5, v7 } from 'uuid';
 import * as z from 'zod';
 import { canonicalJson } from './canonical-json.ts';
 import type { Clock } from './clock.ts';
 import type { Json } from './json.ts';
 import type { Rng } from './rng.ts';
+import { utf8Bytes } from './utf8.ts';
 
 /** Every id is a lower-case UUID; the brand keeps one kind from being passed for another. */
 const uuid = z
@@ -81,9 +82,9 @@ export function nextTick(last: Tick, now: number, start: number): Tick {
 }
 
 /** The UUIDv5 namespace of every id that Signalbox derives. */
-const NAMESPACE = '5b1e7a10-51b0-5a1b-8b0c-0c0ffee0b0c5';
+const NAMESPACE = parse('5b1e7a10-51b0-5a1b-8b0c-0c0ffee0b0c5');
 
 /** An id that comes out the same for the same parts: for anything that a retry must name again. */
 export function deriveId<Id extends AnyId>(kind: string, ...parts: readonly Json[]): Id {
-  return v5(canonicalJson([kind, ...parts]), NAMESPACE) as Id;
+  return v5(utf8Bytes(canonicalJson([kind, ...parts])), NAMESPACE) as Id;
 }
