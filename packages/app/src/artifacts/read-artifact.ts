@@ -8,9 +8,9 @@ import {
   type Result,
   utf8Bytes,
 } from '@signalbox/model';
-import type { ArtifactOfRun, Blobs, RunReader } from '@signalbox/runs';
+import type { ArtifactOfRun, ArtifactRecord, Blobs, RunReader } from '@signalbox/runs';
 
-/** An artifact with its content, from its row or its blob. */
+/** An artifact with its content. */
 export interface ReadArtifact extends ArtifactOfRun {
   readonly content: Uint8Array;
 }
@@ -23,10 +23,16 @@ export async function readArtifact(
   const id = artifactId.safeParse(given.replace(/^artifact:\/\//, ''));
   const found = id.success ? await reader.artifact(id.data as ArtifactId) : undefined;
   if (found === undefined) return err(unknownArtifact(given));
-  const { content, digest } = found.artifact;
-  if (content !== undefined) return ok({ ...found, content: utf8Bytes(content) });
-  const blob = await reader.get(digest);
-  return blob.ok ? ok({ ...found, content: blob.value }) : blob;
+  const content = await artifactContent(reader, found.artifact);
+  return content.ok ? ok({ ...found, content: content.value }) : content;
+}
+
+/** From its row or its blob. */
+export async function artifactContent(
+  blobs: Pick<Blobs, 'get'>,
+  { content, digest }: Pick<ArtifactRecord, 'content' | 'digest'>,
+): Promise<Result<Uint8Array, ErrorEnvelope>> {
+  return content === undefined ? blobs.get(digest) : ok(utf8Bytes(content));
 }
 
 export function unknownArtifact(given: string): ErrorEnvelope<'artifact/unknown'> {

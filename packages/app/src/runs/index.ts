@@ -34,7 +34,7 @@ export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
 export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
 export type { Providers } from '../agents/providers.ts';
-export { type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export { artifactContent, type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
 export { isContainer } from '../bundles/bundle-container.ts';
 export type { RunExport } from '../bundles/export-run.ts';
 export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';

@@ -1,5 +1,5 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
-import { type RunHost, readArtifact, unknownArtifact } from '@signalbox/app/runs';
+import { artifactContent, type RunHost, unknownArtifact } from '@signalbox/app/runs';
 import { artifactId, type ErrorEnvelope, err, ok, type Result, type WireArtifact } from '@signalbox/model';
 import { artifactView, turnView } from './artifact-view.ts';
 
@@ -17,13 +17,8 @@ export async function findArtifact(
   const id = artifactId.safeParse(given);
   const kept = id.success ? await reader.artifact(id.data) : undefined;
   if (kept !== undefined) {
-    return ok({
-      artifact: artifactView(kept.run, kept.artifact),
-      async content() {
-        const read = await readArtifact({ artifact: reader.artifact, get: blobs.get }, given);
-        return read.ok ? ok(read.value.content) : read;
-      },
-    });
+    const { run, artifact } = kept;
+    return ok({ artifact: artifactView(run, artifact), content: () => artifactContent(blobs, artifact) });
   }
   const all = guided?.artifacts() ?? ok([]);
   if (!all.ok) return all;
