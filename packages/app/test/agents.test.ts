@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
 import { openHome } from '../src/runs/open-home.ts';
 import { planText, testHostOf } from './support/open-host.ts';
+import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
@@ -30,11 +31,6 @@ async function open(folder: string, script: ModelScript) {
   });
   mkdirSync(path.join(folder, 'work'), { recursive: true });
   return { server, ...testHostOf(folder, host, owned.store, closeOnce) };
-}
-
-/** Asks until it is so. */
-async function until(ask: () => Promise<boolean>): Promise<void> {
-  while (!(await ask())) await new Promise(resolve => setTimeout(resolve, 10));
 }
 
 const agentPlan = (props: string, state = 'z.object({ said: z.any(), failed: z.any() })') =>
@@ -102,7 +98,7 @@ describe('an agent of a plan', () => {
     const folder = temporaryFolder();
     const first = await open(folder, [{ status: 429, retryAfter: '3600' }]);
     const refused = await first.start('refused', agentPlan(''));
-    await until(async () => (await first.store.tasks(refused, { status: ['pending'] })).length === 1);
+    await until(async () => (await first.store.tasks(refused, { status: ['pending'] })).length === 1 || undefined);
     const held = await first.start('held', agentPlan('retries={0}'));
     const child = agentPlan('retries={0}').replace('export default', 'const child =');
     const above = await first.start(
@@ -110,7 +106,7 @@ describe('an agent of a plan', () => {
       `${child}\nexport default definePlan({ name: 'above', input: z.any(), render: () => <SubPlan id="sub" plan={child} input={{}} /> });`,
     );
     const waiting = () => first.host.providers.list().providers.flatMap(({ models }) => models)[0]?.waiting;
-    await until(async () => waiting() === 2);
+    await until(() => waiting() === 2 || undefined);
     await first.close();
 
     const second = await open(folder, [{ text: 'Here.' }, { text: 'Here.' }, { text: 'Here.' }]);
@@ -127,7 +123,7 @@ describe('an agent of a plan', () => {
     }
     // Their time is an hour away; a person need not wait for it either.
     for (const run of agents) {
-      await until(async () => (await second.host.act(run, { kind: 'retry', node: 'agent' }, 'ada')).ok);
+      await until(async () => (await second.host.act(run, { kind: 'retry', node: 'agent' }, 'ada')).ok || undefined);
     }
     for (const run of [refused, held, above]) expect(await second.end(run)).toMatchObject({ status: 'completed' });
     expect(second.server.requests).toHaveLength(3);

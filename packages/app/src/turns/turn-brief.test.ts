@@ -10,7 +10,7 @@ const task = {
   ...{ id: taskIdOf(run, node, 0, 's'), node, iteration: 0, signature: 's', status: 'done', effects: 'undoable' },
   ...{ retryCount: 1, maxRetries: 3, backoffMs: 0, handledFrame: 4, createdAt: at, startedAt: at, endedAt: at },
 } as Task;
-const record = { id: run, workingDirectory: '/work', source: { entry: '/plans/a.tsx' } } as unknown as RunRecord;
+const record = { id: run, workingDirectory: '/project', source: { entry: '/plans/a.tsx' } } as unknown as RunRecord;
 const data = {
   prompt: 'Write.',
   system: 'Be brief.',
@@ -31,7 +31,7 @@ describe('what an agent was asked', () => {
     const reader = frame({ node: { kind: 'claude', data }, status: { status: 'running', signature: 's' } });
     expect(await turnBrief(reader, record, task)).toMatchObject({
       ...{ run, node, attempt: 2, vendor: 'claude', prompt: 'Write.', system: 'Be brief.' },
-      ...{ directory: '/work/docs', planDirectory: '/plans' },
+      ...{ directory: '/project/docs', planDirectory: '/plans' },
     });
   });
 
