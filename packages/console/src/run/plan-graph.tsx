@@ -19,6 +19,8 @@ interface PlanGraphProps {
 }
 
 type PlanNode = Node<{ readonly node: TreeNode }, 'plan'>;
+/** All boxes have it: none is hidden until it was measured, nor measured again when it is made anew. */
+const measured = { width: SHAPE.width, height: SHAPE.height };
 const nodeTypes = { plan: Box };
 
 /** The plan as boxes and lines, left to right. */
@@ -38,6 +40,7 @@ export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
       id: node.id,
       type: 'plan',
       position: places.get(node.id) ?? { x: 0, y: 0 },
+      measured,
       data: { node },
       selected: node.id === current,
       ariaLabel: `${node.label}, ${nodeStanding(node.status).word}`,

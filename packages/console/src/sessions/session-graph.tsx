@@ -26,6 +26,8 @@ interface SessionGraphProps {
 }
 
 type Place = Node<{ readonly node: SessionNode; readonly run: SessionRunDetail }, 'place'>;
+/** All boxes have it: none is hidden until it was measured, nor measured again when it is made anew. */
+const measured = { width: SHAPE.width, height: SHAPE.height };
 const nodeTypes = { place: Box };
 
 /** The places of a run and the ways between them, top to bottom. A new place moves into sight. */
@@ -48,6 +50,7 @@ export function SessionGraph({ run, current, onCurrent }: SessionGraphProps) {
       id: node.nodeId,
       type: 'place',
       position: places.get(node.nodeId) ?? { x: 0, y: 0 },
+      measured,
       data: { node, run },
       selected: node.nodeId === current,
       ariaLabel: `${titleOf(node)}, ${placeStanding(node, run).word}`,
