@@ -93,6 +93,8 @@ export const errorCodes = {
     'state/nothing-to-undo',
     'state/lock-canceled',
     'state/lock-failed',
+    'state/no-layer',
+    'state/changes-unknown',
   ],
   tool: [
     'tool/unknown',
@@ -102,6 +104,7 @@ export const errorCodes = {
     'tool/failed',
     'tool/invalid-output',
     'tool/canceled',
+    'tool/conflict',
     'tool/deadline',
     'tool/budget',
     'tool/outcome-unknown',

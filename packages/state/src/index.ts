@@ -25,7 +25,7 @@ export {
   rollbackToTool,
   type ToolPhase,
 } from './checkpoints/rollback-to-tool.ts';
-export { type CallUndo, filesAt, type NothingToUndoError, undoCall } from './checkpoints/undo-call.ts';
+export { type CallUndo, type NothingToUndoError, putFiles, treeAt, undoCall } from './checkpoints/undo-call.ts';
 export {
   type ContentError,
   ContentFault,
@@ -61,6 +61,10 @@ export { type Recovery, recoverPending } from './filesystem/recovery.ts';
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree, type TreeError } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
+export { findLayers } from './layers/find-layers.ts';
+export { type HeldChanges, type HeldChoice, heldChoice, heldIn } from './layers/held-changes.ts';
+export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
+export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';

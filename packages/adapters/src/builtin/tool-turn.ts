@@ -193,6 +193,10 @@ function undone(rollback: Extract<ToolOutcome, { status: 'failed' }>['rollback']
         ? ' What it changed was undone.'
         : ` What it changed was undone, except for ${left.join(', ')}.`;
     }
+    case 'dropped':
+      return ' Nothing that it changed was applied.';
+    case 'held':
+      return '';
     case 'conflict':
     case 'failed':
       return ` What it changed could not be undone: ${rollback.error.message}`;

@@ -12,6 +12,7 @@ import {
   detectSandbox,
   editFile,
   filesystem,
+  findLayers,
   globFiles,
   grepFiles,
   type HostFilesystem,
@@ -63,8 +64,10 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
   const locks: PathLocks = openHostPathLocks(place('locks'));
   let command: Promise<AnyTool> | undefined;
   const checkpointsOf = (run: string) => path.join(place('checkpoints'), run);
+  const found = findLayers(place('layers'));
+  const layers = found.ok ? found.value : undefined;
   const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
-    openHostFilesystem({ root, store, undoLog, dataDirectory });
+    openHostFilesystem({ root, store, undoLog, dataDirectory, ...(layers && { layers }) });
 
   const atHand = async (): Promise<readonly AnyTool[]> => {
     command ??= commandTool();
@@ -98,7 +101,13 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
     files: openFiles,
     locks,
     checkpoints: checkpointsOf,
-    recover: () => recoverPending({ undoLog, locks, open: openFiles }),
+    async recover() {
+      const recoveries = await recoverPending({ undoLog, locks, open: openFiles });
+      // What could not be recovered may need its layer.
+      const pending = await undoLog.pending();
+      layers?.sweep(new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : []))));
+      return recoveries;
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { NewRun, RunReader, RunRecord } from '@signalbox/runs';
-import { filesAt } from '@signalbox/state';
+import { checkpointUnknown, type DirectoryNode, putFiles, type ToolCheckpoint, treeAt } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { type CheckpointFacts, readCheckpoint, readCheckpoints } from '../undo/checkpoint-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
@@ -46,10 +46,10 @@ export async function makeForkFiles(
     if (made.value === undefined) return ok(asParent);
     const { workspace } = made.value;
     const remove = async () => workspaces?.discard(run, workspace);
-    const ref: Digest | undefined = isAfter ? (call?.after ?? call?.before) : call?.before;
-    if (ref !== undefined && call?.root !== undefined && parent.workspace !== undefined) {
+    if (tools !== undefined && call?.root !== undefined && parent.workspace !== undefined) {
       const root = path.join(workspace.path, path.relative(parent.workspace.path, call.root));
-      const brought = await workspaces?.materialize(ref, root);
+      const ref = await refAt(tools, recorded, { root: call.root, facts: call, phase: isAfter ? 'post' : 'pre' });
+      const brought = ref.ok ? await workspaces?.materialize(ref.value, root) : ref;
       if (brought?.ok === false) {
         await remove();
         return brought;
@@ -59,7 +59,7 @@ export async function makeForkFiles(
   }
   const moment = place.from?.at ?? (await reader.frame(parent.id, place.frame))?.at ?? '';
   const pictures = picturesOf(recorded, moment, call === undefined ? undefined : { call, isAfter });
-  return inDirectory(tools, parent, path.resolve(request.directory), pictures);
+  return inDirectory(tools, parent, path.resolve(request.directory), pictures, recorded);
 }
 
 /** How the files under one root were. */
@@ -96,6 +96,7 @@ async function inDirectory(
   { workingDirectory }: RunRecord,
   directory: string,
   pictures: readonly Picture[],
+  recorded: readonly CheckpointFacts[],
 ): Promise<Result<ForkFiles, ErrorEnvelope>> {
   let isNew: boolean;
   try {
@@ -109,11 +110,12 @@ async function inDirectory(
     if (isNew) rmSync(directory, { recursive: true, force: true });
   };
   if (tools === undefined) return ok({ place: { workingDirectory: directory }, remove });
-  for (const { root, facts, phase } of pictures) {
+  for (const picture of pictures) {
+    const { root } = picture;
     const inside = workingDirectory !== undefined && isInside(workingDirectory, root);
     const target = path.join(directory, inside ? path.relative(workingDirectory, root) : '');
     mkdirSync(target, { recursive: true });
-    const made = await bringFiles(tools, target, facts, phase);
+    const made = await bringFiles(tools, target, recorded, picture);
     if (!made.ok) {
       await remove();
       return made;
@@ -125,15 +127,49 @@ async function inDirectory(
 async function bringFiles(
   tools: AgentTools,
   directory: string,
-  facts: CheckpointFacts,
-  phase: Picture['phase'],
+  recorded: readonly CheckpointFacts[],
+  picture: Picture,
 ): Promise<Result<void, ErrorEnvelope>> {
   const files = tools.files(directory);
   if (!files.ok) return files;
-  const checkpoint = await readCheckpoint(facts, files.value);
-  if (!checkpoint.ok) return checkpoint;
-  const made = await filesAt(files.value, checkpoint.value, phase);
+  const tree = await pictured(tools, recorded, picture);
+  if (!tree.ok) return tree;
+  const made = await putFiles(files.value, tree.value, picture.facts.call);
   return made.ok ? ok(undefined) : made;
+}
+
+async function refAt(
+  tools: AgentTools,
+  recorded: readonly CheckpointFacts[],
+  picture: Picture,
+): Promise<Result<Digest, ErrorEnvelope>> {
+  const files = tools.files(picture.root);
+  if (!files.ok) return files;
+  const tree = await pictured(tools, recorded, picture);
+  if (!tree.ok) return tree;
+  const { root } = (await files.value.encode({ tree: tree.value })) as { readonly root: Digest };
+  return ok(root);
+}
+
+/** All files of a picture: what is there now, without what the call and later ones did, where only that was kept. */
+async function pictured(
+  tools: AgentTools,
+  recorded: readonly CheckpointFacts[],
+  { root, facts, phase }: Picture,
+): Promise<Result<DirectoryNode, ErrorEnvelope>> {
+  const files = tools.files(root);
+  if (!files.ok) return files;
+  const own = recorded.filter(one => one.root === root);
+  const chain: ToolCheckpoint[] = [];
+  for (const one of own.slice(own.indexOf(facts))) {
+    const checkpoint = await readCheckpoint(one, files.value);
+    if (!checkpoint.ok) return checkpoint;
+    chain.push(checkpoint.value);
+  }
+  const now = await files.value.snapshot();
+  if (!now.ok) return now;
+  const tree = treeAt(chain, phase, now.value.tree);
+  return tree === undefined ? err(checkpointUnknown(facts.call, phase)) : ok(tree);
 }
 
 function isInside(outer: string, inner: string): boolean {

@@ -3,6 +3,8 @@ import { type HostFiles, nodeHostFiles } from '../filesystem/host-files.ts';
 
 /** Where checkpoints outlive the process: lines of text, oldest first. */
 export interface CheckpointLog {
+  /** Where it is on disk. */
+  readonly file?: string;
   /** Adds a line. With `durable` it outlives the machine when this returns. */
   append(line: string, options: { readonly durable: boolean }): Promise<void>;
   load(): Promise<readonly string[]>;
@@ -26,6 +28,7 @@ export function createMemoryCheckpointLog(): CheckpointLog {
 /** A JSONL file. A last line without its newline was never acknowledged and is cut off on loading. */
 export function openHostCheckpointLog(file: string, files: HostFiles = nodeHostFiles): CheckpointLog {
   return {
+    file,
     async append(line, { durable }) {
       const isNew = !fs.existsSync(file);
       fs.appendFileSync(file, `${line}\n`, { mode: 0o600 });

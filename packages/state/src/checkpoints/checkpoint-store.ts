@@ -34,6 +34,8 @@ export type CheckpointError = ErrorEnvelope<'state/checkpoint-unknown' | 'state/
 
 /** The snapshots of the last calls, in the order in which the calls ended. */
 export interface CheckpointStore {
+  /** The file that they survive in. */
+  readonly file?: string;
   /** Throws what the log throws when it cannot be written; the checkpoint is there all the same until a restart. */
   record(checkpoint: ToolCheckpoint, options?: { readonly durable?: boolean }): Promise<void>;
   get(toolCallId: string): ToolCheckpoint | undefined;
@@ -75,6 +77,7 @@ export async function openCheckpointStore(options: {
   let written = lines.length;
   return ok({
     ...ring,
+    ...(log.file !== undefined && { file: log.file }),
     async record(checkpoint, { durable = true } = {}) {
       await ring.record(checkpoint);
       await log.append(await encodeCheckpoint(resources, checkpoint), { durable });

@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
-import { filesystem } from '../filesystem/filesystem.ts';
+import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { createExecutionState, type ExecutionState, structureMismatch } from '../snapshots/execution-state.ts';
 import type { Resources } from '../snapshots/resources.ts';
@@ -12,6 +12,7 @@ import {
   checkpointUnknown,
   type ToolPhase,
 } from './rollback-to-tool.ts';
+import { treeAt } from './undo-call.ts';
 
 export type ForkFailedError = ErrorEnvelope<'state/fork-failed'>;
 
@@ -47,7 +48,9 @@ export async function forkAt(options: {
   if (!fits.ok) return fits;
   const parts = [...into.resources.snapshotable()].map(([name, part]) => async () => {
     const original = state.resources.snapshotable().get(name);
-    const data = await original?.encode(snapshot.resources.get(name));
+    const whole = name === filesystem.name ? await wholeFiles(state, toolCallId, phase) : ok(undefined);
+    if (!whole.ok) return whole;
+    const data = await original?.encode(whole.value ?? snapshot.resources.get(name));
     const own = await part.decode(data ?? null);
     return own.ok ? part.stage(own.value, { id: `fork:${into.sessionId}`, left: 'present' as const }) : own;
   });
@@ -64,6 +67,23 @@ export async function forkAt(options: {
     ...(into.checkpoints && { checkpoints: into.checkpoints }),
   });
   return ok({ state: forked, lost: restored.value.lost });
+}
+
+/** All files of a boundary whose checkpoint tells of some alone; undefined where it tells of all. */
+async function wholeFiles(
+  state: ExecutionState,
+  toolCallId: string,
+  phase: ToolPhase,
+): Promise<Result<FilesystemSnapshot | undefined, StateError>> {
+  const all = state.checkpoints?.list() ?? [];
+  const chain = all.slice(all.findIndex(one => one.toolCallId === toolCallId));
+  const files = state.resources.get(filesystem);
+  const known = boundarySnapshot(state, toolCallId, phase)?.resources.get(filesystem.name);
+  if (files === undefined || (known as FilesystemSnapshot | undefined)?.tree.partial !== true) return ok(undefined);
+  const now = await files.snapshot();
+  if (!now.ok) return now;
+  const tree = treeAt(chain, phase, now.value.tree);
+  return ok(tree && { tree });
 }
 
 async function hasOwnDirectory(from: Resources, into: Resources): Promise<Result<void, ForkFailedError | StateError>> {

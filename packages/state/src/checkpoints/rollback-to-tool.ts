@@ -1,11 +1,14 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, timestampOf } from '@signalbox/model';
-import { filesystem } from '../filesystem/filesystem.ts';
+import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { conflict, type StateError } from '../snapshots/snapshot-error.ts';
 import type { RestoreReport } from '../snapshots/two-phase-restore.ts';
+import { joinedChanges } from './call-changes.ts';
+import type { ToolCheckpoint } from './checkpoint-store.ts';
 import { undoBaseline } from './undo-baseline.ts';
+import { callChanges } from './undo-call.ts';
 
 export type CheckpointUnknownError = ErrorEnvelope<'state/checkpoint-unknown'>;
 export type ToolPhase = 'pre' | 'post';
@@ -39,11 +42,18 @@ export async function rollbackToTool(options: {
     if (target === undefined) return err(checkpointUnknown(toolCallId, phase));
     const all = state.checkpoints?.list() ?? [];
     const from = all.findIndex(one => one.toolCallId === toolCallId);
-    const baseline = undoBaseline(all.slice(from), target);
-    if (baseline !== undefined && baseline.conflicts.length > 0) return err(conflict(baseline.conflicts));
+    const chain = all.slice(from);
+    const isPartial = chain.some(one => tellsSome(one));
+    const baseline = isPartial ? undefined : undoBaseline(chain, target);
+    const undone = isPartial ? joinedChanges((phase === 'pre' ? chain : chain.slice(1)).map(callChanges)) : undefined;
+    const conflicts = baseline?.conflicts ?? undone?.conflicts ?? [];
+    if (conflicts.length > 0) return err(conflict(conflicts));
     const pre = await state.snapshot({ metadata: { toolName: ROLLBACK, phase: 'checkpoint' } });
     if (!pre.ok) return pre;
-    const restored = await state.restore(target, baseline === undefined ? {} : { left: baseline.left });
+    const restored = await state.restore(target, {
+      ...(baseline && { left: baseline.left }),
+      ...(undone && { undo: undone.changes }),
+    });
     if (!restored.ok) return restored;
     const post = await state.snapshot({ metadata: { toolName: ROLLBACK, phase: 'checkpoint' } });
     if (!post.ok) return post;
@@ -62,6 +72,11 @@ export async function rollbackToTool(options: {
   } finally {
     lock.value();
   }
+}
+
+/** Whether a checkpoint tells of the paths that its call changed alone. */
+function tellsSome({ pre }: ToolCheckpoint): boolean {
+  return (pre.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree.partial === true;
 }
 
 /** The snapshot of a tool boundary. After a call that did not succeed the state is what it was before it. */

@@ -10,9 +10,10 @@ import {
 } from '../../test/builders.ts';
 import { createMemoryContentStore } from '../filesystem/content-store.ts';
 import { createPathLocks } from '../filesystem/path-locks.ts';
+import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import { defineTool, fail, succeed } from '../tools/tool.ts';
 import { createCheckpointStore, type ToolCheckpoint } from './checkpoint-store.ts';
-import { filesAt, undoCall } from './undo-call.ts';
+import { putFiles, treeAt, undoCall } from './undo-call.ts';
 
 const edit = defineTool({
   name: 'edit',
@@ -108,7 +109,8 @@ describe('undoing one call', () => {
     await run('2', { a: null });
     const at = async (name: string, phase: 'pre' | 'post') => {
       fs.mkdirSync(`${directory.path}/${name}`, { recursive: true });
-      return filesAt(openTestFilesystem(`${directory.path}/${name}`, { store }), checkpoint('1'), phase);
+      const tree = treeAt([checkpoint('1')], phase, EMPTY_DIRECTORY) ?? EMPTY_DIRECTORY;
+      return putFiles(openTestFilesystem(`${directory.path}/${name}`, { store }), tree, '1');
     };
     must(await at('before', 'pre'));
     must(await at('after', 'post'));

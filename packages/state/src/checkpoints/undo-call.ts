@@ -6,6 +6,7 @@ import { type DirectoryNode, differingPaths, nodeAt, sameNode } from '../filesys
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import { conflict, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import { type CallChanges, changesBetween, joinedChanges, treeBefore } from './call-changes.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
 
 export type NothingToUndoError = ErrorEnvelope<'state/nothing-to-undo'>;
@@ -37,6 +38,9 @@ export async function undoCall(options: {
   const lock = await locks.acquire(files.lockPath, 'exclusive', options.signal);
   if (!lock.ok) return lock;
   try {
+    if (before.partial === true && files.undo !== undefined) {
+      return await files.undo(changesBetween(before, after), { id: `undo:${checkpoint.toolCallId}`, dryRun });
+    }
     const now = await files.snapshot();
     if (!now.ok) return now;
     const at = (tree: DirectoryNode, path: string) => nodeAt(tree, partsOf(path));
@@ -56,20 +60,41 @@ export async function undoCall(options: {
   }
 }
 
-/** Files as they were before or after a call, in a directory that is empty and is made so in one go. */
-export async function filesAt(
-  files: Filesystem,
-  checkpoint: ToolCheckpoint,
+/**
+ * The files as they were before or after a call. Where its checkpoint tells of the changed paths alone, they are what is there
+ * `now`, without what that call and those after it did (`chain`, from that call on, oldest first).
+ */
+export function treeAt(
+  chain: readonly ToolCheckpoint[],
   phase: 'pre' | 'post',
+  now: DirectoryNode,
+): DirectoryNode | undefined {
+  const [first] = chain;
+  if (first === undefined) return undefined;
+  const tree = treeOf(phase === 'post' ? (first.post ?? first.pre) : first.pre);
+  if (tree === undefined || tree.partial !== true) return tree;
+  const undone = phase === 'post' ? chain.slice(1) : chain;
+  return treeBefore(now, joinedChanges(undone.map(callChanges)).changes);
+}
+
+/** What a call did to files. */
+export function callChanges({ pre, post }: ToolCheckpoint): CallChanges {
+  const [before, after] = [treeOf(pre), post === null ? undefined : treeOf(post)];
+  return before === undefined || after === undefined ? new Map() : changesBetween(before, after);
+}
+
+/** Puts files into a directory that is empty, in one go. */
+export async function putFiles(
+  files: Filesystem,
+  tree: DirectoryNode,
+  id: string,
 ): Promise<Result<{ readonly lost: readonly string[] }, StateError>> {
-  const tree = treeOf(phase === 'post' ? (checkpoint.post ?? checkpoint.pre) : checkpoint.pre);
   const present = await files.snapshot();
   if (!present.ok) return present;
   if (present.value.tree.entries.size > 0) return err(conflict([...present.value.tree.entries.keys()]));
-  if (tree === undefined) return ok({ lost: [] });
   const { mode, uid, gid } = present.value.tree;
   const target = { tree: { ...tree, mode, uid, gid } };
-  return restoreAll([() => files.stage(target, { id: `files:${checkpoint.toolCallId}`, left: 'present' })]);
+  return restoreAll([() => files.stage(target, { id: `files:${id}`, left: 'present' })]);
 }
 
 function partsOf(path: string): readonly string[] {

@@ -1,4 +1,7 @@
 import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
+import type { CallChanges } from '../checkpoints/call-changes.ts';
+import type { Layering } from '../layers/layering.ts';
+import type { UndoneChanges } from '../layers/undo-changes.ts';
 import { defineResource } from '../snapshots/resources.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
 import type { Snapshotable } from '../snapshots/snapshotable.ts';
@@ -39,6 +42,16 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   readonly root: string | null;
   /** What no path may enter on the host: absolute paths. */
   readonly refused: readonly string[];
+  /** Layers of the root, where they can be had. */
+  readonly layering?: Layering;
+  /**
+   * Brings back what calls changed at some paths, whole or not at all, and never over what somebody else changed. Absent
+   * where files are not on disk.
+   */
+  undo?(
+    changes: CallChanges,
+    how: { readonly id: string; readonly dryRun?: boolean },
+  ): Promise<Result<UndoneChanges, StateError>>;
   /** Where a path leads, links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
   /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { nameFromBytes, osPath } from './path-name.ts';
@@ -15,6 +16,8 @@ export interface HostFiles {
   truncate(path: string, length: number): void;
   mkdir(path: string, mode: number): void;
   symlink(target: string, path: string): void;
+  /** Gives a file another name. */
+  link(existing: string, path: string): void;
   /** Moves a file onto a name, replacing what is there. */
   rename(from: string, to: string): void;
   chmod(path: string, mode: number): void;
@@ -23,6 +26,8 @@ export interface HostFiles {
   rmdir(path: string): void;
   /** Returns when the content of a file, or the entries of a directory, outlive the machine. */
   sync(path: string): Promise<void>;
+  /** The same for everything on the filesystem of a path. Absent where the system cannot. */
+  syncFilesystem?(path: string): Promise<void>;
   /** The wall clock that the file system stamps changes with, in milliseconds. */
   now(): number;
 }
@@ -33,6 +38,8 @@ export interface FileWriter {
 }
 
 const fsync = promisify(fs.fsync);
+const run = promisify(execFile);
+const SYNC = '/usr/bin/sync';
 
 export const nodeHostFiles: HostFiles = {
   create: (path, mode) => writerOf(fs.openSync(osPath(path), 'wx', mode)),
@@ -40,6 +47,7 @@ export const nodeHostFiles: HostFiles = {
   truncate: (path, length) => fs.truncateSync(osPath(path), length),
   mkdir: (path, mode) => void fs.mkdirSync(osPath(path), mode),
   symlink: (target, path) => fs.symlinkSync(osPath(target), osPath(path)),
+  link: (existing, path) => fs.linkSync(osPath(existing), osPath(path)),
   rename: (from, to) => fs.renameSync(osPath(from), osPath(to)),
   chmod: (path, mode) => fs.chmodSync(osPath(path), mode),
   chown: (path, uid, gid) => fs.lchownSync(osPath(path), uid, gid),
@@ -53,6 +61,11 @@ export const nodeHostFiles: HostFiles = {
       fs.closeSync(fd);
     }
   },
+  ...(fs.existsSync(SYNC) && {
+    async syncFilesystem(path: string) {
+      await run(SYNC, ['--file-system', String(osPath(path))]);
+    },
+  }),
   now: () => Date.now(),
 };
 

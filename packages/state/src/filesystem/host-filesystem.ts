@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
+import type { Layers } from '../layers/layer.ts';
+import { createLayering } from '../layers/layering.ts';
+import { undoChanges } from '../layers/undo-changes.ts';
 import { type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
 import type { StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
@@ -28,6 +31,8 @@ export interface HostFilesystemOptions {
   readonly opaque?: readonly string[];
   /** Where the program keeps its own data: no path may enter it, and it is never looked into. */
   readonly dataDirectory?: string;
+  /** What makes layers of the root, for tools that can work on one. */
+  readonly layers?: Layers;
   /** Other directories of which the same holds, such as those with keys. */
   readonly refused?: readonly string[];
 }
@@ -88,6 +93,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     await store.sync();
     return own;
   };
+
+  const layering =
+    options.layers &&
+    createLayering({
+      ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep },
+      touched(paths) {
+        for (const path of paths) dirty.add(path);
+      },
+    });
 
   const keyOf = (callId: string) => `${root}\n${callId}`;
   const put = async (record: UndoRecord): Promise<void> => {
@@ -155,6 +169,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     root,
     refused: forbidden,
     lockPath: root,
+    ...(layering && { layering }),
     async snapshot(how = {}) {
       try {
         return ok({ tree: await look(how.paths) });
@@ -170,6 +185,13 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         return err(snapshotFailed(reasonOf(cause)));
       }
     },
+    async undo(changes, how) {
+      const { dev, ino } = fs.lstatSync(root, { bigint: true });
+      const place = { dev: String(dev), ino: String(ino) };
+      const undone = await undoChanges({ root, place, changes, store, files, undoLog, ...how });
+      for (const path of changes.keys()) dirty.add(path);
+      return undone;
+    },
     encode: async ({ tree }) => ({ root: await keep(tree) }),
     async decode(json) {
       const parsed = snapshotData.safeParse(json);
@@ -181,7 +203,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     equivalent: (a, b) => sameNode(a.tree, b.tree),
     async begin(call) {
       const pending = await undoLog.pending();
-      const unfinished = pending.find(({ work }) => work.kind === 'files' && overlap(work.root, root));
+      const unfinished = pending.find(({ work }) => work.kind !== 'external' && overlap(work.root, root));
       if (unfinished !== undefined) return err(recoveryNeeded(unfinished));
       const startedAt = files.now();
       await put(

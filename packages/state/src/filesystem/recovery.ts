@@ -1,4 +1,5 @@
 import type { Digest, ErrorEnvelope, Result } from '@signalbox/model';
+import { recoverApply } from '../layers/layer-recovery.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
@@ -22,6 +23,15 @@ export interface Recovery {
     | { readonly kind: 'restore-finished' }
     /** A restore had not begun to change anything, and was dropped. */
     | { readonly kind: 'restore-dropped' }
+    /** The changes of a layer were being applied: all of them are, because the call had succeeded. */
+    | { readonly kind: 'applied'; readonly paths: readonly string[] }
+    /** They were taken back, but for what somebody changed since. `kept` is what was there before them. */
+    | {
+        readonly kind: 'taken-back';
+        readonly paths: readonly string[];
+        readonly left: readonly string[];
+        readonly kept: Digest | null;
+      }
     /** The call cannot be undone, and nobody knows whether it happened. */
     | { readonly kind: 'outcome-unknown' }
     /** It could not be finished; the record stays, and the next recovery tries again. */
@@ -56,7 +66,10 @@ export async function recoverPending(options: {
       continue;
     }
     try {
-      const outcome = await recoverFiles(record, work, options.open, files);
+      const outcome =
+        work.kind === 'layer'
+          ? appliedOutcome(record, work, files)
+          : await recoverFiles(record, work, options.open, files);
       if (outcome.kind !== 'failed') await undoLog.remove(id);
       recoveries.push({ id: callId, tool, outcome });
     } finally {
@@ -64,6 +77,22 @@ export async function recoverPending(options: {
     }
   }
   return recoveries;
+}
+
+function appliedOutcome(
+  { callId }: UndoRecord,
+  work: Extract<UndoRecord['work'], { kind: 'layer' }>,
+  files: HostFiles,
+): Recovery['outcome'] {
+  try {
+    const recovery = recoverApply(callId, work, files);
+    if (recovery.kind === 'taken-back') return { ...recovery, kept: work.before };
+    if (recovery.kind === 'applied') return recovery;
+    return { kind: 'failed', error: restoreFailed(`${work.root} is another directory now`, { state: 'unchanged' }) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
+  }
 }
 
 async function recoverFiles(

@@ -8,12 +8,22 @@ import type { DirectoryNode, TreeNode } from './tree.ts';
 const attributes = { mode: z.int().nonnegative(), uid: z.int().nonnegative(), gid: z.int().nonnegative() };
 const entryV1 = z.discriminatedUnion('kind', [
   z.strictObject({ name: z.string(), kind: z.literal('file'), ...attributes, size: z.int().nonnegative(), digest }),
+  /** Known without its content: only undone by somebody who finds it as it was left. */
+  z.strictObject({
+    ...{ name: z.string(), kind: z.literal('unread'), ...attributes, size: z.int().nonnegative() },
+    ...{ ino: z.int().nonnegative(), mtimeMs: z.number() },
+  }),
   z.strictObject({ name: z.string(), kind: z.literal('link'), target: z.string() }),
   z.strictObject({ name: z.string(), kind: z.literal('directory'), digest }),
   z.strictObject({ name: z.string(), kind: z.literal('opaque'), identity: z.string() }),
   z.strictObject({ name: z.string(), kind: z.literal('special') }),
 ]);
-const directoryV1 = z.strictObject({ version: z.literal(1), ...attributes, entries: z.array(entryV1) });
+const directoryV1 = z.strictObject({
+  version: z.literal(1),
+  ...attributes,
+  partial: z.literal(true).optional(),
+  entries: z.array(entryV1),
+});
 
 export type TreeError = ContentError | ErrorEnvelope<'state/snapshot-failed'>;
 
@@ -33,9 +43,10 @@ export async function keepTree(
     const name = nameToJson(raw);
     switch (node.kind) {
       case 'file': {
-        if (node.digest === null) throw new Bug(`the content of ${name} was never read`);
-        const { mode, uid, gid, size } = node;
-        entries.push({ name, kind: 'file', mode, uid, gid, size, digest: node.digest });
+        const { mode, uid, gid, size, stamp } = node;
+        if (node.digest !== null) entries.push({ name, kind: 'file', mode, uid, gid, size, digest: node.digest });
+        else if (stamp === undefined) throw new Bug(`the content of ${name} was never read`);
+        else entries.push({ name, kind: 'unread', mode, uid, gid, size, ino: stamp.ino, mtimeMs: stamp.mtimeMs });
         break;
       }
       case 'link':
@@ -53,8 +64,8 @@ export async function keepTree(
     }
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const { mode, uid, gid } = root;
-  const own = await store.put(Buffer.from(JSON.stringify({ version: 1, mode, uid, gid, entries })));
+  const { mode, uid, gid, partial } = root;
+  const own = await store.put(Buffer.from(JSON.stringify({ version: 1, mode, uid, gid, partial, entries })));
   kept.set(root, own);
   return own;
 }
@@ -67,7 +78,7 @@ export async function loadTree(
   if (!bytes.ok) return bytes;
   const parsed = directoryV1.safeParse(jsonOf(bytes.value));
   if (!parsed.success) return err(notATree(at));
-  const { mode, uid, gid } = parsed.data;
+  const { mode, uid, gid, partial } = parsed.data;
   const entries = new Map<string, TreeNode>();
   for (const { name: written, ...entry } of parsed.data.entries) {
     const name = nameFromJson(written);
@@ -78,9 +89,12 @@ export async function loadTree(
       entries.set(name, child.value);
     } else if (entry.kind === 'link') {
       entries.set(name, { kind: 'link', target: nameFromJson(entry.target) });
+    } else if (entry.kind === 'unread') {
+      const { ino, mtimeMs, ...known } = entry;
+      entries.set(name, { ...known, kind: 'file', digest: null, stamp: { ino, mtimeMs, ctimeMs: 0, fresh: false } });
     } else entries.set(name, entry);
   }
-  return ok({ kind: 'directory', mode, uid, gid, entries });
+  return ok({ kind: 'directory', mode, uid, gid, entries, ...(partial && { partial }) });
 }
 
 /** A kept tree may come from elsewhere: what leads out of its directory is no name in it. */

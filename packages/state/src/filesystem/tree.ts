@@ -31,6 +31,8 @@ export interface DirectoryNode {
   readonly entries: ReadonlyMap<string, TreeNode>;
   /** Known where it was seen on disk: it tells that a directory is an opaque one under another name. */
   readonly identity?: string;
+  /** Only some entries are told: nothing is known of the others. */
+  readonly partial?: true;
 }
 
 /** A directory that is not looked into. Its identity tells a moved one from a new one. */

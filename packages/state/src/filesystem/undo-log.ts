@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { digest } from '@signalbox/model';
 import * as z from 'zod';
+import { applyStep } from '../layers/apply-steps.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { restoreStep } from './restore-plan.ts';
 
@@ -27,6 +28,23 @@ export const undoRecord = z.strictObject({
       paths: z.array(z.string()).optional(),
       /** Set from the moment a restore may have changed something. */
       restoring: z.strictObject({ staging: z.string(), steps: z.array(restoreStep) }).optional(),
+    }),
+    /**
+     * The changes of a layer are being applied. The call is over once its log of checkpoints says so; until then what was done of
+     * the steps is taken back.
+     */
+    z.strictObject({
+      kind: z.literal('layer'),
+      root: z.string(),
+      /** The root that is meant: not whatever is at its path later. */
+      place: z.strictObject({ dev: z.string(), ino: z.string() }),
+      layer: z.string(),
+      staging: z.string(),
+      steps: z.array(applyStep),
+      /** What the steps replace, as a tree in the store, where it is kept. */
+      before: digest.nullable(),
+      /** The log that says how the call ended; null where none is kept. */
+      checkpoints: z.string().nullable(),
     }),
   ]),
 });

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
-import type { Writable } from 'node:stream';
+import type { Readable, Stream, Writable } from 'node:stream';
 import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
+import { HOLD_FD, type LayerEntry } from '../layers/layer.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv } from './command-sandbox.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
@@ -24,14 +25,16 @@ export function createBubblewrap(program: string, privileges: BubblewrapPrivileg
     start(command) {
       const options = optionsOf(command, privileges);
       if (typeof options === 'string') return notStarted(options);
-      const child = spawn(program, ['--args', String(OPTIONS_FD), '--', ...command.command], {
+      const confined = [program, '--args', String(OPTIONS_FD), '--', ...command.command];
+      const [first = program, ...args] = [...(command.layer?.command ?? []), ...confined];
+      const child = spawn(first, args, {
         cwd: '/',
         env: {},
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...(command.layer === undefined ? [] : ['pipe' as const])],
       });
       send(child, options);
-      return running(child);
+      return running(child, command.layer);
     },
   };
 }
@@ -73,6 +76,10 @@ function optionsOf(command: ConfinedCommand, privileges: BubblewrapPrivileges): 
     ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--die-with-parent', '--json-status-fd', String(STATUS_FD)],
     ...(privileges === 'user-namespace' ? ['--unshare-user'] : []),
+    // On a layer we are root of a user namespace already; the command is to be who we are.
+    ...(command.layer?.isMapped === true
+      ? ['--uid', String(process.geteuid?.()), '--gid', String(process.getegid?.())]
+      : []),
     ...['--cap-drop', 'ALL'],
     ...(privileges === 'capabilities' ? FILE_CAPABILITIES.flatMap(name => ['--cap-add', name]) : []),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--remount-ro', '/proc'],
@@ -106,13 +113,28 @@ function send(child: ChildProcess, options: readonly string[]): void {
   pipe.end(options.map(option => `${option}\0`).join(''));
 }
 
+/** Settles when everything that was said on a pipe was handed over. */
+function closing(pipe: Stream | null | undefined): Promise<void> {
+  return new Promise(resolve => {
+    if (pipe === null || pipe === undefined || (pipe as Readable).closed) resolve();
+    else pipe.once('close', () => resolve());
+  });
+}
+
 const status = z.union([
+  /** Who keeps the layer mounted. */
+  z.strictObject({ layer: z.int().positive() }),
   z.looseObject({ 'child-pid': z.int().positive() }),
   /** Said only of a program that was started. */
   z.looseObject({ 'exit-code': z.int() }),
 ]);
 
-function running(child: ChildProcess): RunningCommand {
+function running(child: ChildProcess, layer: LayerEntry | undefined): RunningCommand {
+  let isOnLayer = false;
+  const hold = (child.stdio as readonly (Stream | null | undefined)[])[HOLD_FD] as Writable | undefined;
+  // Whoever holds the layer may be gone before it is let go.
+  hold?.on('error', () => {});
+  const release = () => void hold?.destroy();
   let first: ProcessIdentity | undefined;
   let exitCode: number | undefined;
   let isKilled = false;
@@ -131,7 +153,10 @@ function running(child: ChildProcess): RunningCommand {
     reported = lines.pop() ?? '';
     for (const line of lines) {
       const report = status.parse(JSON.parse(line));
-      if ('exit-code' in report) exitCode = report['exit-code'] as number;
+      if ('layer' in report) {
+        isOnLayer = true;
+        layer?.entered(report.layer as number, release);
+      } else if ('exit-code' in report) exitCode = report['exit-code'] as number;
       else first = findProcess(report['child-pid'] as number);
     }
     if (isKilled) killFirst();
@@ -143,14 +168,20 @@ function running(child: ChildProcess): RunningCommand {
     child.once('error', (cause: NodeJS.ErrnoException) =>
       resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
     );
-    child.once('close', async (_, signal) => {
+    const close = async (signal: NodeJS.Signals | null) => {
       const left = first;
       first = undefined;
       const isGone = left === undefined || (await processEnd(left));
       if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (signal !== null) resolve({ kind: 'killed', signal });
+      else if (layer !== undefined && !isOnLayer) resolve({ kind: 'no layer', reason: said.trim() });
       else resolve({ kind: 'not started', reason: said.trim() });
+    };
+    // The pipe that holds a layer stays open: it is not waited for.
+    child.once('exit', async (_, signal) => {
+      await Promise.all([child.stdout, child.stderr, child.stdio[STATUS_FD]].map(closing));
+      await close(signal);
     });
   });
   return {

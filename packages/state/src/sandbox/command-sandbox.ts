@@ -1,4 +1,5 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
+import type { LayerEntry } from '../layers/layer.ts';
 import type { RunningCommand } from './running-command.ts';
 
 /** A program, and the one directory that it may change. Paths are absolute, links resolved. */
@@ -11,6 +12,8 @@ export interface ConfinedCommand {
   readonly refused: readonly string[];
   /** Variables on top of the harmless ones. */
   readonly env: Readonly<Record<string, string>>;
+  /** The layer of the root that it runs on, instead of the root itself. */
+  readonly layer?: LayerEntry;
 }
 
 /**

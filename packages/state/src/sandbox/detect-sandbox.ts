@@ -27,7 +27,7 @@ export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRE
 
 export type SandboxDetection = Result<CommandSandbox, SandboxMissingError>;
 
-const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+export const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 const BUBBLEWRAP_HINT =
   'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), and let it make namespaces: a container must run privileged enough, Ubuntu wants an AppArmor profile for bwrap.';
 const PROOF = 'confined';

@@ -14,7 +14,9 @@ export interface RunningCommand {
 export type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'killed'; readonly signal: string }
-  | { readonly kind: 'not started'; readonly reason: string };
+  | { readonly kind: 'not started'; readonly reason: string }
+  /** The layer that it was to run on could not be mounted. */
+  | { readonly kind: 'no layer'; readonly reason: string };
 
 const PIPE_PATIENCE_MS = 500;
 const GROUP_PATIENCE_MS = 200;

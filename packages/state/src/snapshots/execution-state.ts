@@ -8,7 +8,9 @@ import {
   type SessionId,
   timestampOf,
 } from '@signalbox/model';
+import type { CallChanges } from '../checkpoints/call-changes.ts';
 import type { CheckpointStore } from '../checkpoints/checkpoint-store.ts';
+import { type Filesystem, type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import type { Session } from '../session/session.ts';
 import type { SnapshotOptions } from '../session/session-snapshot.ts';
 import type { SliceHandle } from '../session/session-view.ts';
@@ -42,12 +44,16 @@ export interface StateSnapshotOptions extends SnapshotOptions {
   readonly paths?: readonly string[];
   /** Resources as this snapshot has them, instead of looking. */
   readonly resourcesFrom?: CompositeSnapshot;
+  /** Files that are known, instead of looking. */
+  readonly files?: FilesystemSnapshot;
 }
 
 export interface StateRestoreOptions {
   readonly preserveLogs?: boolean;
   /** What the state was left as by the last call; what was last seen, where it is not given. */
   readonly left?: CompositeSnapshot;
+  /** What calls did to files since, where the snapshot tells of those paths alone: that is undone. */
+  readonly undo?: CallChanges;
 }
 
 export interface ExecutionStateOptions {
@@ -72,7 +78,9 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
     checkpoints: options.checkpoints ?? null,
     async snapshot(how = {}) {
       const captured = new Map<string, unknown>(how.resourcesFrom?.resources);
+      if (how.files !== undefined && resources.get(filesystem) !== undefined) captured.set(filesystem.name, how.files);
       for (const [name, part] of how.resourcesFrom === undefined ? resources.snapshotable() : []) {
+        if (captured.has(name)) continue;
         const own = await part.snapshot(how.paths === undefined ? {} : { paths: how.paths });
         if (!own.ok) return own;
         captured.set(name, own.value);
@@ -91,6 +99,9 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
       const id = `restore:${ids.mint<SessionId>()}`;
       const parts = [...resources.snapshotable()].map(([name, part]) => () => {
         const left = how.left?.resources.get(name);
+        const files = resources.get(filesystem);
+        if (how.undo !== undefined && name === filesystem.name && files !== undefined)
+          return stagedUndo(files, how.undo, id);
         return part.stage(snapshot.resources.get(name), {
           id,
           left: left === undefined ? 'known' : { snapshot: left },
@@ -99,6 +110,35 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
       return restoreAll([...parts, async () => stagedSession(session, snapshot, how.preserveLogs ?? true)]);
     },
   };
+}
+
+/** Undoing calls as a part of a restore: looked at first, and taken back by doing it again. */
+async function stagedUndo(
+  files: Filesystem,
+  changes: CallChanges,
+  id: string,
+): Promise<Result<StagedRestore, StateError>> {
+  if (files.undo === undefined) return err(snapshotMismatch('its files cannot be undone path by path'));
+  const undo = files.undo;
+  const looked = await undo(changes, { id, dryRun: true });
+  if (!looked.ok) return looked;
+  const back = new Map(
+    [...changes].map(([path, { before, after }]) => [
+      path,
+      { ...(after && { before: after }), ...(before && { after: before }) },
+    ]),
+  );
+  return ok({
+    lost: looked.value.lost,
+    apply: async () => voided(await undo(changes, { id })),
+    undo: async () => voided(await undo(back, { id })),
+    async finish() {},
+    async discard() {},
+  });
+}
+
+function voided<E>(result: Result<unknown, E>): Result<void, E> {
+  return result.ok ? ok(undefined) : result;
 }
 
 /** How the resources of a state differ from those of a snapshot; undefined where they do not. */

@@ -1,5 +1,5 @@
 import { timestampOf, truncateUtf8 } from '@signalbox/model';
-import { filesystem } from '../filesystem/filesystem.ts';
+import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import type { Verdict } from './call-verdict.ts';
@@ -20,8 +20,16 @@ export interface CallCheckpoints {
     tool: AnyTool,
     pre: CompositeSnapshot | null,
     verdict: Verdict,
-    options: { readonly paths?: readonly string[]; readonly durable?: boolean },
+    options: CheckpointOptions,
   ): Promise<Verdict>;
+}
+
+export interface CheckpointOptions {
+  /** All that the call may have changed, where that is known. */
+  readonly paths?: readonly string[];
+  /** The files after it, where they are known. */
+  readonly files?: FilesystemSnapshot;
+  readonly durable?: boolean;
 }
 
 const SUMMARY_BYTES = 300;
@@ -44,14 +52,16 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
       last = pre.value;
       return pre.value;
     },
-    async after(call, tool, pre, verdict, { paths, durable = true }) {
+    async after(call, tool, pre, verdict, { paths, files, durable = true }) {
       const began = startedAt.get(call.id) ?? (pre === null ? null : Date.parse(pre.createdAt));
       startedAt.delete(call.id);
       if (pre === null) return warned(verdict, 'no checkpoint: the state before the call could not be captured');
       const post = verdict.succeeded
         ? await state.snapshot({
             ...metadata(call, tool, 'post_tool'),
-            ...(tool.effects.kind === 'files' ? { ...(paths && { paths }) } : { resourcesFrom: pre }),
+            ...(tool.effects.kind === 'files'
+              ? { ...(paths && { paths }), ...(files && { files }) }
+              : { resourcesFrom: pre }),
           })
         : null;
       if (post !== null && !post.ok) return warned(verdict, `no checkpoint: ${post.error.message}`);
@@ -85,8 +95,8 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
 function withoutStore(state: ExecutionState): CallCheckpoints {
   return {
     before: async () => null,
-    async after(_call, tool, _pre, verdict, { paths }) {
-      if (verdict.succeeded && tool.effects.kind === 'files') {
+    async after(_call, tool, _pre, verdict, { paths, files }) {
+      if (files === undefined && verdict.succeeded && tool.effects.kind === 'files') {
         await state.resources.get(filesystem)?.snapshot(paths === undefined ? {} : { paths });
       }
       return verdict;

@@ -1,4 +1,5 @@
 import type { ErrorEnvelope, Json } from '@signalbox/model';
+import type { HeldChanges } from '../layers/held-changes.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
 
 /** How a call ended. */
@@ -22,6 +23,7 @@ export type ToolFailure = ErrorEnvelope<
   | 'tool/failed'
   | 'tool/invalid-output'
   | 'tool/canceled'
+  | 'tool/conflict'
   | 'tool/deadline'
   | 'state/recovery-needed'
   | 'state/snapshot-failed'
@@ -41,6 +43,10 @@ export type Rollback =
     }
   /** Someone else changed what should have been undone: nothing was overwritten. */
   | { readonly kind: 'conflict'; readonly error: StateError }
+  /** It worked on a layer, which was dropped: there was nothing to restore. */
+  | { readonly kind: 'dropped' }
+  /** It worked on a layer, and somebody changed the same meanwhile: nothing was applied, and a person decides. */
+  | { readonly kind: 'held'; readonly held: HeldChanges }
   /** The restore failed; the error says what is on disk. The next recovery goes on with it. */
   | { readonly kind: 'failed'; readonly error: StateError };
 

@@ -5,6 +5,7 @@ import { filesystem } from '../filesystem/filesystem.ts';
 import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
+import type { LayerEntry } from '../layers/layer.ts';
 import type { SessionTransaction } from '../session/session-transaction.ts';
 import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -14,6 +15,7 @@ import { judged, type Verdict } from './call-verdict.ts';
 import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
 import { guardedFiles, type WriteScope } from './guarded-files.ts';
 import { type HandlerEnd, runHandler } from './handler-run.ts';
+import { runOnLayer } from './layered-call.ts';
 import { announce } from './telemetry.ts';
 import type { AnyTool, ToolContext } from './tool.ts';
 import type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
@@ -89,8 +91,11 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
 
   async function run(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal): Promise<Verdict> {
     switch (tool.effects.kind) {
-      case 'files':
+      case 'files': {
+        const layered = tool.effects.onLayer === true ? await runLayered(call, tool, input, signal) : undefined;
+        if (layered !== undefined) return layered;
         return runWithFiles(call, tool, input, tool.effects.paths?.(input), signal);
+      }
       case 'external':
         return runExternal(call, tool, input, signal);
       default:
@@ -155,12 +160,29 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     }
   }
 
+  async function runLayered(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
+    if (files?.layering === undefined) return undefined;
+    let own: SessionTransaction | undefined;
+    return runOnLayer(call, tool, {
+      ...{ state, locks, lockPath: files.lockPath, layering: files.layering, checkpoints, signal },
+      async handle(layer) {
+        const { end, session } = await handle(call, tool, input, 'nothing', signal, layer);
+        own = session;
+        return end;
+      },
+      judge: end => judged(call, tool, end, NOTHING),
+      commit: verdict => (own === undefined ? verdict : committed(own, verdict)),
+      notLocked: error => notRun(notLocked(call, error)),
+    });
+  }
+
   async function handle(
     call: ProviderToolCall,
     tool: AnyTool,
     input: unknown,
     scope: WriteScope,
     signal?: AbortSignal,
+    layer?: LayerEntry,
   ) {
     const session = state.session.begin();
     const until = state.resources.get(deadline);
@@ -171,6 +193,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       files: guardedFiles(files ?? noFiles, scope, () => ended),
       root: files?.root ?? null,
       refused: files?.refused ?? [],
+      ...(layer && { layer }),
       resources: state.resources,
       clock: state.clock,
       rng: state.rng,

@@ -1,6 +1,7 @@
 import type { Clock, Json, Result, Rng } from '@signalbox/model';
 import type * as z from 'zod';
 import type { Files } from '../filesystem/filesystem.ts';
+import type { LayerEntry } from '../layers/layer.ts';
 import type { SandboxMissingError } from '../sandbox/command-sandbox.ts';
 import type { SessionView } from '../session/session-view.ts';
 import type { Resources } from '../snapshots/resources.ts';
@@ -10,13 +11,18 @@ import type { Resources } from '../snapshots/resources.ts';
  * - `none`: nothing outside the session.
  * - `read-only`: it reads files.
  * - `files`: it changes files under the root; with `paths` only those, else any. With `beyond` it may also change something
- *   else, which is not undone.
+ *   else, which is not undone. With `onLayer` it can work on a layer of the root, if its context has one.
  * - `external`: it changes something that cannot be undone.
  */
 export type ToolEffects<I> =
   | { readonly kind: 'none' }
   | { readonly kind: 'read-only' }
-  | { readonly kind: 'files'; readonly paths?: (input: I) => readonly string[]; readonly beyond?: true }
+  | {
+      readonly kind: 'files';
+      readonly paths?: (input: I) => readonly string[];
+      readonly beyond?: true;
+      readonly onLayer?: true;
+    }
   | { readonly kind: 'external' };
 
 export type ToolRisk = 'low' | 'medium' | 'high';
@@ -47,6 +53,8 @@ export interface ToolContext {
   readonly files: Files;
   /** The working directory on the host, where there is one. */
   readonly root: string | null;
+  /** What its program has to be started on, so that its changes can be dropped as a whole; absent where there is none. */
+  readonly layer?: LayerEntry;
   /** What no tool may enter on the host, inside the root or elsewhere: absolute paths. */
   readonly refused: readonly string[];
   readonly resources: Resources;

@@ -276,7 +276,7 @@ describe('run command without a sandbox', () => {
   it('[S59] is refused with what to install, before anything is captured or run', async () => {
     const nowhere = await detectSandbox([`${directory.path}/no-programs`]);
     const tool = createRunCommand({ sandbox: async () => nowhere });
-    expect([tool.risk, tool.effects]).toEqual(['medium', { kind: 'files' }]);
+    expect([tool.risk, tool.effects]).toEqual(['medium', { kind: 'files', onLayer: true }]);
     const files = openTestFilesystem(root, { dataDirectory: `${root}/data` });
     const runner = createTestRunner(createTestState({ files }).state, { tools: [tool] });
     const outcome = must(

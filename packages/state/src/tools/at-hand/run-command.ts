@@ -1,5 +1,6 @@
 import { err, ok } from '@signalbox/model';
 import * as z from 'zod';
+import { LayerRefused } from '../../layers/layer.ts';
 import { harmlessEnv } from '../../sandbox/command-sandbox.ts';
 import { detectSandbox, type SandboxDetection } from '../../sandbox/detect-sandbox.ts';
 import { type CommandEnd, type RunningCommand, startInGroup } from '../../sandbox/running-command.ts';
@@ -54,16 +55,24 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
     ...COMMON,
     description: `${DESCRIPTION} It can write there only, and has no network.`,
     risk: 'medium',
-    effects: { kind: 'files' },
+    effects: { kind: 'files', onLayer: true },
     async ready() {
       const found = await detected();
       return found.ok ? ok(undefined) : err(found.error);
     },
-    async handler({ command, timeoutMs, env }, { root, refused, signal }: ToolContext): Promise<ToolReply<Output>> {
+    async handler(
+      { command, timeoutMs, env },
+      { root, refused, signal, layer }: ToolContext,
+    ): Promise<ToolReply<Output>> {
       if (root === null) return NO_DIRECTORY;
       const found = await detected();
       if (!found.ok) return fail(found.error.message);
-      return answer(command, found.value.start({ command, root, refused, env }), timeoutMs, signal);
+      return answer(
+        command,
+        found.value.start({ command, root, refused, env, ...(layer && { layer }) }),
+        timeoutMs,
+        signal,
+      );
     },
   });
 }
@@ -91,6 +100,7 @@ async function answer(
   const program = command[0];
   const said = firstOf(running);
   const { ended, stopped } = await endWithin(running, timeoutMs, signal);
+  if (ended.kind === 'no layer') throw new LayerRefused(ended.reason);
   if (ended.kind === 'not started') return fail(`${program} could not be started: ${ended.reason}`);
   const { text, truncated } = said();
   if (stopped !== undefined) return fail(`${program} was stopped: ${stopped}`, { output: text, truncated });

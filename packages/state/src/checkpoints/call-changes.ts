@@ -1,0 +1,107 @@
+import { pathParts } from '../filesystem/path-name.ts';
+import { type DirectoryNode, joined, sameNode, type TreeNode, withNode } from '../filesystem/tree.ts';
+
+/** What is at one path, without what is below it. */
+export type Leaf = Exclude<TreeNode, DirectoryNode> | Omit<DirectoryNode, 'entries' | 'identity' | 'partial'>;
+
+/** What calls did to files: each path that they changed, before the first and after the last of them. */
+export type CallChanges = ReadonlyMap<string, { readonly before?: Leaf; readonly after?: Leaf }>;
+
+/** What one call did, from the pictures before and after it. Either may tell of the changed paths alone. */
+export function changesBetween(before: DirectoryNode, after: DirectoryNode): CallChanges {
+  const changes = new Map<string, { before?: Leaf; after?: Leaf }>();
+  compare(before, after, '', changes);
+  return changes;
+}
+
+/**
+ * What calls did one after the other, oldest first. Where a call did not find what the one before it had left, somebody else
+ * was there in between: that is a conflict.
+ */
+export function joinedChanges(calls: readonly CallChanges[]): {
+  readonly changes: CallChanges;
+  readonly conflicts: readonly string[];
+} {
+  const changes = new Map<string, { before?: Leaf; after?: Leaf }>();
+  const conflicts: string[] = [];
+  for (const call of calls) {
+    for (const [path, change] of call) {
+      const known = changes.get(path);
+      if (known !== undefined && !sameLeaf(known.after, change.before)) conflicts.push(path);
+      changes.set(path, pair(known === undefined ? change.before : known.before, change.after));
+    }
+  }
+  for (const [path, { before, after }] of changes) if (sameLeaf(before, after)) changes.delete(path);
+  return { changes, conflicts };
+}
+
+/** A tree as it was before calls changed it, whatever became of those paths since. */
+export function treeBefore(tree: DirectoryNode, changes: CallChanges): DirectoryNode {
+  const paths = [...changes.keys()].sort((a, b) => depthOf(a) - depthOf(b));
+  let result = tree;
+  for (const path of paths.toReversed()) {
+    if (changes.get(path)?.before === undefined) result = withNode(result, partsOf(path), undefined);
+  }
+  for (const path of paths) {
+    const leaf = changes.get(path)?.before;
+    if (leaf === undefined) continue;
+    const there = path === '' ? result : nodeOf(result, path);
+    const entries = there?.kind === 'directory' ? there.entries : new Map<string, TreeNode>();
+    result = withNode(result, partsOf(path), leaf.kind === 'directory' ? { ...leaf, entries } : leaf);
+  }
+  return result;
+}
+
+function compare(
+  before: TreeNode | undefined,
+  after: TreeNode | undefined,
+  path: string,
+  changes: Map<string, { before?: Leaf; after?: Leaf }>,
+): void {
+  if (sameNode(before, after)) return;
+  const [own, other] = [leafOf(before), leafOf(after)];
+  if (!sameLeaf(own, other)) changes.set(path, pair(own, other));
+  for (const name of new Set([...namesOf(before), ...namesOf(after)])) {
+    compare(entryOf(before, name), entryOf(after, name), joined(path, name), changes);
+  }
+}
+
+function leafOf(node: TreeNode | undefined): Leaf | undefined {
+  if (node?.kind !== 'directory') return node;
+  const { kind, mode, uid, gid } = node;
+  return { kind, mode, uid, gid };
+}
+
+export function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
+  if (a?.kind !== 'directory' || b?.kind !== 'directory') return sameNode(asNode(a), asNode(b));
+  return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
+}
+
+function asNode(leaf: Leaf | undefined): TreeNode | undefined {
+  return leaf?.kind === 'directory' ? { ...leaf, entries: new Map() } : leaf;
+}
+
+function pair(before: Leaf | undefined, after: Leaf | undefined): { before?: Leaf; after?: Leaf } {
+  return { ...(before && { before }), ...(after && { after }) };
+}
+
+function namesOf(node: TreeNode | undefined): Iterable<string> {
+  return node?.kind === 'directory' ? node.entries.keys() : [];
+}
+
+function entryOf(node: TreeNode | undefined, name: string): TreeNode | undefined {
+  return node?.kind === 'directory' ? node.entries.get(name) : undefined;
+}
+
+function nodeOf(tree: DirectoryNode, path: string): TreeNode | undefined {
+  return partsOf(path).reduce<TreeNode | undefined>((node, part) => entryOf(node, part), tree);
+}
+
+function partsOf(path: string): readonly string[] {
+  const parts = pathParts(path);
+  return parts.ok ? parts.value : [];
+}
+
+function depthOf(path: string): number {
+  return path === '' ? 0 : path.split('/').length;
+}

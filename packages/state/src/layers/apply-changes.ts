@@ -1,0 +1,224 @@
+import * as fs from 'node:fs';
+import { type Digest, err, ok, type Result } from '@signalbox/model';
+import { type HostFiles, removeTree, syncAll } from '../filesystem/host-files.ts';
+import { reasonOf } from '../filesystem/host-restore.ts';
+import { osPath } from '../filesystem/path-name.ts';
+import type { UndoLog } from '../filesystem/undo-log.ts';
+import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
+import {
+  type ApplyPlace,
+  type ApplyStep,
+  at,
+  attributesOf,
+  parentOf,
+  pathIn,
+  performApply,
+  planSteps,
+  takeBackApply,
+} from './apply-steps.ts';
+import type { Layer } from './layer.ts';
+import { identityOf, isSame, type LayerChange } from './layer-change.ts';
+import { mountPointOf } from './mount-table.ts';
+
+export interface ApplyOptions {
+  readonly layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>;
+  readonly changes: readonly LayerChange[];
+  readonly call: { readonly id: string; readonly key: string; readonly tool: string; readonly startedAt: number };
+  /** The tree of what the changes replace, where it is kept. */
+  readonly before: Digest | null;
+  /** The log that will say that the call succeeded. */
+  readonly checkpoints: string | null;
+  readonly files: HostFiles;
+  readonly undoLog: UndoLog;
+}
+
+/** Changes that are in the root. If the process dies they are taken back, unless the
+ * log says by then that the call succeeded. */
+export interface AppliedChanges {
+  /** What was written to while it was replaced, by the path it had, and where it is now. */
+  readonly late: readonly { readonly path: string; readonly kept: string }[];
+  /** Lets go of what taking it back would need. */
+  finish(): Promise<void>;
+  takeBack(): Promise<Result<void, StateError>>;
+}
+
+export type ApplyResult =
+  | { readonly kind: 'applied'; readonly applied: AppliedChanges }
+  /** Somebody changed this path since the changes were read. Nothing is applied. */
+  | { readonly kind: 'changed'; readonly path: string }
+  | { readonly kind: 'failed'; readonly error: StateError };
+
+/**
+ * Applies a change set whole or not at all.
+ *
+ * 1. What is new is on the root's filesystem, and synced, before the first step.
+ * 2. The steps are written down, durably, before the first of them.
+ * 3. A path that is not as it was looked at stops it: what was done is taken back, and nothing is overwritten.
+ * 4. What was replaced is looked at once more afterwards.
+ */
+export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> {
+  const { layer, changes, call, files, undoLog } = options;
+  if (!isPlace(layer.root, layer.place)) return failed(rootMoved(layer.root));
+  const isNear = sharesMount(layer.root, layer.directory);
+  const staging = isNear ? layer.directory : `${layer.root}/${applyName(layer.id)}`;
+  const place: ApplyPlace = { files, root: layer.root, staging };
+  let steps: readonly ApplyStep[];
+  try {
+    const staged = isNear ? new Map<string, string>() : copyNear(files, layer, staging, changes);
+    const from = (path: string) => (isNear ? `upper/${path}` : (staged.get(path) ?? path));
+    steps = planSteps(isNear ? changes : withCopies(changes, staging, staged), from, path => {
+      const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
+      return stat === undefined ? undefined : attributesOf(identityOf(stat));
+    });
+    await syncContents(files, place, steps);
+  } catch (cause) {
+    if (!isNear) removeTree(files, staging);
+    return failed(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+  }
+
+  const abandon = async () => {
+    await undoLog.remove(call.key);
+    if (!isNear) removeTree(files, staging);
+  };
+  try {
+    await undoLog.put({
+      version: 1,
+      ...{ id: call.key, callId: call.id, tool: call.tool, startedAt: call.startedAt },
+      work: {
+        ...{ kind: 'layer', root: layer.root, place: layer.place, layer: layer.id, staging },
+        ...{ steps: [...steps], before: options.before, checkpoints: options.checkpoints },
+      },
+    });
+  } catch (cause) {
+    await abandon().catch(() => {});
+    return failed(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+  }
+
+  const outcome = performApply(place, steps);
+  if (outcome.kind !== 'done') {
+    const left = takeBackApply(place, steps, outcome.done);
+    await abandon();
+    if (left.length > 0) return failed(halfDone(place, steps, left));
+    if (outcome.kind === 'changed') return { kind: 'changed', path: outcome.path };
+    return failed(restoreFailed(`${outcome.path}: ${reasonOf(outcome.cause)}`, { state: 'unchanged' }));
+  }
+  await syncDirectories(files, place, steps);
+  const applied: AppliedChanges = {
+    late: lateWrites(place, steps),
+    async finish() {
+      // A record that comes back finds its checkpoint written, and nothing to do.
+      await undoLog.remove(call.key, { durable: options.checkpoints === null });
+      if (!isNear) removeTree(files, staging);
+    },
+    async takeBack() {
+      const left = takeBackApply(place, steps, steps.length);
+      await abandon();
+      return left.length === 0 ? ok(undefined) : err(halfDone(place, steps, left));
+    },
+  };
+  return { kind: 'applied', applied };
+}
+
+function failed(error: StateError): ApplyResult {
+  return { kind: 'failed', error };
+}
+
+/** What is written to a file after it was replaced, through a descriptor that was open. */
+export function lateWrites(place: ApplyPlace, steps: readonly ApplyStep[]): AppliedChanges['late'] {
+  return steps.flatMap(step => {
+    if (step.op !== 'put' || step.was === null) return [];
+    const kept = `${place.staging}/${step.as}`;
+    const now = at(kept);
+    return now === undefined || isSame(now, step.was) ? [] : [{ path: step.path, kept }];
+  });
+}
+
+/** Where what is new lies while it is on its way into a root that is on another filesystem. */
+export function applyName(layer: string): string {
+  return `.signalbox-apply-${layer}`;
+}
+
+export function isPlace(root: string, place: Layer['place']): boolean {
+  const stat = fs.lstatSync(root, { bigint: true, throwIfNoEntry: false });
+  return stat?.isDirectory() === true && String(stat.dev) === place.dev && String(stat.ino) === place.ino;
+}
+
+function sharesMount(root: string, directory: string): boolean {
+  return fs.statSync(root).dev === fs.statSync(directory).dev && mountPointOf(root) === mountPointOf(directory);
+}
+
+/** Copies what a layer puts into the root next to it, and answers the names of the copies. */
+function copyNear(
+  files: HostFiles,
+  layer: Pick<Layer, 'directory'>,
+  staging: string,
+  changes: readonly LayerChange[],
+): ReadonlyMap<string, string> {
+  removeTree(files, staging);
+  files.mkdir(staging, 0o700);
+  const names = new Map<string, string>();
+  for (const change of changes) {
+    if (change.op !== 'put') continue;
+    const from = osPath(`${layer.directory}/upper/${change.path}`);
+    const name = `new-${names.size}`;
+    const to = osPath(`${staging}/${name}`);
+    names.set(change.path, name);
+    const { mode, uid, gid, mtime, kind } = change.now;
+    if (kind === 'link') fs.symlinkSync(fs.readlinkSync(from, { encoding: 'buffer' }), to);
+    else if (kind === 'file') fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
+    else throw new Error(`${change.path} is a pipe, and cannot be copied to another filesystem`);
+    if (process.geteuid?.() === 0) fs.lchownSync(to, uid, gid);
+    if (kind !== 'file') continue;
+    fs.chmodSync(to, mode);
+    const seconds = Number(BigInt(mtime) / 1000n) / 1e6;
+    fs.utimesSync(to, seconds, seconds);
+  }
+  return names;
+}
+
+/** The same changes, with the copies as what they put. */
+function withCopies(
+  changes: readonly LayerChange[],
+  staging: string,
+  names: ReadonlyMap<string, string>,
+): readonly LayerChange[] {
+  return changes.map(change => {
+    const now = change.op === 'put' ? at(`${staging}/${names.get(change.path)}`) : undefined;
+    return change.op === 'put' && now !== undefined ? { ...change, now } : change;
+  });
+}
+
+/** Above this, one sync of the whole filesystem is cheaper than one for each file. */
+const SYNC_ALL_FROM = 64;
+
+async function syncContents(files: HostFiles, place: ApplyPlace, steps: readonly ApplyStep[]): Promise<void> {
+  const contents = steps.flatMap(step =>
+    step.op === 'put' && step.now.kind === 'file' ? [`${place.staging}/${step.from}`] : [],
+  );
+  await syncMany(files, contents, place.staging);
+}
+
+async function syncDirectories(files: HostFiles, place: ApplyPlace, steps: readonly ApplyStep[]): Promise<void> {
+  const parents = new Set(steps.flatMap(({ op, path }) => (op === 'attributes' ? [path] : [parentOf(path)])));
+  const present = [...parents].map(path => pathIn(place, path)).filter(path => at(path)?.kind === 'directory');
+  await syncMany(files, present, place.root);
+}
+
+async function syncMany(files: HostFiles, paths: readonly string[], on: string): Promise<void> {
+  if (paths.length >= SYNC_ALL_FROM && files.syncFilesystem !== undefined) await files.syncFilesystem(on);
+  else await syncAll(files, paths);
+}
+
+function halfDone({ staging }: ApplyPlace, steps: readonly ApplyStep[], left: readonly string[]): StateError {
+  const others = steps.map(({ path }) => path).filter(path => !left.includes(path));
+  return restoreFailed('someone changed what was being applied, and it could not be taken back whole', {
+    state: 'partly-restored',
+    restored: others,
+    notRestored: left,
+    staging,
+  });
+}
+
+function rootMoved(root: string): StateError {
+  return restoreFailed(`${root} is not the directory any more that the command worked on`, { state: 'unchanged' });
+}

@@ -1,0 +1,258 @@
+import * as fs from 'node:fs';
+import * as z from 'zod';
+import type { HostFiles } from '../filesystem/host-files.ts';
+import { osPath } from '../filesystem/path-name.ts';
+import { setAttributes } from '../filesystem/restore-steps.ts';
+import { type Identity, identity, identityOf, isSame, type LayerChange, sameAttributesOf } from './layer-change.ts';
+
+/**
+ * The steps that apply a change set, in an order in which each can be done and, from the last one back, undone.
+ *
+ * 1. A step is a rename, a link, a `mkdir` or a change of mode: it needs no room, and what it takes out of the way waits
+ *    beside the layer.
+ * 2. A file that is replaced is never away: its old inode gets another name first, so that what is written to it later
+ *    through a descriptor that was open can still be found.
+ * 3. Whether a step was done can be seen on disk.
+ */
+const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
+export const applyStep = z.discriminatedUnion('op', [
+  z.strictObject({ op: z.literal('aside'), path: z.string(), as: z.string(), was: identity }),
+  z.strictObject({ op: z.literal('mkdir'), path: z.string() }),
+  z.strictObject({
+    op: z.literal('put'),
+    path: z.string(),
+    from: z.string(),
+    now: identity,
+    /** What it replaces, and where that stays. */
+    was: identity.nullable(),
+    as: z.string(),
+  }),
+  z.strictObject({ op: z.literal('attributes'), path: z.string(), set: attributes, was: attributes }),
+]);
+export type ApplyStep = Readonly<z.infer<typeof applyStep>>;
+
+/** Where steps are carried out. `from` and `as` are relative to `staging`, which is on the root's filesystem. */
+export interface ApplyPlace {
+  readonly files: HostFiles;
+  readonly root: string;
+  readonly staging: string;
+}
+
+/** `from` says where what a change puts into the root lies in the staging directory. */
+export function planSteps(
+  changes: readonly LayerChange[],
+  from: (path: string) => string,
+  modeOf: (directory: string) => Attributes | undefined,
+): readonly ApplyStep[] {
+  const opened = new Map<string, { readonly set: Attributes; readonly was: Attributes }>();
+  const finals: ApplyStep[] = [];
+  const steps: ApplyStep[] = [];
+  let next = 0;
+  const open = (directory: string) => {
+    const was = opened.has(directory) ? undefined : modeOf(directory);
+    if (was !== undefined && (was.mode & 0o300) !== 0o300) {
+      opened.set(directory, { set: { ...was, mode: was.mode | 0o700 }, was });
+    }
+  };
+  for (const change of changes) {
+    const { path } = change;
+    switch (change.op) {
+      case 'remove':
+        open(parentOf(path));
+        // A directory that moves to another one must itself be writable.
+        if (change.was.kind === 'directory') open(path);
+        steps.push({ op: 'aside', path, as: `before-${next++}`, was: change.was });
+        break;
+      case 'make':
+        open(parentOf(path));
+        steps.push({ op: 'mkdir', path });
+        finals.unshift({ op: 'attributes', path, set: attributesOf(change.now), was: MADE });
+        break;
+      case 'put':
+        open(parentOf(path));
+        steps.push({ op: 'put', path, from: from(path), now: change.now, was: change.was, as: `before-${next++}` });
+        break;
+      case 'attributes': {
+        const { now, was } = change;
+        finals.push({ op: 'attributes', path, set: attributesOf(now), was: attributesOf(was) });
+        break;
+      }
+    }
+  }
+  const openings = [...opened].map(([path, { set, was }]): ApplyStep => ({ op: 'attributes', path, set, was }));
+  const given = new Set(finals.map(({ path }) => path));
+  const gone = new Set(steps.filter(({ op }) => op === 'aside').map(({ path }) => path));
+  const closings = [...opened]
+    .filter(([path]) => !given.has(path) && !gone.has(path))
+    .map(([path, { set, was }]): ApplyStep => ({ op: 'attributes', path, set: was, was: set }));
+  return [...openings, ...steps, ...finals, ...closings];
+}
+
+/** What a directory has when it was just made; nobody gets it back. */
+const MADE: Attributes = { mode: 0o700, uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
+
+export type ApplyOutcome =
+  | { readonly kind: 'done' }
+  /** `done` steps were done and are still so. */
+  | { readonly kind: 'changed'; readonly path: string; readonly done: number }
+  | { readonly kind: 'failed'; readonly path: string; readonly done: number; readonly cause: unknown };
+
+/** Carries out steps from a given one on. Stops before one whose path is no longer as it was looked at. */
+export function performApply(place: ApplyPlace, steps: readonly ApplyStep[], from = 0): ApplyOutcome {
+  for (let index = from; index < steps.length; index++) {
+    const step = steps[index] as ApplyStep;
+    try {
+      if (!perform(place, step)) return { kind: 'changed', path: step.path, done: index };
+    } catch (cause) {
+      return { kind: 'failed', path: step.path, done: index, cause };
+    }
+  }
+  return { kind: 'done' };
+}
+
+/**
+ * Takes back what was done of the steps, the last one first; to be called again if the process dies meanwhile. A path that
+ * somebody changed since stays as they left it, and is answered.
+ */
+export function takeBackApply(place: ApplyPlace, steps: readonly ApplyStep[], done: number): readonly string[] {
+  const left: string[] = [];
+  for (let index = steps.length - 1; index >= 0; index--) {
+    const step = steps[index] as ApplyStep;
+    if (!takeBack(place, step, index < done)) left.push(step.path);
+  }
+  return left;
+}
+
+/** How many steps a process that died has done: steps are done in order, and most leave a mark. */
+export function stepsDone(place: ApplyPlace, steps: readonly ApplyStep[]): number {
+  for (let index = steps.length - 1; index >= 0; index--) {
+    const step = steps[index] as ApplyStep;
+    if (step.op === 'aside' && at(`${place.staging}/${step.as}`) !== undefined) return index + 1;
+    if (step.op === 'put' && at(`${place.staging}/${step.from}`) === undefined) return index + 1;
+    if (step.op === 'put' && isUntouched(place, step)) return index + 1;
+    if (step.op === 'mkdir' && at(pathIn(place, step.path))?.kind === 'directory') return index + 1;
+  }
+  return 0;
+}
+
+/** Whether what a step made is still as it made it. */
+export function isUntouched(place: ApplyPlace, step: ApplyStep): boolean {
+  const there = at(pathIn(place, step.path));
+  switch (step.op) {
+    case 'put':
+      return there !== undefined && isSame(there, step.now);
+    case 'aside':
+      return there === undefined;
+    case 'mkdir':
+      return there?.kind === 'directory';
+    case 'attributes':
+      return true;
+  }
+}
+
+function perform(place: ApplyPlace, step: ApplyStep): boolean {
+  const { files, staging } = place;
+  const path = pathIn(place, step.path);
+  const there = at(path);
+  switch (step.op) {
+    case 'aside':
+      if (there === undefined || !isSame(there, step.was)) return false;
+      files.rename(path, `${staging}/${step.as}`);
+      return true;
+    case 'mkdir':
+      if (there !== undefined) return false;
+      files.mkdir(path, 0o700);
+      return true;
+    case 'put':
+      if (step.was === null ? there !== undefined : !keepsInode(place, step, path, step.was)) return false;
+      files.rename(`${staging}/${step.from}`, path);
+      return true;
+    case 'attributes':
+      setAttributes(files, path, step.set);
+      return true;
+  }
+}
+
+/** Gives what is to be replaced another name, and answers whether it is what was looked at. */
+function keepsInode({ files, staging }: ApplyPlace, step: ApplyStep & { op: 'put' }, path: string, was: Identity) {
+  const as = `${staging}/${step.as}`;
+  if (at(as) === undefined) linkOrMove(files, path, as);
+  const kept = at(as);
+  const there = at(path);
+  return kept !== undefined && isSame(kept, was) && (there === undefined || isSame(there, was));
+}
+
+function linkOrMove(files: HostFiles, from: string, to: string): void {
+  try {
+    files.link(from, to);
+  } catch (cause) {
+    if (!CANNOT_LINK.has(String((cause as NodeJS.ErrnoException).code))) throw cause;
+    files.rename(from, to);
+  }
+}
+
+/** What filesystems without hard links say, and systems that do not let one link what belongs to others. */
+const CANNOT_LINK: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP']);
+
+function takeBack(place: ApplyPlace, step: ApplyStep, wasDone: boolean): boolean {
+  const { files, staging } = place;
+  const path = pathIn(place, step.path);
+  const there = at(path);
+  switch (step.op) {
+    case 'aside': {
+      const as = `${staging}/${step.as}`;
+      if (at(as) === undefined) return true;
+      if (there !== undefined) return false;
+      files.rename(as, path);
+      return true;
+    }
+    case 'mkdir':
+      if (!wasDone || there === undefined) return true;
+      try {
+        files.rmdir(path);
+        return true;
+      } catch {
+        return false;
+      }
+    case 'put': {
+      const [from, as] = [`${staging}/${step.from}`, `${staging}/${step.as}`];
+      const isOurs = there !== undefined && isSame(there, step.now);
+      if (isOurs && step.was === null) files.rename(path, from);
+      else if ((isOurs || there === undefined) && step.was !== null && at(as) !== undefined) {
+        // What the layer holds stays with the layer.
+        if (isOurs && at(from) === undefined) linkOrMove(files, path, from);
+        files.rename(as, path);
+      } else return !wasDone || (there !== undefined && step.was !== null && isSame(there, step.was));
+      return true;
+    }
+    case 'attributes': {
+      const isAsSet = there !== undefined && sameAttributesOf(there, { ...there, ...step.set });
+      if (isAsSet) setAttributes(files, path, step.was);
+      return true;
+    }
+  }
+}
+
+export type Attributes = Readonly<z.infer<typeof attributes>>;
+
+export function attributesOf({ mode, uid, gid }: Attributes): Attributes {
+  return { mode, uid, gid };
+}
+
+export function parentOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
+}
+
+export function pathIn({ root }: Pick<ApplyPlace, 'root'>, path: string): string {
+  return path === '' ? root : `${root}/${path}`;
+}
+
+export function at(path: string): Identity | undefined {
+  try {
+    const stat = fs.lstatSync(osPath(path), { bigint: true, throwIfNoEntry: false });
+    return stat && identityOf(stat);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw cause;
+  }
+}

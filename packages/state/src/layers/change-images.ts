@@ -1,0 +1,202 @@
+import * as fs from 'node:fs';
+import type { ContentStore } from '../filesystem/content-store.ts';
+import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { type DirectoryNode, joined, type TreeNode } from '../filesystem/tree.ts';
+import { attributesOf } from './apply-steps.ts';
+import { type Identity, identityOf, type LayerChange } from './layer-change.ts';
+
+/** What a change set changes, as it was before and is after it. Both trees hold the paths of the set alone. */
+export interface ChangeImages {
+  readonly before: DirectoryNode;
+  readonly after: DirectoryNode;
+}
+
+/**
+ * Keeps the contents that a change set takes away and brings. To be called before it is applied.
+ *
+ * In directories that tools fill and that can be made again, what comes is not read, only told by its inode and time; and of
+ * what goes a limited amount is kept. What is not kept is `special`: undoing the call names it.
+ */
+export async function keepImages(
+  place: { readonly root: string; readonly upper: string },
+  changes: readonly LayerChange[],
+  options: { readonly store: ContentStore; readonly refillable: ReadonlySet<string> },
+): Promise<ChangeImages> {
+  const keeper = new Keeper(options.store, options.refillable);
+  const before = new Draft(place.root);
+  const after = new Draft(place.root);
+  for (const change of changes) {
+    const { path } = change;
+    switch (change.op) {
+      case 'remove':
+        before.set(path, await keeper.node(`${place.root}/${path}`, path, change.was));
+        // Another change may put something in its place.
+        after.forget(path);
+        break;
+      case 'make':
+        after.makeDirectory(path, change.now);
+        before.leaveOut(path);
+        break;
+      case 'put':
+        if (change.was !== null) before.set(path, await keeper.node(`${place.root}/${path}`, path, change.was));
+        else before.leaveOut(path);
+        after.set(path, await keeper.node(`${place.upper}/${path}`, path, change.now, { isNew: true }));
+        break;
+      case 'attributes':
+        before.directory(path, change.was);
+        after.directory(path, change.now);
+        break;
+    }
+  }
+  return { before: before.tree(), after: after.tree() };
+}
+
+const LARGE_FILE = 4 << 20;
+const REFILLABLE_FILES = 2000;
+const REFILLABLE_BYTES = 64 << 20;
+
+class Keeper {
+  private files = 0;
+  private bytes = 0;
+  private readonly store: ContentStore;
+  private readonly refillable: ReadonlySet<string>;
+
+  constructor(store: ContentStore, refillable: ReadonlySet<string>) {
+    this.store = store;
+    this.refillable = refillable;
+  }
+
+  async node(from: string, path: string, facts: Identity, { isNew = false } = {}): Promise<TreeNode> {
+    switch (facts.kind) {
+      case 'link':
+        return { kind: 'link', target: nameFromBytes(fs.readlinkSync(osPath(from), { encoding: 'buffer' })) };
+      case 'directory':
+        return this.directory(from, path, facts);
+      case 'file':
+        return this.file(from, path, facts, isNew);
+      default:
+        return { kind: 'special' };
+    }
+  }
+
+  private async directory(from: string, path: string, facts: Identity): Promise<DirectoryNode> {
+    const entries = new Map<string, TreeNode>();
+    for (const name of fs.readdirSync(osPath(from), { encoding: 'buffer' }).map(nameFromBytes)) {
+      const stat = fs.lstatSync(osPath(`${from}/${name}`), { bigint: true, throwIfNoEntry: false });
+      if (stat !== undefined)
+        entries.set(name, await this.node(`${from}/${name}`, joined(path, name), identityOf(stat)));
+    }
+    return { kind: 'directory', ...attributesOf(facts), entries };
+  }
+
+  private async file(from: string, path: string, facts: Identity, isNew: boolean): Promise<TreeNode> {
+    const size = Number(facts.size);
+    const isRefillable = path.split('/').some(part => this.refillable.has(part));
+    if (isRefillable && isNew) return unread(facts);
+    if (isRefillable) {
+      this.files += 1;
+      this.bytes += size;
+      if (this.files > REFILLABLE_FILES || this.bytes > REFILLABLE_BYTES) return { kind: 'special' };
+    }
+    const digest =
+      size < LARGE_FILE
+        ? await this.store.put(fs.readFileSync(osPath(from)))
+        : await this.store.putStream(fs.createReadStream(osPath(from), { highWaterMark: 1 << 20 }));
+    return { kind: 'file', ...attributesOf(facts), size, digest };
+  }
+}
+
+/** A file that is known without its content. */
+function unread(facts: Identity): TreeNode {
+  const stamp = { ino: Number(facts.ino), mtimeMs: Number(facts.mtime) / 1e6, ctimeMs: 0, fresh: false };
+  return { kind: 'file', ...attributesOf(facts), size: Number(facts.size), digest: null, stamp };
+}
+
+/** A tree that is filled path by path. Directories on the way are as they are in the root, and not looked into. */
+class Draft {
+  private readonly root: string;
+  private readonly top: DraftDirectory;
+
+  constructor(root: string) {
+    this.root = root;
+    this.top = this.asInRoot('') ?? NOWHERE();
+  }
+
+  set(path: string, node: TreeNode): void {
+    const [parent, name] = this.place(path);
+    parent.entries.set(name, node);
+  }
+
+  makeDirectory(path: string, facts: Identity): void {
+    const [parent, name] = this.place(path);
+    parent.entries.set(name, { ...attributesOf(facts), isPartial: false, entries: new Map() });
+  }
+
+  /** The directory is there; only its attributes are told. */
+  directory(path: string, facts: Identity): void {
+    if (path === '') Object.assign(this.top, attributesOf(facts));
+    else {
+      const [parent, name] = this.place(path);
+      const own = parent.entries.get(name);
+      if (own !== undefined && 'isPartial' in own) Object.assign(own, attributesOf(facts));
+      else if (own === undefined)
+        parent.entries.set(name, { ...attributesOf(facts), isPartial: true, entries: new Map() });
+    }
+  }
+
+  /** The directories on the way to a path that is not there. */
+  leaveOut(path: string): void {
+    this.place(path);
+  }
+
+  forget(path: string): void {
+    const [parent, name] = this.place(path);
+    parent.entries.delete(name);
+  }
+
+  tree(): DirectoryNode {
+    return finished(this.top);
+  }
+
+  private place(path: string): readonly [DraftDirectory, string] {
+    const parts = path.split('/');
+    const name = parts.pop() as string;
+    let at = this.top;
+    for (const [index, part] of parts.entries()) {
+      const known = at.entries.get(part);
+      const next = known === undefined ? this.asInRoot(parts.slice(0, index + 1).join('/')) : known;
+      // Below something that is no directory there is nothing to tell.
+      if (next === undefined || !('isPartial' in next)) return [NOWHERE(), name];
+      if (known === undefined) at.entries.set(part, next);
+      at = next;
+    }
+    return [at, name];
+  }
+
+  private asInRoot(path: string): DraftDirectory | undefined {
+    const stat = fs.lstatSync(osPath(path === '' ? this.root : `${this.root}/${path}`), {
+      bigint: true,
+      throwIfNoEntry: false,
+    });
+    if (!stat?.isDirectory()) return undefined;
+    return { ...attributesOf(identityOf(stat)), isPartial: true, entries: new Map() };
+  }
+}
+
+const NOWHERE = (): DraftDirectory => ({ mode: 0, uid: 0, gid: 0, isPartial: true, entries: new Map() });
+
+interface DraftDirectory {
+  mode: number;
+  uid: number;
+  gid: number;
+  isPartial: boolean;
+  readonly entries: Map<string, TreeNode | DraftDirectory>;
+}
+
+function finished({ isPartial, entries, mode, uid, gid }: DraftDirectory): DirectoryNode {
+  const nodes = [...entries].map(([name, entry]): [string, TreeNode] => [
+    name,
+    'isPartial' in entry ? finished(entry) : entry,
+  ]);
+  return { kind: 'directory', mode, uid, gid, entries: new Map(nodes), ...(isPartial && { partial: true as const }) };
+}

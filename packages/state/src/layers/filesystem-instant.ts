@@ -1,0 +1,27 @@
+import * as fs from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+/**
+ * An instant on the clock of a directory's filesystem, in nanoseconds: later than the stamp of every change made before the
+ * call, and not later than that of any change made after it returned.
+ *
+ * A file without a name tells the time, so that nobody sees the directory change. Many clocks move in ticks of some
+ * milliseconds; the next tick is waited for.
+ */
+export async function instantOn(directory: string): Promise<bigint> {
+  const file = fs.openSync(directory, UNNAMED | fs.constants.O_DIRECTORY | fs.constants.O_RDWR, 0o600);
+  try {
+    const first = fs.fstatSync(file, { bigint: true }).ctimeNs;
+    for (;;) {
+      fs.fchmodSync(file, 0o600);
+      const now = fs.fstatSync(file, { bigint: true }).ctimeNs;
+      if (now > first) return now;
+      await setTimeout(1);
+    }
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+/** Linux' `__O_TMPFILE`, which Node does not name. */
+const UNNAMED = 0o20000000;

@@ -1,0 +1,128 @@
+import * as fs from 'node:fs';
+import { type Digest, digest, type ErrorEnvelope, failure } from '@signalbox/model';
+import * as z from 'zod';
+import type { ContentStore } from '../filesystem/content-store.ts';
+import type { HostFiles } from '../filesystem/host-files.ts';
+import { isWithin } from '../filesystem/path-locks.ts';
+import { osPath } from '../filesystem/path-name.ts';
+import { at } from './apply-steps.ts';
+import type { Layer } from './layer.ts';
+import { type ChangeSet, identity, isSame, type LayerChange, layerChange, layerConflict } from './layer-change.ts';
+
+/** A version of a path: null where there is nothing; without a digest it is no file. */
+const version = z.strictObject({ digest: digest.optional(), size: z.int().optional() }).nullable();
+
+/** Changes that were not applied, because somebody else changed the same: they wait for a person. */
+const heldChangesV1 = z.strictObject({
+  version: z.literal(1),
+  layer: z.string(),
+  call: z.strictObject({ id: z.string(), key: z.string(), tool: z.string() }),
+  root: z.string(),
+  place: z.strictObject({ dev: z.string(), ino: z.string() }),
+  changes: z.array(layerChange),
+  conflicts: z.array(
+    layerConflict.extend({
+      /** What is in the root now, and what the layer has, with contents in the store. */
+      yours: version,
+      layers: version,
+      seen: identity.nullable(),
+    }),
+  ),
+});
+export type HeldChanges = Readonly<z.infer<typeof heldChangesV1>>;
+export type HeldConflict = HeldChanges['conflicts'][number];
+
+/**
+ * What a person can do about them: apply what nobody else touched; apply everything, and keep the versions that it replaces
+ * with the call; or let them go.
+ */
+export const heldChoice = z.enum(['apply-rest', 'apply-all', 'drop']);
+export type HeldChoice = z.infer<typeof heldChoice>;
+
+const FILE = 'held.json';
+
+/** Keeps a layer beyond its process. What it holds is durable when this returns. */
+export async function holdChanges(
+  layer: Layer,
+  call: HeldChanges['call'],
+  { changes, conflicts }: ChangeSet,
+  { files, store }: { readonly files: HostFiles; readonly store: ContentStore },
+): Promise<HeldChanges> {
+  const own = (path: string) => `${layer.directory}/upper/${path}`;
+  const theirs = (path: string) => (path === '' ? layer.root : `${layer.root}/${path}`);
+  const held: HeldChanges = {
+    version: 1,
+    ...{ layer: layer.id, call, root: layer.root, place: layer.place, changes: [...changes] },
+    conflicts: await Promise.all(
+      conflicts.map(async conflict => ({
+        ...conflict,
+        yours: await versionOf(store, theirs(conflict.path)),
+        layers: await versionOf(store, own(conflict.path)),
+        seen: at(theirs(conflict.path)) ?? null,
+      })),
+    ),
+  };
+  await store.sync();
+  const contents = changes.flatMap(({ op, path }) => (op === 'put' ? [own(path)] : []));
+  for (const path of contents) if (at(path)?.kind === 'file') await files.sync(path);
+  const writer = files.create(`${layer.directory}/${FILE}`, 0o600);
+  try {
+    writer.write(Buffer.from(JSON.stringify(held)));
+  } finally {
+    writer.close();
+  }
+  for (const path of [`${layer.directory}/${FILE}`, layer.directory]) await files.sync(path);
+  return held;
+}
+
+/** The changes that wait in a directory of layers. One that cannot be read was never finished. */
+export function heldIn(home: string): readonly HeldChanges[] {
+  const names = fs.existsSync(home) ? fs.readdirSync(home) : [];
+  return names.flatMap(name => {
+    try {
+      const parsed = heldChangesV1.safeParse(JSON.parse(fs.readFileSync(`${home}/${name}/${FILE}`, 'utf8')));
+      return parsed.success ? [parsed.data] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** What of held changes a choice applies. */
+export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'drop'>): readonly LayerChange[] {
+  if (choice === 'apply-all') return held.changes;
+  const isFree = (change: LayerChange) =>
+    !held.conflicts.some(({ path, of }) => {
+      if (change.op === 'attributes') return path === change.path;
+      return isWithin(change.path, path) || isWithin(path, change.path) || isWithin(change.path, of);
+    });
+  return held.changes.filter(isFree);
+}
+
+/** Conflicts where the root is not as it was shown to the person any more. */
+export function changedSinceShown(held: HeldChanges): readonly string[] {
+  return held.conflicts.flatMap(({ path, seen }) => {
+    const now = at(path === '' ? held.root : `${held.root}/${path}`) ?? null;
+    const isAsShown = now === null || seen === null ? now === seen : isSame(now, seen);
+    return isAsShown ? [] : [path];
+  });
+}
+
+export function changesUnknown(call: string): ErrorEnvelope<'state/changes-unknown'> {
+  return failure('state/changes-unknown', {
+    message: `call ${call} has no changes that wait for a decision`,
+    suggestion: 'They were applied or dropped already.',
+  });
+}
+
+async function versionOf(
+  store: ContentStore,
+  path: string,
+): Promise<{ readonly digest?: Digest; readonly size?: number } | null> {
+  const there = at(path);
+  // The overlay writes a deletion down as a device.
+  if (there === undefined || there.kind === 'other') return null;
+  if (there.kind !== 'file') return {};
+  const digest = await store.putStream(fs.createReadStream(osPath(path)));
+  return { digest, size: Number(there.size) };
+}

@@ -1,0 +1,67 @@
+import type { ErrorEnvelope, Result } from '@signalbox/model';
+import { failure } from '@signalbox/model';
+
+/**
+ * A copy-on-write view of a directory, at the directory's own path. What is written on it is a change set, to be applied or
+ * dropped; the directory itself is not touched until then.
+ *
+ * 1. It lives for one call or one turn, and is read only once everything that ran on it is gone.
+ * 2. Dropping it is the whole rollback: nothing has to be restored.
+ * 3. It is lost with the process that opened it, unless its changes were held.
+ */
+export interface Layer {
+  readonly id: string;
+  readonly root: string;
+  /** Where its parts are: `upper` with what was written, `work` for the kernel. */
+  readonly directory: string;
+  /** Which directory the root was when it was opened. */
+  readonly place: { readonly dev: string; readonly ino: string };
+  /** When it was opened, on the clock of the root's filesystem, in nanoseconds. */
+  readonly since: bigint;
+  readonly entry: LayerEntry;
+  /** The directory as it is seen on the layer; undefined before it was entered and after it was left. */
+  view(): string | undefined;
+  /** Ends the view. What was written stays. */
+  leave(): void;
+  /** Lets go of it and of everything that was written on it. */
+  drop(): void;
+}
+
+/** How a program is started on a layer. A sandbox puts `command` before its own and gives it the pipe `HOLD_FD`. */
+export interface LayerEntry {
+  readonly command: readonly string[];
+  /** Whether what is started finds itself as root of a user namespace, and has to become somebody else. */
+  readonly isMapped: boolean;
+  /** Called when the layer is mounted: the process `holder` keeps it so until `release`. */
+  entered(holder: number, release: () => void): void;
+}
+
+/** Read by the process that keeps a layer mounted: when it closes, also because we died, the layer goes. */
+export const HOLD_FD = 5;
+
+export interface Layers {
+  /** The directory that holds them. */
+  readonly home: string;
+  /** A new, empty layer of a directory (absolute, links resolved); an error says why it cannot have one. */
+  open(root: string): Promise<Result<Layer, NoLayerError>>;
+  /** Every later layer of this directory is refused, because a mount was. */
+  refuse(root: string, reason: string): void;
+  /** Lets go of a layer that was held. */
+  remove(id: string): void;
+  /** Removes what processes that died left behind, but for layers that are held and those that are still needed. */
+  sweep(needed: ReadonlySet<string>): void;
+}
+
+export type NoLayerError = ErrorEnvelope<'state/no-layer'>;
+
+export function noLayer(root: string, reason: string): NoLayerError {
+  return failure('state/no-layer', {
+    message: `${root} cannot have layers: ${reason}`,
+    suggestion: 'Commands run in the directory itself, and are undone from a snapshot. `signalbox doctor` says more.',
+  });
+}
+
+/** Thrown by a handler whose program could not enter its layer. Nothing was run. */
+export class LayerRefused extends Error {
+  override readonly name = 'LayerRefused';
+}

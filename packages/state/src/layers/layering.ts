@@ -1,0 +1,151 @@
+import { type Digest, err, ok, type Result } from '@signalbox/model';
+import type { ContentStore } from '../filesystem/content-store.ts';
+import type { HostFiles } from '../filesystem/host-files.ts';
+import { reasonOf } from '../filesystem/host-restore.ts';
+import type { DirectoryNode } from '../filesystem/tree.ts';
+import type { UndoLog } from '../filesystem/undo-log.ts';
+import { conflict, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
+import { type AppliedChanges, type ApplyResult, applyChanges } from './apply-changes.ts';
+import { type ChangeImages, keepImages } from './change-images.ts';
+import {
+  changedSinceShown,
+  changesUnknown,
+  chosenChanges,
+  type HeldChanges,
+  type HeldChoice,
+  heldIn,
+  holdChanges,
+} from './held-changes.ts';
+import type { Layer, Layers, NoLayerError } from './layer.ts';
+import type { ChangeSet, LayerChange } from './layer-change.ts';
+import { readChanges } from './read-changes.ts';
+
+/** A call whose changes are applied. */
+export interface LayerCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly startedAt: number;
+  /** The log that will say that it succeeded; null where none is kept. */
+  readonly checkpoints: string | null;
+}
+
+export interface LayerApplied {
+  readonly kind: 'applied';
+  readonly images: ChangeImages;
+  readonly applied: AppliedChanges;
+}
+
+export type LayerResult =
+  | LayerApplied
+  | { readonly kind: 'held'; readonly held: HeldChanges }
+  | { readonly kind: 'failed'; readonly error: StateError };
+
+/** Calls on layers of one directory. The lock of the root is held by whoever applies, not by whoever runs. */
+export interface Layering {
+  open(): Promise<Result<Layer, NoLayerError>>;
+  /** No further layer of this directory is tried. */
+  refuse(reason: string): void;
+  /** Applies what was written on a layer; or holds it, where somebody else changed the same. */
+  settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
+  held(callId: string): HeldChanges | undefined;
+  /** Does what a person chose about held changes. Refused where the root is not as it was shown any more. */
+  settleHeld(
+    callId: string,
+    choice: HeldChoice,
+    call: Pick<LayerCall, 'startedAt' | 'checkpoints'>,
+  ): Promise<Result<LayerApplied | { readonly kind: 'dropped' }, StateError | ReturnType<typeof changesUnknown>>>;
+}
+
+export interface LayeringOptions {
+  readonly root: string;
+  readonly layers: Layers;
+  readonly files: HostFiles;
+  readonly store: ContentStore;
+  readonly undoLog: UndoLog;
+  /** Names of directories that tools fill and that can be made again. */
+  readonly refillable: ReadonlySet<string>;
+  keep(tree: DirectoryNode): Promise<Digest>;
+  /** Told of every path that changed. */
+  touched(paths: readonly string[]): void;
+}
+
+export function createLayering(options: LayeringOptions): Layering {
+  const { root, layers, files, store, undoLog } = options;
+  const keyOf = (callId: string) => `${root}\n${callId}`;
+
+  async function apply(
+    layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
+    changes: readonly LayerChange[],
+    call: LayerCall,
+  ): Promise<LayerApplied | Exclude<ApplyResult, { kind: 'applied' }>> {
+    const place = { root, upper: `${layer.directory}/upper` };
+    let images: ChangeImages;
+    let before: Digest;
+    try {
+      images = await keepImages(place, changes, { store, refillable: options.refillable });
+      before = await options.keep(images.before);
+      await options.keep(images.after);
+    } catch (cause) {
+      return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
+    }
+    const { id, tool, startedAt, checkpoints } = call;
+    const applied = await applyChanges({
+      ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt } },
+      ...{ before, checkpoints, files, undoLog },
+    });
+    options.touched(changes.map(({ path }) => path));
+    return applied.kind === 'applied' ? { ...applied, images } : applied;
+  }
+
+  return {
+    open: () => layers.open(root),
+    refuse: reason => layers.refuse(root, reason),
+    async settle(layer, call) {
+      const view = layer.view();
+      if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
+      let set: ChangeSet;
+      try {
+        set = readChanges(layer, view);
+      } catch (cause) {
+        return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
+      }
+      layer.leave();
+      const hold = async (conflicted: ChangeSet): Promise<LayerResult> => {
+        const { id, tool } = call;
+        const held = await holdChanges(layer, { id, key: keyOf(id), tool }, conflicted, { files, store });
+        return { kind: 'held', held };
+      };
+      try {
+        if (set.conflicts.length > 0) return await hold(set);
+        const done = await apply(layer, set.changes, call);
+        if (done.kind !== 'changed') return done;
+        // Somebody was faster than a step: nothing is applied, and the set is as it was.
+        return await hold({ changes: set.changes, conflicts: [{ path: done.path, of: done.path, theirs: 'changed' }] });
+      } catch (cause) {
+        return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
+      }
+    },
+    held: callId => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId)),
+    async settleHeld(callId, choice, facts) {
+      const held = heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
+      if (held === undefined) return err(changesUnknown(callId));
+      const directory = `${layers.home}/${held.layer}`;
+      if (choice === 'drop') {
+        layers.remove(held.layer);
+        return ok({ kind: 'dropped' });
+      }
+      const moved = changedSinceShown(held);
+      if (moved.length > 0) return err(conflict(moved));
+      const layer = { id: held.layer, root, directory, place: held.place };
+      const { tool } = held.call;
+      const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });
+      if (done.kind === 'changed') return err(conflict([done.path]));
+      if (done.kind === 'failed') return err(done.error);
+      const finish = async () => {
+        await done.applied.finish();
+        layers.remove(held.layer);
+      };
+      return ok({ kind: 'applied', images: done.images, applied: { ...done.applied, finish } });
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import * as fs from 'node:fs';
+import { isWithin } from '../filesystem/path-locks.ts';
+
+/** The mount points of this process, in the order in which they were mounted. Empty where there is no such table. */
+export function mountPoints(table = readTable()): readonly string[] {
+  return table.split('\n').flatMap(line => {
+    // id parent major:minor root mount-point options …
+    const point = line.split(' ')[4];
+    return point === undefined ? [] : [unescaped(point)];
+  });
+}
+
+/** The mount point that holds a path: absolute, with links resolved. */
+export function mountPointOf(path: string, points = mountPoints()): string {
+  return points.filter(point => isWithin(path, point)).reduce((a, b) => (b.length > a.length ? b : a), '/');
+}
+
+/** The mount points inside a directory, the directory itself not among them. */
+export function mountsInside(directory: string, points = mountPoints()): readonly string[] {
+  return points.filter(point => point !== directory && isWithin(point, directory));
+}
+
+function readTable(): string {
+  try {
+    return fs.readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The kernel writes spaces, tabs, newlines and backslashes as octal numbers. */
+function unescaped(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

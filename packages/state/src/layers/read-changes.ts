@@ -1,0 +1,288 @@
+import * as fs from 'node:fs';
+import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { joined } from '../filesystem/tree.ts';
+import type { Layer } from './layer.ts';
+import {
+  type ChangeSet,
+  identityOf,
+  kindOf,
+  type LayerChange,
+  type LayerConflict,
+  sameAttributesOf,
+} from './layer-change.ts';
+
+/**
+ * What was written on a layer, next to what is in its root now. Costs what the changes cost, not what the tree does.
+ *
+ * 1. An entry that is equal to what is in the root is no change.
+ * 2. Whatever in the root would be replaced or removed must be older than the layer; else it is a conflict.
+ * 3. A directory on the way must be the one that the layer was over. The layer shows the inode of what a copy was made of;
+ *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
+ * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
+ * 5. What belongs together conflicts together: a database and its log, the parts of a git repository.
+ */
+export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, view: string): ChangeSet {
+  const reading = new Reading(layer, view);
+  reading.start();
+  return { changes: reading.ordered(), conflicts: reading.conflicts };
+}
+
+type Stat = fs.BigIntStats;
+
+class Reading {
+  readonly conflicts: LayerConflict[] = [];
+  private readonly removes: LayerChange[] = [];
+  private readonly makes: LayerChange[] = [];
+  private readonly puts: LayerChange[] = [];
+  private readonly attributes: LayerChange[] = [];
+  private readonly root: string;
+  private readonly upper: string;
+  private readonly view: string;
+  private readonly since: bigint;
+  /** Whether the layer shows of what each copy was made. */
+  private readonly showsOrigins: boolean;
+
+  constructor({ root, directory, since }: Pick<Layer, 'root' | 'directory' | 'since'>, view: string) {
+    this.root = root;
+    this.upper = `${directory}/upper`;
+    this.view = view;
+    this.since = since;
+    this.showsOrigins = statOf(this.upper)?.dev === statOf(root)?.dev;
+  }
+
+  start(): void {
+    const [above, below] = [statOf(this.upper), statOf(this.root)];
+    if (above === undefined || below === undefined) throw new Error('the layer or its root is gone');
+    this.directoryAttributes('', above, below);
+    this.inside('', below);
+  }
+
+  /** What goes away leaves first, deep or not; directories are made from the top, and get their attributes at the end. */
+  ordered(): readonly LayerChange[] {
+    return [...this.removes, ...this.makes, ...this.puts, ...this.attributes.toReversed()];
+  }
+
+  /** The entries of a directory of the upper one. `below` is what the root has there: undefined where it is new. */
+  private inside(path: string, below: Stat | undefined): void {
+    this.makeReadable(path);
+    if (below !== undefined && !isReadable(`${this.root}/${path}`)) {
+      this.conflict(path, 'unreadable');
+      return;
+    }
+    for (const name of namesIn(`${this.upper}/${path}`)) {
+      const at = joined(path, name);
+      const above = statOf(`${this.upper}/${at}`);
+      if (above === undefined) continue;
+      const there = below === undefined ? undefined : statOf(`${this.root}/${at}`);
+      if (isWhiteout(above)) this.removed(at, there);
+      else if (above.isDirectory()) this.directory(at, above, there, below);
+      else if (kindOf(above) !== 'other') this.file(at, above, there, below);
+    }
+  }
+
+  /** A directory that its owner may not look into is opened on the layer; the mode that it is to get is known already. */
+  private makeReadable(path: string): void {
+    if (!isReadable(`${this.upper}/${path}`)) fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
+  }
+
+  private directory(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
+    if (there?.isDirectory() !== true) {
+      if (there !== undefined) {
+        if (!this.isOlder(there)) this.conflict(path, 'created');
+        this.removes.push({ op: 'remove', path, was: identityOf(there) });
+      } else if (parent !== undefined && this.wasThere(path, above, parent)) this.conflict(path, 'deleted');
+      this.makes.push({ op: 'make', path, now: identityOf(above) });
+      this.inside(path, undefined);
+      return;
+    }
+    const relation = this.relation(path, above, there, parent);
+    if (relation === 'moved') this.conflict(path, 'moved');
+    if (relation === 'copied' || relation === 'made-again') this.directoryAttributes(path, above, there);
+    if (relation === 'made-again') {
+      for (const name of namesIn(`${this.root}/${path}`)) {
+        const at = joined(path, name);
+        if (statOf(`${this.upper}/${at}`) === undefined) this.removed(at, statOf(`${this.root}/${at}`));
+      }
+    }
+    this.inside(path, there);
+  }
+
+  /** What a directory of the layer is to the one that is at its path in the root now. */
+  private relation(
+    path: string,
+    above: Stat,
+    there: Stat,
+    parent: Stat | undefined,
+  ): 'copied' | 'made-again' | 'both-made' | 'moved' {
+    if (this.showsOrigins) {
+      const shown = statOf(`${this.view}/${path}`);
+      if (shown === undefined) return 'moved';
+      if (shown.ino === there.ino) return 'copied';
+      if (shown.ino !== above.ino) return 'moved';
+      if (this.isOlder(there)) return 'made-again';
+      return there.birthtimeNs >= this.since ? 'both-made' : 'moved';
+    }
+    if (!this.isOlder(there) && parent !== undefined && !this.isOlder(parent)) return 'moved';
+    return this.hidesOld(path) ? 'made-again' : 'copied';
+  }
+
+  /** Whether something that was in a directory when the layer began is not seen on the layer, and was not deleted by name. */
+  private hidesOld(path: string): boolean {
+    for (const name of namesIn(`${this.root}/${path}`)) {
+      const at = joined(path, name);
+      const there = statOf(`${this.root}/${at}`);
+      if (there === undefined || !this.isOlder(there) || statOf(`${this.upper}/${at}`) !== undefined) continue;
+      return statOf(`${this.view}/${at}`) === undefined;
+    }
+    return false;
+  }
+
+  private file(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
+    const now = identityOf(above);
+    let was = there === undefined ? null : identityOf(there);
+    if (there === undefined) {
+      // A file that was deleted cannot be told from one that was never there: it comes back, and nothing is lost by that.
+      const isMoved = this.showsOrigins && parent !== undefined && this.wasThere(path, above, parent);
+      if (isMoved) this.conflict(path, 'moved');
+    } else if (there.isDirectory()) {
+      this.removed(path, there);
+      was = null;
+    } else if (this.isEqual(path, above, there)) return;
+    else if (!this.isOlder(there)) this.conflict(path, 'changed');
+    this.puts.push({ op: 'put', path, now, was });
+    this.companions(path);
+  }
+
+  /** Whether a copy in the upper directory is one of something that was in the root. */
+  private wasThere(path: string, above: Stat, parent: Stat): boolean {
+    if (!this.showsOrigins) return !this.isOlder(parent);
+    const shown = statOf(`${this.view}/${path}`);
+    return shown !== undefined && shown.ino !== above.ino;
+  }
+
+  private removed(path: string, there: Stat | undefined): void {
+    if (there === undefined) return;
+    for (const at of this.newerBelow(path, there)) this.conflict(at, 'changed', path);
+    this.removes.push({ op: 'remove', path, was: identityOf(there) });
+    this.companions(path);
+  }
+
+  private *newerBelow(path: string, stat: Stat): Generator<string> {
+    if (!this.isOlder(stat)) yield path;
+    if (!stat.isDirectory()) return;
+    if (!isReadable(`${this.root}/${path}`)) {
+      this.conflict(path, 'unreadable');
+      return;
+    }
+    for (const name of namesIn(`${this.root}/${path}`)) {
+      const at = joined(path, name);
+      const own = statOf(`${this.root}/${at}`);
+      if (own !== undefined) yield* this.newerBelow(at, own);
+    }
+  }
+
+  private directoryAttributes(path: string, above: Stat, there: Stat): void {
+    const [now, was] = [identityOf(above), identityOf(there)];
+    // Where we may not give files away, the copy of a directory of somebody else's is ours: that is no change.
+    const wanted = isRootUser() ? now : { ...now, uid: was.uid, gid: was.gid };
+    if (sameAttributesOf(wanted, was)) return;
+    if (!this.isOlder(there)) this.conflict(path, 'changed');
+    this.attributes.push({ op: 'attributes', path, now: wanted, was });
+  }
+
+  private companions(path: string): void {
+    for (const at of companionsOf(path)) {
+      const there = statOf(`${this.root}/${at}`);
+      if (there !== undefined && !this.isOlder(there) && !this.isUnchanged(at, there))
+        this.conflict(at, 'changed', path);
+    }
+  }
+
+  /** Whether the layer itself has the same there: then both did the same. */
+  private isUnchanged(path: string, there: Stat): boolean {
+    const above = statOf(`${this.upper}/${path}`);
+    return above !== undefined && !isWhiteout(above) && this.isEqual(path, above, there);
+  }
+
+  private isEqual(path: string, above: Stat, there: Stat): boolean {
+    const [now, was] = [identityOf(above), identityOf(there)];
+    if (now.kind !== was.kind) return false;
+    if (now.kind === 'pipe') return now.mode === was.mode;
+    const [own, other] = [osPath(`${this.upper}/${path}`), osPath(`${this.root}/${path}`)];
+    if (now.kind === 'link') {
+      return fs.readlinkSync(own, { encoding: 'buffer' }).equals(fs.readlinkSync(other, { encoding: 'buffer' }));
+    }
+    // A time that was set is a change like any other, unless somebody else wrote the same meanwhile.
+    if (!sameAttributesOf(now, was) || (now.mtime !== was.mtime && this.isOlder(there))) return false;
+    return now.size === was.size && sameBytes(own, other);
+  }
+
+  private isOlder(stat: Stat): boolean {
+    return stat.ctimeNs < this.since;
+  }
+
+  private conflict(path: string, theirs: LayerConflict['theirs'], of = path): void {
+    if (!this.conflicts.some(one => one.path === path && one.of === of)) this.conflicts.push({ path, theirs, of });
+  }
+}
+
+/** A deletion, as the overlay writes it down. */
+function isWhiteout(stat: Stat): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0n;
+}
+
+/** Paths that are part of the same thing as this one. */
+export function companionsOf(path: string): readonly string[] {
+  const database = /^(.*?)(?:-wal|-shm|-journal)?$/s.exec(path)?.[1] ?? path;
+  const logs = ['-wal', '-shm', '-journal'].map(suffix => database + suffix);
+  const git = /^((?:.*\/)?\.git)\/(?:HEAD|index|packed-refs|refs\/.*)$/s.exec(path)?.[1];
+  const repository = git === undefined ? [] : [`${git}/HEAD`, `${git}/index`, `${git}/packed-refs`];
+  return [...(database === path ? [] : [database]), ...logs, ...repository].filter(at => at !== path);
+}
+
+const CHUNK = 1 << 20;
+
+function sameBytes(a: string | Buffer, b: string | Buffer): boolean {
+  const [left, right] = [fs.openSync(a, 'r'), fs.openSync(b, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)];
+  try {
+    const length = Math.min(CHUNK, fs.fstatSync(left).size + 1);
+    const [own, other] = [Buffer.allocUnsafe(length), Buffer.allocUnsafe(length)];
+    for (;;) {
+      const [read, there] = [fs.readSync(left, own), fs.readSync(right, other)];
+      if (read !== there || !own.subarray(0, read).equals(other.subarray(0, there))) return false;
+      if (read === 0) return true;
+    }
+  } finally {
+    fs.closeSync(left);
+    fs.closeSync(right);
+  }
+}
+
+function statOf(path: string): Stat | undefined {
+  try {
+    return fs.lstatSync(osPath(path), { bigint: true, throwIfNoEntry: false });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw cause;
+  }
+}
+
+function namesIn(path: string): readonly string[] {
+  const names = fs.readdirSync(osPath(path));
+  if (!names.some(name => name.includes('\ufffd'))) return names;
+  return fs.readdirSync(osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
+}
+
+function isReadable(directory: string): boolean {
+  if (isRootUser()) return true;
+  try {
+    fs.accessSync(osPath(directory), fs.constants.R_OK | fs.constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isRootUser(): boolean {
+  return process.geteuid?.() === 0;
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import * as fs from 'node:fs';
+import { type Digest, err, ok, type Result } from '@signalbox/model';
+import type { CallChanges, Leaf } from '../checkpoints/call-changes.ts';
+import { ContentFault, type ContentStore, streamDigest } from '../filesystem/content-store.ts';
+import { type HostFiles, removeTree } from '../filesystem/host-files.ts';
+import { reasonOf } from '../filesystem/host-restore.ts';
+import { isWithin } from '../filesystem/path-locks.ts';
+import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { joined } from '../filesystem/tree.ts';
+import type { UndoLog } from '../filesystem/undo-log.ts';
+import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
+import { applyChanges, applyName } from './apply-changes.ts';
+import { at, parentOf } from './apply-steps.ts';
+import type { Layer } from './layer.ts';
+import type { Identity, LayerChange } from './layer-change.ts';
+
+export interface UndoChangesOptions {
+  readonly root: string;
+  readonly place: Layer['place'];
+  readonly changes: CallChanges;
+  /** Names the undo in the records of what is under way. */
+  readonly id: string;
+  readonly store: ContentStore;
+  readonly files: HostFiles;
+  readonly undoLog: UndoLog;
+  readonly dryRun?: boolean;
+}
+
+export interface UndoneChanges {
+  /** What was not as it should be, and is now. */
+  readonly paths: readonly string[];
+  /** What could not be brought back: it was never kept. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Brings back what calls changed, path by path, whole or not at all. A path that is neither as the calls left it nor as it
+ * should be is a conflict, and so is anything that somebody put into a directory that is to go: then nothing is changed.
+ */
+export async function undoChanges(options: UndoChangesOptions): Promise<Result<UndoneChanges, StateError>> {
+  const { root, changes, files } = options;
+  const looked = await lookedAt(root, changes);
+  if (looked.conflicts.length > 0) return err(conflict(looked.conflicts));
+  const { wanted, lost } = looked;
+  const paths = wanted.map(({ path }) => path);
+  if (options.dryRun === true || wanted.length === 0) return ok({ paths, lost });
+  const id = randomUUID();
+  const directory = `${root}/${applyName(id)}`;
+  try {
+    files.mkdir(directory, 0o700);
+    const inverse = await staged(options, directory, wanted);
+    const result = await applyChanges({
+      layer: { id, root, directory, place: options.place },
+      changes: inverse,
+      call: { id: options.id, key: `${root}\n${options.id}`, tool: 'undo', startedAt: files.now() },
+      before: null,
+      ...{ checkpoints: null, files, undoLog: options.undoLog },
+    });
+    if (result.kind === 'failed') return err(result.error);
+    if (result.kind === 'changed') return err(conflict([result.path]));
+    await result.applied.finish();
+    return ok({ paths, lost });
+  } catch (cause) {
+    if (cause instanceof ContentFault) return err(cause.error);
+    return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+  } finally {
+    removeTree(files, directory);
+  }
+}
+
+interface Wanted {
+  readonly path: string;
+  readonly before: Leaf | undefined;
+  readonly there: Identity | undefined;
+}
+
+async function lookedAt(root: string, changes: CallChanges) {
+  const wanted: Wanted[] = [];
+  const lost: string[] = [];
+  const conflicts: string[] = [];
+  for (const [path, { before, after }] of changes) {
+    const full = path === '' ? root : `${root}/${path}`;
+    const there = at(full);
+    if (before?.kind === 'special' || before?.kind === 'opaque') {
+      lost.push(path);
+      continue;
+    }
+    if (await isAs(full, there, before)) continue;
+    if (await isAs(full, there, after)) wanted.push({ path, before, there });
+    else conflicts.push(path);
+  }
+  for (const { path, before, there } of wanted) {
+    if (before !== undefined || there?.kind !== 'directory') continue;
+    for (const name of namesIn(`${root}/${path}`))
+      if (!changes.has(joined(path, name))) conflicts.push(joined(path, name));
+  }
+  return { wanted, lost, conflicts };
+}
+
+/** Whether what is on disk is what a leaf tells. Of a directory, only itself is asked. */
+async function isAs(full: string, there: Identity | undefined, leaf: Leaf | undefined): Promise<boolean> {
+  if (there === undefined || leaf === undefined) return there === undefined && leaf === undefined;
+  switch (leaf.kind) {
+    case 'directory':
+      return there.kind === 'directory' && there.mode === leaf.mode;
+    case 'link':
+      return there.kind === 'link' && linkTarget(full) === leaf.target;
+    case 'file': {
+      if (there.kind !== 'file' || there.mode !== leaf.mode || Number(there.size) !== leaf.size) return false;
+      if (leaf.digest !== null) return (await digestOf(full)) === leaf.digest;
+      const { stamp } = leaf;
+      return stamp?.ino === Number(there.ino) && stamp.mtimeMs === Number(there.mtime) / 1e6;
+    }
+    case 'special':
+      return there.kind === 'pipe' || there.kind === 'other';
+    case 'opaque':
+      return there.kind === 'directory';
+  }
+}
+
+/** The changes that bring everything back, with what they put in the directory's `upper`. */
+async function staged(
+  { files, store }: UndoChangesOptions,
+  directory: string,
+  wanted: readonly Wanted[],
+): Promise<readonly LayerChange[]> {
+  const removes: LayerChange[] = [];
+  const makes: LayerChange[] = [];
+  const puts: LayerChange[] = [];
+  const attributes: LayerChange[] = [];
+  for (const { path, before, there } of wanted.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    const isGone = removes.some(one => isWithin(path, one.path));
+    const stays =
+      before?.kind === there?.kind ||
+      (before !== undefined && before.kind !== 'directory' && there?.kind !== 'directory');
+    if (there !== undefined && !stays && !isGone) removes.push({ op: 'remove', path, was: there });
+    if (before === undefined) continue;
+    if (before.kind === 'directory') {
+      const now = { ...DIRECTORY, mode: before.mode, uid: before.uid, gid: before.gid };
+      if (there?.kind === 'directory') attributes.push({ op: 'attributes', path, now, was: there });
+      else makes.push({ op: 'make', path, now });
+      continue;
+    }
+    const copy = `${directory}/upper/${path}`;
+    makeParents(files, `${directory}/upper`, path);
+    await write(files, store, copy, before);
+    const now = at(copy);
+    if (now === undefined) throw new Error(`${path} could not be staged`);
+    puts.push({ op: 'put', path, now, was: there === undefined || !stays ? null : there });
+  }
+  return [...removes, ...makes, ...puts, ...attributes];
+}
+
+const DIRECTORY = { kind: 'directory', ino: '', mtime: '', size: '' } as const;
+
+async function write(files: HostFiles, store: ContentStore, path: string, leaf: Leaf): Promise<void> {
+  if (leaf.kind === 'link') return files.symlink(leaf.target, path);
+  if (leaf.kind !== 'file' || leaf.digest === null) throw new Error(`${path} was never kept`);
+  const writer = files.create(path, 0o600);
+  try {
+    for await (const chunk of store.read(leaf.digest)) writer.write(chunk);
+  } finally {
+    writer.close();
+  }
+  if (process.geteuid?.() === 0) files.chown(path, leaf.uid, leaf.gid);
+  files.chmod(path, leaf.mode);
+}
+
+function makeParents(files: HostFiles, upper: string, path: string): void {
+  const missing: string[] = [];
+  for (let parent = parentOf(path); at(`${upper}/${parent}`) === undefined; parent = parentOf(parent)) {
+    missing.unshift(parent);
+    if (parent === '') break;
+  }
+  for (const parent of missing) files.mkdir(parent === '' ? upper : `${upper}/${parent}`, 0o700);
+}
+
+async function digestOf(path: string): Promise<Digest> {
+  const running = streamDigest();
+  for await (const chunk of fs.createReadStream(osPath(path))) running.update(chunk as Uint8Array);
+  return running.digest();
+}
+
+function linkTarget(path: string): string {
+  return nameFromBytes(fs.readlinkSync(osPath(path), { encoding: 'buffer' }));
+}
+
+function namesIn(path: string): readonly string[] {
+  return fs.readdirSync(osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
+}

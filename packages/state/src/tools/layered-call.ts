@@ -1,0 +1,132 @@
+import { failure } from '@signalbox/model';
+import type { FilesystemSnapshot } from '../filesystem/filesystem.ts';
+import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
+import { shownPath } from '../filesystem/path-name.ts';
+import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
+import type { HeldChanges } from '../layers/held-changes.ts';
+import { type LayerEntry, LayerRefused } from '../layers/layer.ts';
+import type { LayerApplied, Layering } from '../layers/layering.ts';
+import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
+import type { ExecutionState } from '../snapshots/execution-state.ts';
+import { type CallCheckpoints, warned } from './call-checkpoints.ts';
+import type { Verdict } from './call-verdict.ts';
+import type { HandlerEnd } from './handler-run.ts';
+import type { AnyTool } from './tool.ts';
+import type { ProviderToolCall } from './tool-runner.ts';
+
+/** What a call on a layer needs of the runner. */
+export interface LayeredCallOptions {
+  readonly state: ExecutionState;
+  readonly locks: PathLocks;
+  readonly lockPath: string;
+  readonly layering: Layering;
+  readonly checkpoints: CallCheckpoints;
+  readonly signal: AbortSignal | undefined;
+  handle(layer: LayerEntry): Promise<HandlerEnd>;
+  judge(end: HandlerEnd): Verdict;
+  /** The changes of the session become everybody's. */
+  commit(verdict: Verdict): Verdict;
+  notLocked(error: LockError): Verdict;
+}
+
+/**
+ * A call that works on a layer of its root. Undefined where it could not, and nothing was run.
+ *
+ * 1. Nothing in the root changes while it runs, and nobody has to wait for it.
+ * 2. Unless it succeeds, its layer is dropped, and that is all.
+ * 3. If it succeeds, its changes are applied whole, under the root's lock; or they are held for a person to decide.
+ */
+export async function runOnLayer(
+  call: ProviderToolCall,
+  tool: AnyTool,
+  options: LayeredCallOptions,
+): Promise<Verdict | undefined> {
+  const { state, layering, checkpoints } = options;
+  const opened = await layering.open();
+  if (!opened.ok) return undefined;
+  const layer = opened.value;
+  const startedAt = state.clock.now();
+  let isHeld = false;
+  try {
+    const end = await options.handle(layer.entry);
+    if (end.kind === 'threw' && end.cause instanceof LayerRefused) {
+      layering.refuse(end.cause.message);
+      return undefined;
+    }
+    const verdict = options.judge(end);
+    if (!verdict.succeeded) return await ended(dropped(verdict), null);
+    const lock = await options.locks.acquire(options.lockPath, 'exclusive', options.signal);
+    if (!lock.ok) return options.notLocked(lock.error);
+    try {
+      const result = await layering.settle(layer, {
+        ...{ id: call.id, tool: tool.name, startedAt },
+        checkpoints: state.checkpoints?.file ?? null,
+      });
+      if (result.kind === 'failed') return await ended(options.judge({ kind: 'threw', cause: result.error }), null);
+      if (result.kind === 'held') {
+        isHeld = true;
+        return await ended(heldVerdict(call, result.held), null);
+      }
+      return await concluded(result, verdict);
+    } finally {
+      lock.value();
+    }
+  } finally {
+    if (isHeld) layer.leave();
+    else layer.drop();
+  }
+
+  async function concluded(result: LayerApplied, succeeded: Verdict): Promise<Verdict> {
+    const verdict = options.commit(succeeded);
+    if (!verdict.succeeded) {
+      const back = await result.applied.takeBack();
+      return ended(back.ok ? dropped(verdict) : withRollback(verdict, { kind: 'failed', error: back.error }), null);
+    }
+    const recorded = await ended(verdict, result);
+    await result.applied.finish();
+    return result.applied.late.reduce(
+      (told, { path }) => warned(told, `someone wrote to ./${shownPath(path)} while it was replaced`),
+      recorded,
+    );
+  }
+
+  async function ended(verdict: Verdict, result: LayerApplied | null): Promise<Verdict> {
+    const pre = await before({ tree: result?.images.before ?? NOTHING_KNOWN });
+    return checkpoints.after(call, tool, pre, verdict, result === null ? {} : { files: { tree: result.images.after } });
+  }
+
+  async function before(files: FilesystemSnapshot): Promise<CompositeSnapshot | null> {
+    const metadata = { toolCallId: call.id, toolName: tool.name, phase: 'pre_tool' as const };
+    const pre = await state.snapshot({ tag: `pre:${call.id}`, metadata, files });
+    return pre.ok ? pre.value : null;
+  }
+}
+
+/** A tree of which nothing is told. */
+export const NOTHING_KNOWN = { ...EMPTY_DIRECTORY, partial: true as const };
+
+function dropped(verdict: Verdict): Verdict {
+  return withRollback(verdict, { kind: 'dropped' });
+}
+
+function withRollback(
+  verdict: Verdict,
+  rollback: Extract<Verdict['outcome'], { status: 'failed' }>['rollback'],
+): Verdict {
+  if (verdict.outcome.status !== 'failed') return verdict;
+  return { ...verdict, outcome: { ...verdict.outcome, rollback } };
+}
+
+const SHOWN = 10;
+
+function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
+  const paths = [...new Set(held.conflicts.map(({ path }) => path))];
+  const named = paths.slice(0, SHOWN).map(path => `./${shownPath(path)}`);
+  const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
+  const error = failure('tool/conflict', {
+    message: `call ${call.id} of ${call.name} succeeded, but someone else changed ${named.join(', ')}${more} meanwhile, so nothing of it was applied`,
+    suggestion: 'Its changes are kept until a person decides about them.',
+    details: { paths: named, total: paths.length },
+  });
+  return { outcome: { status: 'failed', error, rollback: { kind: 'held', held } }, succeeded: false, deadline: false };
+}
