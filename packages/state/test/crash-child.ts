@@ -7,8 +7,6 @@ import {
   createPathLocks,
   defineTool,
   fail,
-  type HostFiles,
-  nodeHostFiles,
   openHostContentStore,
   openHostFilesystem,
   openHostUndoLog,
@@ -17,6 +15,7 @@ import {
   succeed,
 } from '../src/index.ts';
 import { createTestRunner, createTestState, must } from './builders.ts';
+import { crashing } from './crashing-files.ts';
 
 const [directory = '', scenario = '', at = '0', when = 'before'] = process.argv.slice(2);
 const root = `${directory}/root`;
@@ -64,42 +63,4 @@ function changeEverything(): void {
   fs.rmdirSync(`${root}/empty`);
   fs.writeFileSync(`${root}/empty`, 'a file now');
   fs.writeFileSync(`${root}/locked/inner`, 'changed');
-}
-
-function crashing(target: number, before: boolean): { port: HostFiles; count(): number } {
-  let count = 0;
-  const crash = (now: boolean) => {
-    if (now && count === target) {
-      process.kill(process.pid, 'SIGKILL');
-      for (;;);
-    }
-  };
-  const wrap =
-    <A extends unknown[], R>(work: (...args: A) => R) =>
-    (...args: A): R => {
-      count++;
-      crash(before);
-      const result = work(...args);
-      if (result instanceof Promise) {
-        const mine = count;
-        return result.then(value => {
-          if (mine === target) {
-            count = target;
-            crash(!before);
-          }
-          return value;
-        }) as R;
-      }
-      crash(!before);
-      return result;
-    };
-  const { now, create, append, ...rest } = nodeHostFiles;
-  const writer = (open: HostFiles['create']) => (path: string, mode: number) => {
-    const own = open(path, mode);
-    return { write: wrap((chunk: Uint8Array) => own.write(chunk)), close: () => own.close() };
-  };
-  const wrapped = Object.fromEntries(Object.entries(rest).map(([name, work]) => [name, wrap(work as () => unknown)]));
-  // Every member of the port is either wrapped here or named before.
-  const port = { ...wrapped, now, create: wrap(writer(create)), append: wrap(writer(append)) } as unknown as HostFiles;
-  return { port, count: () => count };
 }

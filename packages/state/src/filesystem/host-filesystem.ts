@@ -188,7 +188,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     async undo(changes, how) {
       const { dev, ino } = fs.lstatSync(root, { bigint: true });
       const place = { dev: String(dev), ino: String(ino) };
-      const undone = await undoChanges({ root, place, changes, store, files, undoLog, ...how });
+      const home = options.layers?.home ?? `${options.dataDirectory ?? root}/layers`;
+      const undone = await undoChanges({ root, place, home, changes, store, files, undoLog, ...how });
       for (const path of changes.keys()) dirty.add(path);
       return undone;
     },

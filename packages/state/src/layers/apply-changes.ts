@@ -62,26 +62,8 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
   const isNear = sharesMount(layer.root, layer.directory);
   const staging = isNear ? layer.directory : `${layer.root}/${applyName(layer.id)}`;
   const place: ApplyPlace = { files, root: layer.root, staging };
-  let steps: readonly ApplyStep[];
-  try {
-    const staged = isNear ? new Map<string, string>() : copyNear(files, layer, staging, changes);
-    const from = (path: string) => (isNear ? `upper/${path}` : (staged.get(path) ?? path));
-    steps = planSteps(isNear ? changes : withCopies(changes, staging, staged), from, path => {
-      const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
-      return stat === undefined ? undefined : attributesOf(identityOf(stat));
-    });
-    await syncContents(files, place, steps);
-  } catch (cause) {
-    if (!isNear) removeTree(files, staging);
-    return failed(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
-  }
-
-  const abandon = async () => {
-    await undoLog.remove(call.key);
-    if (!isNear) removeTree(files, staging);
-  };
-  try {
-    await undoLog.put({
+  const put = (steps: readonly ApplyStep[]) =>
+    undoLog.put({
       version: 1,
       ...{ id: call.key, callId: call.id, tool: call.tool, startedAt: call.startedAt },
       work: {
@@ -89,6 +71,23 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
         ...{ steps: [...steps], before: options.before, checkpoints: options.checkpoints },
       },
     });
+  const abandon = async () => {
+    await undoLog.remove(call.key);
+    if (!isNear) removeTree(files, staging);
+  };
+
+  let steps: readonly ApplyStep[];
+  try {
+    // Copies in the root must be found by whoever starts next.
+    if (!isNear) await put([]);
+    const copies = isNear ? undefined : copyNear(files, layer, staging, changes);
+    const from = (path: string) => copies?.get(path) ?? `upper/${path}`;
+    steps = planSteps(copies === undefined ? changes : withCopies(changes, staging, copies), from, path => {
+      const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
+      return stat === undefined ? undefined : attributesOf(identityOf(stat));
+    });
+    await syncContents(files, place, steps);
+    await put(steps);
   } catch (cause) {
     await abandon().catch(() => {});
     return failed(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
@@ -134,7 +133,7 @@ export function lateWrites(place: ApplyPlace, steps: readonly ApplyStep[]): Appl
 }
 
 /** Where what is new lies while it is on its way into a root that is on another filesystem. */
-export function applyName(layer: string): string {
+function applyName(layer: string): string {
   return `.signalbox-apply-${layer}`;
 }
 

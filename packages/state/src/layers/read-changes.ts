@@ -35,6 +35,8 @@ class Reading {
   private readonly makes: LayerChange[] = [];
   private readonly puts: LayerChange[] = [];
   private readonly attributes: LayerChange[] = [];
+  /** Copies of files that are not at their path any more, by what they are copies of. */
+  private readonly origins = new Map<string, string>();
   private readonly root: string;
   private readonly upper: string;
   private readonly view: string;
@@ -55,6 +57,9 @@ class Reading {
     if (above === undefined || below === undefined) throw new Error('the layer or its root is gone');
     this.directoryAttributes('', above, below);
     this.inside('', below);
+    // What the command itself moved is a copy of something that it removed elsewhere.
+    const removed = new Set(this.removes.map(change => (change.op === 'remove' ? change.was.ino : '')));
+    for (const [path, origin] of this.origins) if (!removed.has(origin)) this.conflict(path, 'moved');
   }
 
   /** What goes away leaves first, deep or not; directories are made from the top, and get their attributes at the end. */
@@ -142,8 +147,9 @@ class Reading {
     let was = there === undefined ? null : identityOf(there);
     if (there === undefined) {
       // A file that was deleted cannot be told from one that was never there: it comes back, and nothing is lost by that.
-      const isMoved = this.showsOrigins && parent !== undefined && this.wasThere(path, above, parent);
-      if (isMoved) this.conflict(path, 'moved');
+      const origin = this.showsOrigins ? statOf(`${this.view}/${path}`)?.ino : undefined;
+      const mayBeMoved = origin !== undefined && origin !== above.ino && parent !== undefined && !this.isOlder(parent);
+      if (mayBeMoved) this.origins.set(path, String(origin));
     } else if (there.isDirectory()) {
       this.removed(path, there);
       was = null;

@@ -10,7 +10,7 @@ import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
-import { applyChanges, applyName } from './apply-changes.ts';
+import { applyChanges } from './apply-changes.ts';
 import { at, parentOf } from './apply-steps.ts';
 import type { Layer } from './layer.ts';
 import type { Identity, LayerChange } from './layer-change.ts';
@@ -18,6 +18,8 @@ import type { Identity, LayerChange } from './layer-change.ts';
 export interface UndoChangesOptions {
   readonly root: string;
   readonly place: Layer['place'];
+  /** Where what comes back is put together, outside of the root. */
+  readonly home: string;
   readonly changes: CallChanges;
   /** Names the undo in the records of what is under way. */
   readonly id: string;
@@ -46,9 +48,9 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   const paths = wanted.map(({ path }) => path);
   if (options.dryRun === true || wanted.length === 0) return ok({ paths, lost });
   const id = randomUUID();
-  const directory = `${root}/${applyName(id)}`;
+  const directory = `${options.home}/${id}`;
   try {
-    files.mkdir(directory, 0o700);
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
     const inverse = await staged(options, directory, wanted);
     const result = await applyChanges({
       layer: { id, root, directory, place: options.place },

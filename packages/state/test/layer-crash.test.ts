@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { must, temporaryDirectory, treeOf } from './builders.ts';
+import { hasLayers, openLayered } from './layered.ts';
+
+const SOAK = process.env.SIGNALBOX_SOAK === '1';
+const child = path.join(import.meta.dirname, 'layer-crash-child.ts');
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let base: string;
+beforeEach(() => {
+  directory = temporaryDirectory();
+  base = fs.realpathSync(directory.path);
+});
+afterEach(() => directory.remove());
+
+/** Everything that an apply has to deal with. */
+const SCRIPT = [
+  'echo changed > file; rm dir/gone; mkdir -p new/deep; echo new > new/deep/file; ln new/deep/file new/hard',
+  'rm link; mkdir link; rm -rf nested; mkdir nested; echo made > nested/again; rmdir empty; echo file > empty',
+  'chmod 700 dir; ln -s file dir/to; chmod u+w locked; echo changed > locked/inner; chmod u-w locked; mv odd even',
+].join('\n');
+
+function buildTree(): Record<string, string> {
+  const root = `${base}/root`;
+  if (fs.existsSync(`${root}/locked`)) fs.chmodSync(`${root}/locked`, 0o755);
+  fs.rmSync(root, { recursive: true, force: true });
+  fs.rmSync(`${base}/data`, { recursive: true, force: true });
+  for (const name of ['dir', 'nested/tree', 'empty', 'locked']) fs.mkdirSync(`${root}/${name}`, { recursive: true });
+  for (const name of ['file', 'dir/gone', 'nested/tree/leaf', 'locked/inner', 'odd']) {
+    fs.writeFileSync(`${root}/${name}`, 'original');
+  }
+  fs.symlinkSync('file', `${root}/link`);
+  fs.chmodSync(`${root}/locked`, 0o555);
+  return treeOf(root);
+}
+
+function run(scenario: 'apply' | 'undo', at: number, when: string) {
+  const ended = spawnSync('node', [child, base, scenario, String(at), when], {
+    encoding: 'utf8',
+    env: { ...process.env, SCRIPT },
+  });
+  if (ended.signal !== 'SIGKILL' && ended.status !== 0) throw new Error(ended.stderr);
+  return { isKilled: ended.signal === 'SIGKILL', lines: ended.stdout.trim().split('\n') };
+}
+
+/** What the next start finds and does. */
+async function restart() {
+  const place = await openLayered(base);
+  const recoveries = await place.recover();
+  expect(recoveries.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([]);
+  return { call: place.checkpoints.get('call-1'), again: await place.recover() };
+}
+
+/** All points, or an even sample of them and the last ones. */
+function points(count: number, sample: number): readonly number[] {
+  const all = Array.from({ length: count + 3 }, (_, index) => index + 1);
+  return SOAK ? all : all.filter(point => point % Math.ceil(count / sample) === 0 || point > count - 3);
+}
+
+describe.skipIf(!hasLayers)('a process that is killed', () => {
+  it.each(['before', 'after'])('[S77] %s any step of an apply leaves it applied whole or not at all', async when => {
+    const before = buildTree();
+    const count = Number(run('apply', 0, when).lines.at(-1));
+    const after = treeOf(`${base}/root`);
+    expect(after).not.toEqual(before);
+    const seen = { killed: 0, applied: 0, not: 0 };
+    for (const point of points(count, 12)) {
+      buildTree();
+      const { isKilled, lines } = run('apply', point, when);
+      const { call, again } = await restart();
+      const isApplied = call?.outcome === 'succeeded';
+      expect([point, treeOf(`${base}/root`)]).toEqual([point, isApplied ? after : before]);
+      // What was answered is there; what is not there is not said to be.
+      if (lines.includes('answered')) expect(isApplied).toBe(true);
+      expect(again).toEqual([]);
+      seen.killed += isKilled ? 1 : 0;
+      seen[isApplied ? 'applied' : 'not'] += 1;
+    }
+    expect(seen.killed).toBeGreaterThan(5);
+    expect(seen.applied).toBeGreaterThan(0);
+    expect(seen.not).toBeGreaterThan(0);
+  });
+
+  it.each(['before', 'after'])('[S77] [S79] %s any step of an undo leaves it done whole or not at all', async when => {
+    const before = buildTree();
+    run('apply', 0, when);
+    const after = treeOf(`${base}/root`);
+    const count = Number(run('undo', 0, when).lines.at(-1));
+    expect(treeOf(`${base}/root`)).toEqual(before);
+    let killed = 0;
+    for (const point of points(count, 8)) {
+      buildTree();
+      run('apply', 0, when);
+      killed += run('undo', point, when).isKilled ? 1 : 0;
+      await restart();
+      const now = treeOf(`${base}/root`);
+      expect([point, now]).toEqual([point, now['./file'] === before['./file'] ? before : after]);
+    }
+    expect(killed).toBeGreaterThan(3);
+  });
+
+  it('[S77] what somebody changed before the next start stays, and is named', async () => {
+    buildTree();
+    const place = await openLayered(base);
+    const { layering } = place.files;
+    const layer = must((await layering?.open()) ?? { ok: false, error: { message: 'no layer' } });
+    expect(layer.root).toBe(`${base}/root`);
+    layer.drop();
+    const count = Number(run('apply', 0, 'before').lines.at(-1));
+    let isShown = false;
+    for (let point = count; point > 0 && !isShown; point--) {
+      buildTree();
+      run('apply', point, 'before');
+      const pending = await openLayered(base);
+      if (
+        pending.checkpoints.get('call-1') !== undefined ||
+        fs.readFileSync(`${base}/root/file`, 'utf8') !== 'changed\n'
+      )
+        continue;
+      fs.writeFileSync(`${base}/root/file`, 'mine');
+      const [recovery] = await pending.recover();
+      expect(recovery?.outcome).toMatchObject({ kind: 'taken-back', left: ['file'] });
+      expect(fs.readFileSync(`${base}/root/file`, 'utf8')).toBe('mine');
+      isShown = true;
+    }
+    expect(isShown).toBe(true);
+  });
+});
