@@ -199,8 +199,18 @@ async function syncContents(files: HostFiles, place: ApplyPlace, steps: readonly
 
 async function syncDirectories(files: HostFiles, place: ApplyPlace, steps: readonly ApplyStep[]): Promise<void> {
   const parents = new Set(steps.flatMap(({ op, path }) => (op === 'attributes' ? [path] : [parentOf(path)])));
-  const present = [...parents].map(path => pathIn(place, path)).filter(path => at(path)?.kind === 'directory');
-  await syncMany(files, present, place.root);
+  // A directory that nobody may open any more cannot be synced by itself.
+  const open = [...parents].map(path => pathIn(place, path)).filter(path => isOpen(path));
+  await syncMany(files, open, place.root);
+}
+
+function isOpen(directory: string): boolean {
+  try {
+    fs.accessSync(osPath(directory), fs.constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function syncMany(files: HostFiles, paths: readonly string[], on: string): Promise<void> {

@@ -123,8 +123,15 @@ export function takeBackApply(place: ApplyPlace, steps: readonly ApplyStep[], do
   return left;
 }
 
-/** How many steps a process that died has done: steps are done in order, and most leave a mark. */
+/**
+ * How many steps a process that died has done, before they are taken back: steps are done in order, and most leave a mark.
+ * Takes back the attributes that come last.
+ */
 export function stepsDone(place: ApplyPlace, steps: readonly ApplyStep[]): number {
+  // What got its last attributes may not let itself be looked into.
+  for (const step of steps.slice(steps.findLastIndex(({ op }) => op !== 'attributes') + 1).toReversed()) {
+    takeBack(place, step, true);
+  }
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index] as ApplyStep;
     if (step.op === 'aside' && at(`${place.staging}/${step.as}`) !== undefined) return index + 1;

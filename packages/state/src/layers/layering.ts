@@ -77,6 +77,7 @@ export function createLayering(options: LayeringOptions): Layering {
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
     changes: readonly LayerChange[],
     call: LayerCall,
+    close = () => {},
   ): Promise<LayerApplied | Exclude<ApplyResult, { kind: 'applied' }>> {
     const place = { root, upper: `${layer.directory}/upper` };
     let images: ChangeImages;
@@ -87,6 +88,8 @@ export function createLayering(options: LayeringOptions): Layering {
       await options.keep(images.after);
     } catch (cause) {
       return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
+    } finally {
+      close();
     }
     const { id, tool, startedAt, checkpoints } = call;
     const applied = await applyChanges({
@@ -103,7 +106,7 @@ export function createLayering(options: LayeringOptions): Layering {
     async settle(layer, call) {
       const view = layer.view();
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
-      let set: ChangeSet;
+      let set: ReturnType<typeof readChanges>;
       try {
         set = readChanges(layer, view);
       } catch (cause) {
@@ -117,12 +120,14 @@ export function createLayering(options: LayeringOptions): Layering {
       };
       try {
         if (set.conflicts.length > 0) return await hold(set);
-        const done = await apply(layer, set.changes, call);
+        const done = await apply(layer, set.changes, call, set.close);
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is as it was.
         return await hold({ changes: set.changes, conflicts: [{ path: done.path, of: done.path, theirs: 'changed' }] });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
+      } finally {
+        set.close();
       }
     },
     held: callId => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId)),

@@ -45,7 +45,9 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
         if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
         files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
-        const since = await instantOn(root);
+        // A root that we may not write to cannot tell the time.
+        const isNear = fs.lstatSync(directory, { bigint: true }).dev === own.dev;
+        const since = await instantOn(isNear ? directory : root);
         return ok(layerOf({ id, root, place: { dev: String(own.dev), ino: String(own.ino) }, directory, since }));
       } catch (cause) {
         removeTree(files, directory);

@@ -19,12 +19,21 @@ import {
  * 3. A directory on the way must be the one that the layer was over. The layer shows the inode of what a copy was made of;
  *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
  * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
- * 5. What belongs together conflicts together: a database and its log, the parts of a git repository.
+ * 5. Directories of the root that their owner may not look into are open until `close`.
+ * 6. What belongs together conflicts together: a database and its log, the parts of a git repository.
  */
-export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, view: string): ChangeSet {
+export function readChanges(
+  layer: Pick<Layer, 'root' | 'directory' | 'since'>,
+  view: string,
+): ChangeSet & { readonly close: () => void } {
   const reading = new Reading(layer, view);
-  reading.start();
-  return { changes: reading.ordered(), conflicts: reading.conflicts };
+  try {
+    reading.start();
+  } catch (cause) {
+    reading.close();
+    throw cause;
+  }
+  return { changes: reading.ordered(), conflicts: reading.conflicts, close: () => reading.close() };
 }
 
 type Stat = fs.BigIntStats;
@@ -35,6 +44,7 @@ class Reading {
   private readonly makes: LayerChange[] = [];
   private readonly puts: LayerChange[] = [];
   private readonly attributes: LayerChange[] = [];
+  private readonly opened = new Map<string, number>();
   /** Copies of files that are not at their path any more, by what they are copies of. */
   private readonly origins = new Map<string, string>();
   private readonly root: string;
@@ -62,6 +72,12 @@ class Reading {
     for (const [path, origin] of this.origins) if (!removed.has(origin)) this.conflict(path, 'moved');
   }
 
+  /** Gives directories of the root the mode back that they had to lose to be looked into. */
+  close(): void {
+    for (const [path, mode] of this.opened) fs.chmodSync(osPath(`${this.root}/${path}`), mode);
+    this.opened.clear();
+  }
+
   /** What goes away leaves first, deep or not; directories are made from the top, and get their attributes at the end. */
   ordered(): readonly LayerChange[] {
     return [...this.removes, ...this.makes, ...this.puts, ...this.attributes.toReversed()];
@@ -69,11 +85,8 @@ class Reading {
 
   /** The entries of a directory of the upper one. `below` is what the root has there: undefined where it is new. */
   private inside(path: string, below: Stat | undefined): void {
-    this.makeReadable(path);
-    if (below !== undefined && !isReadable(`${this.root}/${path}`)) {
-      this.conflict(path, 'unreadable');
-      return;
-    }
+    this.makeUsable(path);
+    if (below !== undefined && !this.canLook(path)) return;
     for (const name of namesIn(`${this.upper}/${path}`)) {
       const at = joined(path, name);
       const above = statOf(`${this.upper}/${at}`);
@@ -85,9 +98,24 @@ class Reading {
     }
   }
 
-  /** A directory that its owner may not look into is opened on the layer; the mode that it is to get is known already. */
-  private makeReadable(path: string): void {
-    if (!isReadable(`${this.upper}/${path}`)) fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
+  /** A directory that its owner may not use is opened on the layer; the mode that it is to get is known already. */
+  private makeUsable(path: string): void {
+    if (!may(`${this.upper}/${path}`, READ | fs.constants.W_OK)) fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
+  }
+
+  /** Whether a directory of the root can be looked into, if need be by its owner who took that right away. */
+  private canLook(path: string): boolean {
+    const full = `${this.root}/${path}`;
+    if (may(full, READ)) return true;
+    try {
+      const { mode } = fs.lstatSync(osPath(full));
+      fs.chmodSync(osPath(full), (mode & 0o7777) | 0o500);
+      this.opened.set(path, mode & 0o7777);
+      return true;
+    } catch {
+      this.conflict(path, 'unreadable');
+      return false;
+    }
   }
 
   private directory(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
@@ -176,10 +204,7 @@ class Reading {
   private *newerBelow(path: string, stat: Stat): Generator<string> {
     if (!this.isOlder(stat)) yield path;
     if (!stat.isDirectory()) return;
-    if (!isReadable(`${this.root}/${path}`)) {
-      this.conflict(path, 'unreadable');
-      return;
-    }
+    if (!this.canLook(path)) return;
     for (const name of namesIn(`${this.root}/${path}`)) {
       const at = joined(path, name);
       const own = statOf(`${this.root}/${at}`);
@@ -279,10 +304,12 @@ function namesIn(path: string): readonly string[] {
   return fs.readdirSync(osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
 }
 
-function isReadable(directory: string): boolean {
+const READ = fs.constants.R_OK | fs.constants.X_OK;
+
+function may(directory: string, access: number): boolean {
   if (isRootUser()) return true;
   try {
-    fs.accessSync(osPath(directory), fs.constants.R_OK | fs.constants.X_OK);
+    fs.accessSync(osPath(directory), access);
     return true;
   } catch {
     return false;
