@@ -123,6 +123,7 @@ export { type RestoreReport, restoreAll } from './snapshots/two-phase-restore.ts
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
 export { createRunCommand, type RunCommandOptions, runCommand } from './tools/at-hand/run-command.ts';
 export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
+export { type HeldCallError, heldCall, settleHeldCall } from './tools/held-call.ts';
 export {
   type AnyTool,
   DeadlineExceededError,

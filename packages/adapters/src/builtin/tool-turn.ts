@@ -4,6 +4,7 @@ import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signa
 import type { AgentTools } from './agent-tools.ts';
 import { approvalKind, type Permission, permissionOf, proposalOf } from './approval.ts';
 import type { AnswerForm } from './final-answer.ts';
+import { heldChoiceOf, heldQuestion } from './held-changes.ts';
 import { plainData } from './plain-data.ts';
 import { canceledFailure, failed, taskFailure } from './task-failure.ts';
 import {
@@ -109,7 +110,9 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
   if (!isAllowed(tool.name, brief.tools))
     return refused(`The tool ${tool.name} is denied here, so nothing was run. Do without it.`);
   if (begun !== undefined) {
-    if ((await tools.fateOf?.(call.id)) === 'committed') return { ending: answerLost(begun) };
+    const fate = await tools.fateOf?.(call.id);
+    if (fate === 'committed') return { ending: answerLost(begun) };
+    if (fate === 'held') return settledByPerson(call, context);
     // That nothing is recorded of an effect outside does not say that there was none.
     if (begun.external) return { ending: unknownOutcome(begun) };
   }
@@ -128,12 +131,29 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
   return executed(call, input, permission.modified ? permission : undefined, context);
 }
 
+/** A call whose changes met somebody else's: a person says what becomes of them. */
+async function settledByPerson(call: TurnCall, context: ToolTurnContext): Promise<Run> {
+  const { session, tools, keep } = context;
+  for (;;) {
+    const held = tools.held?.(call.id);
+    if (held === undefined) return refused('What it changed met changes of somebody else, and is not there any more.');
+    const answer = await session.decide(heldQuestion(call.id, held));
+    if (answer === undefined) {
+      await keep({ v: 1, kind: 'waiting', calls: [call.id] });
+      return { over: { kind: 'blocked', reason: 'approval_required:choice' } };
+    }
+    const outcome = await tools.settle?.(call.id, heldChoiceOf(answer));
+    if (outcome !== undefined) return { ending: endingOf(outcome, call.part.input, undefined) };
+  }
+}
+
 async function executed(
   call: TurnCall,
   input: JsonObject,
   modified: { readonly rationale: string } | undefined,
-  { session, tools }: ToolTurnContext,
+  context: ToolTurnContext,
 ): Promise<Run> {
+  const { session, tools } = context;
   const request = { id: call.id, name: call.part.toolName, input };
   let outcome: ToolOutcome | undefined;
   let over: AgentOutcome | undefined;
@@ -149,6 +169,7 @@ async function executed(
     if (!(thrown instanceof Error) || thrown.name !== 'VisibilityExpansionRequired') throw thrown;
     return refused(`${thrown.message} Nothing was changed.`);
   }
+  if (outcome?.status === 'failed' && outcome.rollback.kind === 'held') return settledByPerson(call, context);
   // What was undone because the work was canceled may run again: it has not ended.
   if (outcome?.status === 'failed' && outcome.error.code === 'tool/canceled' && session.signal.aborted) {
     return { over: over ?? failed(canceledFailure()) };

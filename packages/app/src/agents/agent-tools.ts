@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, ok, type Result, type SessionId } from '@signalbox/model';
+import { type ErrorEnvelope, failure, ok, type Result, type SessionId } from '@signalbox/model';
 import type { AgentBrief } from '@signalbox/runs';
 import {
   type AnyTool,
+  checkpointUnknown,
   createExecutionState,
   createResources,
   createRunCommand,
@@ -15,7 +16,10 @@ import {
   findLayers,
   globFiles,
   grepFiles,
+  type HeldChanges,
+  type HeldChoice,
   type HostFilesystem,
+  heldCall,
   listFiles,
   openCheckpointStore,
   openHostCheckpointLog,
@@ -27,6 +31,8 @@ import {
   readFile,
   recoverPending,
   resource,
+  settleHeldCall,
+  type ToolOutcome,
   type ToolRunner,
   writeFile,
 } from '@signalbox/state';
@@ -53,7 +59,10 @@ export interface ToolBench {
   readonly runner: ToolRunner;
   readonly tools: readonly AnyTool[];
   /** What became of a call that had begun when its process died: it was undone, unless its checkpoint says that it succeeded. */
-  fateOf(call: string): Promise<'committed' | 'undone'>;
+  fateOf(call: string): Promise<'committed' | 'undone' | 'held'>;
+  /** Changes of a call that met somebody else's, and what to do about them. */
+  held(call: string): HeldChanges | undefined;
+  settle(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;
 }
 
@@ -94,7 +103,18 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       return ok({
         tools,
         runner: createToolRunner({ state, tools, locks, undoLog, evaluation: task }),
-        fateOf: async call => (checkpoints.value.get(call)?.outcome === 'succeeded' ? 'committed' : 'undone'),
+        async fateOf(call) {
+          if (heldCall(state, call) !== undefined) return 'held';
+          return checkpoints.value.get(call)?.outcome === 'succeeded' ? 'committed' : 'undone';
+        },
+        held: call => heldCall(state, call),
+        async settle(call, choice) {
+          const tool = tools.find(({ name }) => name === heldCall(state, call)?.call.tool);
+          if (tool === undefined) return failedToSettle(checkpointUnknown(call, 'pre'));
+          const settled = await settleHeldCall({ state, locks, tool, callId: call, choice });
+          if (settled.ok) return settled.value;
+          return settled.error.code === 'state/conflict' ? undefined : failedToSettle(settled.error);
+        },
         close: async () => {},
       });
     },
@@ -109,6 +129,11 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       return recoveries;
     },
   };
+}
+
+function failedToSettle({ message, suggestion }: ErrorEnvelope): ToolOutcome {
+  const error = failure('tool/failed', { message, suggestion });
+  return { status: 'failed', error, rollback: { kind: 'nothing-to-undo' } };
 }
 
 /**

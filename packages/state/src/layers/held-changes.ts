@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { type Digest, digest, type ErrorEnvelope, failure } from '@signalbox/model';
+import { type Digest, digest, json } from '@signalbox/model';
 import * as z from 'zod';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
@@ -16,7 +16,15 @@ const version = z.strictObject({ digest: digest.optional(), size: z.int().option
 const heldChangesV1 = z.strictObject({
   version: z.literal(1),
   layer: z.string(),
-  call: z.strictObject({ id: z.string(), key: z.string(), tool: z.string() }),
+  call: z.strictObject({
+    id: z.string(),
+    key: z.string(),
+    tool: z.string(),
+    /** What it answered. */
+    value: json.optional(),
+  }),
+  /** How often it was shown anew, because the root had changed again. */
+  round: z.int().nonnegative(),
   root: z.string(),
   place: z.strictObject({ dev: z.string(), ino: z.string() }),
   changes: z.array(layerChange),
@@ -43,36 +51,58 @@ const FILE = 'held.json';
 
 /** Keeps a layer beyond its process. What it holds is durable when this returns. */
 export async function holdChanges(
-  layer: Layer,
+  layer: Pick<Layer, 'id' | 'root' | 'place' | 'directory'>,
   call: HeldChanges['call'],
-  { changes, conflicts }: ChangeSet,
-  { files, store }: { readonly files: HostFiles; readonly store: ContentStore },
+  set: ChangeSet,
+  ports: HoldPorts,
 ): Promise<HeldChanges> {
-  const own = (path: string) => `${layer.directory}/upper/${path}`;
-  const theirs = (path: string) => (path === '' ? layer.root : `${layer.root}/${path}`);
-  const held: HeldChanges = {
-    version: 1,
-    ...{ layer: layer.id, call, root: layer.root, place: layer.place, changes: [...changes] },
+  const contents = set.changes.flatMap(({ op, path }) => (op === 'put' ? [`${layer.directory}/upper/${path}`] : []));
+  for (const path of contents) if (at(path)?.kind === 'file') await ports.files.sync(path);
+  const { id, root, place } = layer;
+  const facts = { version: 1 as const, layer: id, call, round: 0, root, place, changes: [...set.changes] };
+  return shownAnew({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
+}
+
+/** Held changes with what the root has now, for a person to decide again. */
+export function shownAgain(held: HeldChanges, directory: string, ports: HoldPorts): Promise<HeldChanges> {
+  return shownAnew({ ...held, round: held.round + 1 }, held.conflicts, directory, ports);
+}
+
+export interface HoldPorts {
+  readonly files: HostFiles;
+  readonly store: ContentStore;
+}
+
+async function shownAnew(
+  held: HeldChanges,
+  conflicts: ChangeSet['conflicts'],
+  directory: string,
+  { files, store }: HoldPorts,
+): Promise<HeldChanges> {
+  const theirs = (path: string) => (path === '' ? held.root : `${held.root}/${path}`);
+  const shown: HeldChanges = {
+    ...held,
     conflicts: await Promise.all(
-      conflicts.map(async conflict => ({
-        ...conflict,
-        yours: await versionOf(store, theirs(conflict.path)),
-        layers: await versionOf(store, own(conflict.path)),
-        seen: at(theirs(conflict.path)) ?? null,
+      conflicts.map(async ({ path, of, theirs: what }) => ({
+        ...{ path, of, theirs: what },
+        yours: await versionOf(store, theirs(path)),
+        layers: await versionOf(store, `${directory}/upper/${path}`),
+        seen: at(theirs(path)) ?? null,
       })),
     ),
   };
   await store.sync();
-  const contents = changes.flatMap(({ op, path }) => (op === 'put' ? [own(path)] : []));
-  for (const path of contents) if (at(path)?.kind === 'file') await files.sync(path);
-  const writer = files.create(`${layer.directory}/${FILE}`, 0o600);
+  const file = `${directory}/${FILE}`;
+  const writer = files.create(`${file}.new`, 0o600);
   try {
-    writer.write(Buffer.from(JSON.stringify(held)));
+    writer.write(Buffer.from(JSON.stringify(shown)));
   } finally {
     writer.close();
   }
-  for (const path of [`${layer.directory}/${FILE}`, layer.directory]) await files.sync(path);
-  return held;
+  await files.sync(`${file}.new`);
+  files.rename(`${file}.new`, file);
+  await files.sync(directory);
+  return shown;
 }
 
 /** The changes that wait in a directory of layers. One that cannot be read was never finished. */
@@ -105,13 +135,6 @@ export function changedSinceShown(held: HeldChanges): readonly string[] {
     const now = at(path === '' ? held.root : `${held.root}/${path}`) ?? null;
     const isAsShown = now === null || seen === null ? now === seen : isSame(now, seen);
     return isAsShown ? [] : [path];
-  });
-}
-
-export function changesUnknown(call: string): ErrorEnvelope<'state/changes-unknown'> {
-  return failure('state/changes-unknown', {
-    message: `call ${call} has no changes that wait for a decision`,
-    suggestion: 'They were applied or dropped already.',
   });
 }
 

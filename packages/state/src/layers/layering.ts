@@ -1,4 +1,4 @@
-import { type Digest, err, ok, type Result } from '@signalbox/model';
+import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
@@ -9,12 +9,12 @@ import { type AppliedChanges, type ApplyResult, applyChanges } from './apply-cha
 import { type ChangeImages, keepImages } from './change-images.ts';
 import {
   changedSinceShown,
-  changesUnknown,
   chosenChanges,
   type HeldChanges,
   type HeldChoice,
   heldIn,
   holdChanges,
+  shownAgain,
 } from './held-changes.ts';
 import type { Layer, Layers, NoLayerError } from './layer.ts';
 import type { ChangeSet, LayerChange } from './layer-change.ts';
@@ -27,6 +27,8 @@ export interface LayerCall {
   readonly startedAt: number;
   /** The log that will say that it succeeded; null where none is kept. */
   readonly checkpoints: string | null;
+  /** What it answered. */
+  readonly value?: Json;
 }
 
 export interface LayerApplied {
@@ -53,7 +55,7 @@ export interface Layering {
     callId: string,
     choice: HeldChoice,
     call: Pick<LayerCall, 'startedAt' | 'checkpoints'>,
-  ): Promise<Result<LayerApplied | { readonly kind: 'dropped' }, StateError | ReturnType<typeof changesUnknown>>>;
+  ): Promise<Result<LayerApplied | { readonly kind: 'dropped' }, StateError>>;
 }
 
 export interface LayeringOptions {
@@ -114,8 +116,9 @@ export function createLayering(options: LayeringOptions): Layering {
       }
       layer.leave();
       const hold = async (conflicted: ChangeSet): Promise<LayerResult> => {
-        const { id, tool } = call;
-        const held = await holdChanges(layer, { id, key: keyOf(id), tool }, conflicted, { files, store });
+        const { id, tool, value } = call;
+        const own = { id, key: keyOf(id), tool, ...(value !== undefined && { value }) };
+        const held = await holdChanges(layer, own, conflicted, { files, store });
         return { kind: 'held', held };
       };
       try {
@@ -133,14 +136,17 @@ export function createLayering(options: LayeringOptions): Layering {
     held: callId => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId)),
     async settleHeld(callId, choice, facts) {
       const held = heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
-      if (held === undefined) return err(changesUnknown(callId));
+      if (held === undefined) return err(snapshotFailed(`call ${callId} has no changes that are held`));
       const directory = `${layers.home}/${held.layer}`;
       if (choice === 'drop') {
         layers.remove(held.layer);
         return ok({ kind: 'dropped' });
       }
       const moved = changedSinceShown(held);
-      if (moved.length > 0) return err(conflict(moved));
+      if (moved.length > 0) {
+        await shownAgain(held, directory, { files, store });
+        return err(conflict(moved));
+      }
       const layer = { id: held.layer, root, directory, place: held.place };
       const { tool } = held.call;
       const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });

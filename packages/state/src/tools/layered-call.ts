@@ -1,4 +1,4 @@
-import { failure } from '@signalbox/model';
+import { failure, type Json, json } from '@signalbox/model';
 import type { FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
@@ -61,6 +61,7 @@ export async function runOnLayer(
       const result = await layering.settle(layer, {
         ...{ id: call.id, tool: tool.name, startedAt },
         checkpoints: state.checkpoints?.file ?? null,
+        ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
       });
       if (result.kind === 'failed') return await ended(options.judge({ kind: 'threw', cause: result.error }), null);
       if (result.kind === 'held') {
@@ -100,6 +101,11 @@ export async function runOnLayer(
     const pre = await state.snapshot({ tag: `pre:${call.id}`, metadata, files });
     return pre.ok ? pre.value : null;
   }
+}
+
+function plain(value: unknown): Json {
+  const parsed = json.safeParse(value);
+  return parsed.success ? parsed.data : null;
 }
 
 /** A tree of which nothing is told. */

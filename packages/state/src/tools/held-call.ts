@@ -1,0 +1,84 @@
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { filesystem } from '../filesystem/filesystem.ts';
+import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
+import { shownPath } from '../filesystem/path-name.ts';
+import type { HeldChanges, HeldChoice } from '../layers/held-changes.ts';
+import type { ExecutionState } from '../snapshots/execution-state.ts';
+import type { StateError } from '../snapshots/snapshot-error.ts';
+import { createCallCheckpoints } from './call-checkpoints.ts';
+import type { Verdict } from './call-verdict.ts';
+import type { AnyTool } from './tool.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
+
+export type HeldCallError = StateError | LockError | ErrorEnvelope<'state/changes-unknown'>;
+
+/** What a call whose changes wait for a person wanted to change; undefined where none wait. */
+export function heldCall(state: ExecutionState, callId: string): HeldChanges | undefined {
+  return state.resources.get(filesystem)?.layering?.held(callId);
+}
+
+/**
+ * Ends a call whose changes were held, as a person chose. Where the directory is not as it was shown any more, nothing is
+ * applied, and what is held shows it as it is now.
+ */
+export async function settleHeldCall(options: {
+  readonly state: ExecutionState;
+  readonly locks: PathLocks;
+  readonly tool: AnyTool;
+  readonly callId: string;
+  readonly choice: HeldChoice;
+  readonly signal?: AbortSignal;
+}): Promise<Result<ToolOutcome, HeldCallError>> {
+  const { state, tool, callId, choice } = options;
+  const files = state.resources.get(filesystem);
+  const held = files?.layering?.held(callId);
+  if (files?.layering === undefined || held === undefined) return err(unknownChanges(callId));
+  const lock = await options.locks.acquire(files.lockPath, 'exclusive', options.signal);
+  if (!lock.ok) return lock;
+  try {
+    const done = await files.layering.settleHeld(callId, choice, {
+      startedAt: state.clock.now(),
+      checkpoints: state.checkpoints?.file ?? null,
+    });
+    if (!done.ok) return done;
+    if (done.value.kind === 'dropped') return ok(droppedOutcome(callId, tool.name));
+    const { images, applied } = done.value;
+    const metadata = { toolCallId: callId, toolName: tool.name, phase: 'pre_tool' as const };
+    const pre = await state.snapshot({ tag: `pre:${callId}`, metadata, files: { tree: images.before } });
+    const left = choice === 'apply-rest' ? [...new Set(held.conflicts.map(({ of }) => of))] : [];
+    const verdict: Verdict = {
+      outcome: { status: 'succeeded', value: held.call.value ?? null, warnings: notesOf(choice, left) },
+      succeeded: true,
+      deadline: false,
+    };
+    const call = { id: callId, name: tool.name, input: null };
+    const after = { files: { tree: images.after } };
+    const recorded = await createCallCheckpoints(state).after(call, tool, pre.ok ? pre.value : null, verdict, after);
+    await applied.finish();
+    return ok(recorded.outcome);
+  } finally {
+    lock.value();
+  }
+}
+
+function notesOf(choice: HeldChoice, left: readonly string[]): readonly string[] {
+  if (choice === 'apply-all')
+    return ['Someone else had changed the same files. A person chose to replace their versions.'];
+  const named = left.map(path => `./${shownPath(path)}`).join(', ');
+  return [`Someone else changed ${named} meanwhile. A person chose to keep that; everything else was applied.`];
+}
+
+function droppedOutcome(callId: string, tool: string): ToolOutcome {
+  const error = failure('tool/conflict', {
+    message: `someone else changed the same files while call ${callId} of ${tool} ran, and a person chose to drop its changes`,
+    suggestion: 'Look at the files as they are now before going on.',
+  });
+  return { status: 'failed', error, rollback: { kind: 'dropped' } };
+}
+
+function unknownChanges(callId: string): ErrorEnvelope<'state/changes-unknown'> {
+  return failure('state/changes-unknown', {
+    message: `call ${callId} has no changes that wait for a decision`,
+    suggestion: 'They were applied or dropped already.',
+  });
+}
