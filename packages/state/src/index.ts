@@ -58,6 +58,7 @@ export {
   type Release,
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
+export { openToRead, replaceFile } from './filesystem/regular-file.ts';
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree, type TreeError } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';

@@ -41,6 +41,8 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   readonly refused: readonly string[];
   /** Where a path leads, links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
+  /** Other paths under the root that name the same files as these do (hard links). */
+  linkedPaths(paths: readonly string[]): Promise<readonly string[]>;
   /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */
   begin(call: FileCall): Promise<Result<{ readonly startedAt: number }, StateError>>;
   /** The call has ended and what it did stays. */

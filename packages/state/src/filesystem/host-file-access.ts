@@ -1,10 +1,12 @@
 import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import { err, ok, type Result } from '@signalbox/model';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
+import { openToRead, replaceFile } from './regular-file.ts';
 
-const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = fs.constants;
+const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
 
 /** Reads and changes files under a root. `changed` is told of every path that a call may have changed. */
 export function createHostFileAccess(limits: Confinement, changed: (parts: readonly string[]) => Promise<void>): Files {
@@ -39,24 +41,19 @@ export function createHostFileAccess(limits: Confinement, changed: (parts: reado
       const at = look(path, true);
       if (!at.ok) return at;
       return attempt(path, async () => {
-        const handle = await fs.promises.open(osPath(at.value.path), O_RDONLY | O_NOFOLLOW);
+        const fd = openToRead(at.value.path);
         try {
-          return await handle.readFile();
+          return await readAll(fd);
         } finally {
-          await handle.close();
+          fs.closeSync(fd);
         }
       });
     },
     write: (path, content) =>
-      change(path, true, async at => {
+      change(path, true, at => {
         notRoot(at);
         makeParents(limits.root, at.parts);
-        const handle = await fs.promises.open(osPath(at.path), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
-        try {
-          await handle.writeFile(content);
-        } finally {
-          await handle.close();
-        }
+        replaceFile(at.path, content);
       }),
     remove: path =>
       change(path, false, at => {
@@ -116,6 +113,7 @@ function entryOf(name: string, stat: fs.Stats): FileEntry {
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'it is not there'],
   ['EISDIR', 'it is not a file'],
+  ['ENXIO', 'it is not a file'],
   ['ENOTDIR', 'it is not a directory'],
   ['EEXIST', 'it is there already'],
   ['EINVAL', 'it is inside what is moved'],

@@ -6,6 +6,7 @@ import { type StateError, snapshotFailed, snapshotMalformed } from '../snapshots
 import type { StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
@@ -193,6 +194,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       const at = hostPath(limits, path, { followLast: true, change: false });
       return at.ok ? ok(at.value.parts.join('/')) : at;
     },
+    linkedPaths: paths => linkedPaths(root, paths.map(partsOf), () => look(undefined)),
     async end(id) {
       await undoLog.remove(keyOf(id));
       records.delete(keyOf(id));

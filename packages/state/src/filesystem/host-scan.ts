@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type ContentStore, streamDigest } from './content-store.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
+import { NotAFileError, openToRead } from './regular-file.ts';
 import { type DirectoryNode, type FileNode, type Stamp, sameStamp, type TreeNode, withNode } from './tree.ts';
 
 /**
@@ -155,17 +156,32 @@ class Scan {
   }
 
   private async content(path: string, stat: fs.Stats, store: ContentStore) {
-    if (stat.size < LARGE_FILE) {
-      const bytes = unlessGone(() => fs.readFileSync(this.osPath(path)));
-      return bytes === undefined ? undefined : store.put(bytes);
+    const fd = this.open(path);
+    if (fd === undefined) return undefined;
+    if (stat.size >= LARGE_FILE) return store.putStream(fs.createReadStream('', { fd, highWaterMark: 1 << 20 }));
+    try {
+      return store.put(fs.readFileSync(fd));
+    } finally {
+      fs.closeSync(fd);
     }
-    return store.putStream(fs.createReadStream(this.osPath(path), { highWaterMark: 1 << 20 }));
   }
 
   private async digest(path: string) {
+    const fd = this.open(path);
+    if (fd === undefined) return null;
     const running = streamDigest();
-    for await (const chunk of fs.createReadStream(this.osPath(path))) running.update(chunk as Uint8Array);
+    for await (const chunk of fs.createReadStream('', { fd })) running.update(chunk as Uint8Array);
     return running.digest();
+  }
+
+  /** Undefined where the file is gone, or is another kind of thing by now: then the next look sees that. */
+  private open(path: string): number | undefined {
+    try {
+      return openToRead(this.fullPath(path));
+    } catch (cause) {
+      if (isGone(cause) || cause instanceof NotAFileError || isLink(cause)) return undefined;
+      throw cause;
+    }
   }
 
   /** What we may not read cannot be captured: it is noticed and left alone. Asked only of what changed. */
@@ -196,7 +212,11 @@ class Scan {
   }
 
   private osPath(path: string): string | Buffer {
-    return osPath(path === '' ? this.options.root : `${this.options.root}/${path}`);
+    return osPath(this.fullPath(path));
+  }
+
+  private fullPath(path: string): string {
+    return path === '' ? this.options.root : `${this.options.root}/${path}`;
   }
 
   private stamp(stat: fs.Stats): Stamp {
@@ -258,4 +278,8 @@ function unlessGone<T>(look: () => T): T | undefined {
 function isGone(cause: unknown): boolean {
   const { code } = cause as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function isLink(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === 'ELOOP';
 }

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '@signalbox/model';
 import type { Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
+import { replacementOf } from '../filesystem/regular-file.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
@@ -10,6 +11,8 @@ import type { Rollback } from './tool-outcome.ts';
 /** Everything that a call with file effects can change, captured before it begins. */
 export interface FileTransaction {
   readonly pre: CompositeSnapshot;
+  /** All that the call may change, if that is known. */
+  readonly paths: readonly string[] | undefined;
   /** What was done stays. */
   commit(): Promise<Result<void, StateError>>;
   /** What was done is undone, also after a commit. */
@@ -20,17 +23,25 @@ export async function beginFileTransaction(
   state: ExecutionState,
   call: { readonly id: string; readonly tool: string; readonly paths: readonly string[] | undefined },
 ): Promise<Result<FileTransaction, StateError>> {
-  const { id, tool, paths } = call;
-  const scope = paths === undefined ? {} : { paths };
-  const pre = await state.snapshot({
-    ...scope,
-    tag: `pre:${id}`,
-    metadata: { toolCallId: id, toolName: tool, phase: 'pre_tool' },
-  });
-  if (!pre.ok) return pre;
+  const { id, tool } = call;
   const files = state.resources.get(filesystem);
-  // The filesystem put this snapshot in itself.
-  const before = pre.value.resources.get(filesystem.name) as FilesystemSnapshot;
+  let paths = call.paths;
+  const capture = () =>
+    state.snapshot({
+      ...(paths && { paths }),
+      tag: `pre:${id}`,
+      metadata: { toolCallId: id, toolName: tool, phase: 'pre_tool' },
+    });
+  if (call.paths !== undefined && files !== undefined) {
+    const linked = await attempt(async () => ok(await files.linkedPaths(call.paths ?? [])));
+    if (!linked.ok) return linked;
+    paths = [...call.paths, ...linked.value];
+  }
+  const pre = await capture();
+  if (!pre.ok) return pre;
+  const scope = paths === undefined ? {} : { paths };
+  const captured = pre.value;
+  const before = filesIn(captured);
   const begun = await attempt(async () => files?.begin({ id, tool, before, ...scope }) ?? ok({ startedAt: 0 }));
   if (!begun.ok) return begun;
 
@@ -41,13 +52,14 @@ export async function beginFileTransaction(
     });
 
   return ok({
-    pre: pre.value,
+    pre: captured,
+    paths,
     commit,
     async rollback() {
       const parts = [...state.resources.snapshotable()].map(
         ([name, part]) =>
           () =>
-            part.stage(pre.value.resources.get(name), { id, left: 'present', ...scope }),
+            part.stage(captured.resources.get(name), { id, left: 'present', ...scope }),
       );
       const restored = await attempt(() => restoreAll(parts));
       if (restored.ok) {
@@ -61,11 +73,19 @@ export async function beginFileTransaction(
   });
 }
 
-/** The paths that a tool declares, and where they really lead: a link on the way, or the link itself, may be meant. */
+function filesIn(snapshot: CompositeSnapshot): FilesystemSnapshot {
+  // The filesystem put this snapshot in itself.
+  return snapshot.resources.get(filesystem.name) as FilesystemSnapshot;
+}
+
+/**
+ * The paths that a tool declares, and where they really lead: a link on the way, or the link itself, may be meant. With each
+ * goes the file that its new content may be written to first.
+ */
 export function locatedPaths(files: Filesystem, paths: readonly string[]): readonly string[] {
   const located = paths.flatMap(path => {
     const at = files.locate(path);
-    return at.ok ? [path, at.value] : [path];
+    return at.ok ? [path, at.value, ...(at.value === '' ? [] : [replacementOf(at.value)])] : [path];
   });
   return [...new Set(located)];
 }

@@ -149,7 +149,8 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (!verdict.succeeded && verdict.outcome.status === 'failed') {
         verdict = { ...verdict, outcome: { ...verdict.outcome, rollback: await rollback() } };
       }
-      return await checkpoints.after(call, tool, pre, verdict, paths === undefined ? {} : { paths });
+      const changed = transaction.value.paths;
+      return await checkpoints.after(call, tool, pre, verdict, changed === undefined ? {} : { paths: changed });
     } finally {
       lock.value();
     }
