@@ -101,6 +101,15 @@ export function warned(verdict: Verdict, warning: string): Verdict {
 }
 
 function summaryOf(outcome: ToolOutcome): string {
-  const text = outcome.status === 'succeeded' ? (JSON.stringify(outcome.value) ?? 'done') : outcome.error.message;
+  const text = outcome.status === 'succeeded' ? jsonOf(outcome.value) : outcome.error.message;
   return truncateUtf8(text, SUMMARY_BYTES);
+}
+
+/** A value that JSON cannot hold is no reason to lose the checkpoint. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'done';
+  } catch {
+    return 'done';
+  }
 }

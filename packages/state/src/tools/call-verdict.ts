@@ -14,7 +14,20 @@ export interface Verdict {
   readonly rethrow?: VisibilityExpansionRequired;
 }
 
+/**
+ * Never throws: replies, thrown values and schemas are code of others, and a call whose reply cannot be judged has failed
+ * like any other.
+ */
 export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollback: Rollback): Verdict {
+  try {
+    return judgedEnd(call, tool, end, rollback);
+  } catch (cause) {
+    const reason = `its result could not be checked: ${reasonOf(cause)}`;
+    return unanswered(call, tool, 'tool/invalid-output', reason, rollback);
+  }
+}
+
+function judgedEnd(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollback: Rollback): Verdict {
   switch (end.kind) {
     case 'replied':
       return judgedReply(call, tool, end.reply, rollback);
@@ -41,9 +54,10 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
   if (!isReply(reply))
     return unanswered(call, tool, 'tool/invalid-output', 'it answered nothing that is a result', rollback);
   if (!reply.success) {
-    const error = toolFailure('tool/failed', call, tool, reply.message);
-    const value = reply.value === undefined ? {} : { value: reply.value };
-    return { outcome: { status: 'failed', error, ...value, rollback }, succeeded: false, deadline: false };
+    const error = toolFailure('tool/failed', call, tool, reasonOf(reply.message));
+    const { value } = reply;
+    const given = value === undefined ? {} : { value };
+    return { outcome: { status: 'failed', error, ...given, rollback }, succeeded: false, deadline: false };
   }
   const output = tool.output.safeParse(reply.value);
   if (!output.success) {
@@ -59,7 +73,7 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
 }
 
 function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, rollback: Rollback): Verdict {
-  const reason = cause instanceof Error ? cause.message : messageOf(cause);
+  const reason = reasonOf(cause);
   if (cause instanceof VisibilityExpansionRequired) {
     const error = toolFailure('tool/failed', call, tool, reason);
     return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false, rethrow: cause };
@@ -110,6 +124,11 @@ function isReply(
   return typeof value === 'object' && value !== null && 'success' in value && typeof value.success === 'boolean';
 }
 
-function messageOf(cause: unknown): string {
-  return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
+/** The message of something that was thrown, whatever it is: even looking at it may throw. */
+export function reasonOf(cause: unknown): string {
+  try {
+    return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
+  } catch {
+    return 'it threw a value that cannot be shown';
+  }
 }

@@ -567,3 +567,95 @@ describe('after the call', () => {
     expect(one.snapshot.session.slices).toEqual({ Plan: [{ objective: 'made', status: 'done' }] });
   });
 });
+
+describe('a reply that cannot be judged', () => {
+  const odd = (value: unknown) => value as ToolReply<string>;
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  const throwing = (property: string) =>
+    Object.defineProperty({ success: false, message: 'm' }, property, {
+      get() {
+        throw new Error('a getter');
+      },
+    });
+  const cases: readonly (readonly [string, z.ZodType<string>, () => ToolReply<string>])[] = [
+    ['an output schema that waits', z.string().refine(async () => true), () => succeed('done')],
+    [
+      'an output schema that throws',
+      z.string().refine(() => {
+        throw new Error('a schema');
+      }),
+      () => succeed('done'),
+    ],
+    ['a getter that throws', z.string(), () => odd(throwing('success'))],
+    ['a message that throws', z.string(), () => odd(throwing('message'))],
+    ['a value that throws', z.string(), () => odd(throwing('value'))],
+    ['a message that is no text', z.string(), () => odd({ success: false, message: Object.create(null) })],
+    ['a reply that is no object', z.string(), () => odd(7)],
+    ['a revoked proxy', z.string(), () => odd(revoked())],
+    [
+      'a thrown value without a prototype',
+      z.string(),
+      () => {
+        throw Object.create(null);
+      },
+    ],
+    [
+      'a thrown revoked proxy',
+      z.string(),
+      () => {
+        throw revoked();
+      },
+    ],
+    [
+      'a thrown error with a message that throws',
+      z.string(),
+      () => {
+        throw throwing('message');
+      },
+    ],
+  ];
+  it.each(cases)('[S102] %s is a failed call, rolled back, and the next call runs', async (_, output, reply) => {
+    const { state, isUntouched } = await createWorkingState();
+    const strange = defineTool({
+      name: 'strange',
+      description: 'a test',
+      input: z.unknown(),
+      output,
+      risk: 'low',
+      effects: { kind: 'files' },
+      async handler(__, context) {
+        await breakEverything(context);
+        return reply();
+      },
+    });
+    const plain = tool('plain', () => succeed('done'));
+    const runner = createTestRunner(state, { tools: [strange, plain] });
+    expect(must(await runner.execute(call('strange')))).toMatchObject({
+      status: 'failed',
+      rollback: { kind: 'restored' },
+    });
+    expect(await isUntouched()).toBe(true);
+    expect(must(await runner.execute(call('plain')))).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('[S102] an input schema or a declaration of paths that throws runs nothing and is a failed call', async () => {
+    const { state, isUntouched } = await createWorkingState();
+    const boom = () => {
+      throw Object.create(null);
+    };
+    const bad = defineTool({
+      ...tool('bad', () => succeed('done')),
+      input: z.unknown().refine(async () => true),
+    });
+    const worse = tool('worse', () => succeed('done'), { kind: 'files', paths: boom });
+    const runner = createTestRunner(state, { tools: [bad, worse] });
+    for (const name of ['bad', 'worse']) {
+      expect(must(await runner.execute(call(name)))).toMatchObject({ error: { code: 'tool/invalid-input' } });
+    }
+    expect(await isUntouched()).toBe(true);
+  });
+});

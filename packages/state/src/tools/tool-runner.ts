@@ -10,7 +10,7 @@ import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { snapshotFailed } from '../snapshots/snapshot-error.ts';
 import { type CallCheckpoints, createCallCheckpoints, warned } from './call-checkpoints.ts';
-import { judged, type Verdict } from './call-verdict.ts';
+import { judged, reasonOf, type Verdict } from './call-verdict.ts';
 import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
 import { guardedFiles, type WriteScope } from './guarded-files.ts';
 import { type HandlerEnd, runHandler } from './handler-run.ts';
@@ -69,8 +69,8 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       const startedAt = state.clock.now();
       const tool = tools.get(call.name);
       if (tool === undefined) return ok(refused(unknownTool(call.name)));
-      const input = tool.input.safeParse(call.input);
-      if (!input.success) return ok(refused(invalidInput(call, input.error.issues[0])));
+      const input = parsed(tool, call.input);
+      if (!input.ok) return ok(refused(invalidInput(call, input.error)));
       const allowed = checkPolicy(options.policy ?? {}, tool);
       if (!allowed.ok) return ok(refused(allowed.error));
       const ready = await tool.ready?.();
@@ -79,7 +79,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (over !== undefined) return err(over);
       state.resources.get(budget)?.add(options.evaluation, { toolCalls: 1 });
 
-      const verdict = await run(call, tool, input.data, signal);
+      const verdict = await run(call, tool, input.value, signal);
       announce(state, options.telemetry, invocationOf(call, verdict.outcome, state.clock.now() - startedAt));
       if (verdict.rethrow !== undefined) throw verdict.rethrow;
       if (verdict.deadline) return err({ ...deadlinePassed(), outcome: verdict.outcome });
@@ -90,7 +90,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   async function run(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal): Promise<Verdict> {
     switch (tool.effects.kind) {
       case 'files':
-        return runWithFiles(call, tool, input, tool.effects.paths?.(input), signal);
+        return runWithFiles(call, tool, input, tool.effects.paths, signal);
       case 'external':
         return runExternal(call, tool, input, signal);
       default:
@@ -128,10 +128,15 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     call: ProviderToolCall,
     tool: AnyTool,
     input: unknown,
-    declared: readonly string[] | undefined,
+    declared: ((input: unknown) => readonly string[]) | undefined,
     signal?: AbortSignal,
   ): Promise<Verdict> {
-    const paths = declared && locatedPaths(files ?? noFiles, declared);
+    let paths: readonly string[] | undefined;
+    try {
+      paths = declared && locatedPaths(files ?? noFiles, declared(input));
+    } catch (cause) {
+      return notRun(invalidInput(call, `its paths cannot be told: ${reasonOf(cause)}`));
+    }
     const lock = await locks.acquire((files ?? noFiles).lockPath, 'exclusive', signal);
     if (!lock.ok) return notRun(notLocked(call, lock.error));
     try {
@@ -202,10 +207,6 @@ function notRun(error: ToolFailure): Verdict {
   return { outcome: refused(error), succeeded: false, deadline: false };
 }
 
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
-
 function refused(error: ToolFailure): ToolOutcome {
   return { status: 'failed', error, rollback: NOTHING };
 }
@@ -222,12 +223,21 @@ function unknownTool(name: string): ToolFailure {
   });
 }
 
-function invalidInput(
-  call: ProviderToolCall,
-  issue: { path: PropertyKey[]; message: string } | undefined,
-): ToolFailure {
+/** The input as the tool's schema has it, or what is wrong with it. A schema that throws refuses the input. */
+function parsed(tool: AnyTool, input: unknown): Result<unknown, string> {
+  try {
+    const read = tool.input.safeParse(input);
+    if (read.success) return ok(read.data);
+    const [issue] = read.error.issues;
+    return err(`${issue?.path.map(String).join('.') || 'input'}: ${issue?.message}`);
+  } catch (cause) {
+    return err(reasonOf(cause));
+  }
+}
+
+function invalidInput(call: ProviderToolCall, reason: string): ToolFailure {
   return failure('tool/invalid-input', {
-    message: `the input of ${call.name} is not valid: ${issue?.path.map(String).join('.') || 'input'}: ${issue?.message}`,
+    message: `the input of ${call.name} is not valid: ${reason}`,
     suggestion: 'Nothing was run. Correct the input and call again.',
   });
 }
