@@ -8,6 +8,7 @@ export {
   type Usage,
 } from './budget/budget-tracker.ts';
 export { createDeadline, type Deadline, deadline, machineTimers, type Timers } from './budget/deadline.ts';
+export { bringBackKept, type KeptBroughtBack, type NothingKeptError } from './checkpoints/bring-back-kept.ts';
 export { type CheckpointLog, createMemoryCheckpointLog, openHostCheckpointLog } from './checkpoints/checkpoint-log.ts';
 export {
   CHECKPOINTS_KEPT,
@@ -25,7 +26,7 @@ export {
   rollbackToTool,
   type ToolPhase,
 } from './checkpoints/rollback-to-tool.ts';
-export { type CallUndo, filesAt, type NothingToUndoError, undoCall } from './checkpoints/undo-call.ts';
+export { type CallUndo, filesAt, type LaterCall, type NothingToUndoError, undoCall } from './checkpoints/undo-call.ts';
 export {
   type ContentError,
   ContentFault,
@@ -115,7 +116,7 @@ export type {
   SnapshotMismatchError,
   StateError,
 } from './snapshots/snapshot-error.ts';
-export type { CaptureOptions, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
+export type { CaptureOptions, KeptFiles, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
 export { type RestoreReport, restoreAll } from './snapshots/two-phase-restore.ts';
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
 export { createRunCommand, type RunCommandOptions, runCommand } from './tools/at-hand/run-command.ts';

@@ -123,6 +123,18 @@ export function openTestFilesystem(root: string, options: Partial<HostFilesystem
   return must(openHostFilesystem({ root, ...options, store, undoLog }));
 }
 
+/** Returns when the clock that a filesystem stamps changes with has moved on. */
+export function clockTicks(directory: string): void {
+  const file = path.join(directory, '.tick');
+  const stamp = () => {
+    fs.writeFileSync(file, '');
+    return fs.statSync(file).ctimeMs;
+  };
+  const first = stamp();
+  while (stamp() - first < 5);
+  fs.rmSync(file);
+}
+
 /** The value of a result that the test expects to be good. */
 export function must<T>(result: Result<T, { message: string }>): T {
   if (!result.ok) throw new Error(result.error.message);

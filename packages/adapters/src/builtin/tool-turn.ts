@@ -188,11 +188,13 @@ function undone(rollback: Extract<ToolOutcome, { status: 'failed' }>['rollback']
     case 'nothing-to-undo':
       return '';
     case 'restored': {
-      const left = [...rollback.opaqueChanged, ...rollback.lost];
-      return left.length === 0
+      const except = [...rollback.opaqueChanged, ...rollback.lost, ...(rollback.left ?? [])];
+      return except.length === 0
         ? ' What it changed was undone.'
-        : ` What it changed was undone, except for ${left.join(', ')}.`;
+        : ` What it changed was undone, except for ${except.join(', ')}.`;
     }
+    case 'waiting':
+      return ' It still runs. Its directory is locked until it has ended; then what it changed is undone.';
     case 'conflict':
     case 'failed':
       return ` What it changed could not be undone: ${rollback.error.message}`;

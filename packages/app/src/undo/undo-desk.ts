@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import { type RunRecord, taskId } from '@signalbox/runs';
-import { type CallUndo, checkpointUnknown, undoCall } from '@signalbox/state';
+import { type CallUndo, checkpointUnknown, type HostFilesystem, type LaterCall, undoCall } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
@@ -54,7 +54,14 @@ export async function undoRecorded(
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;
-  const restored = await undoCall({ files: files.value, checkpoint: checkpoint.value, locks: tools.locks, dryRun });
+  const later = () => laterCalls(readCheckpoints(tools.checkpoints(run.id)), facts, files.value);
+  const restored = await undoCall({
+    files: files.value,
+    checkpoint: checkpoint.value,
+    locks: tools.locks,
+    dryRun,
+    later,
+  });
   const undone = restored.ok && facts.beyond ? ok(withElsewhere(restored.value)) : restored;
   if (!undone.ok || dryRun) return undone;
   const { paths } = undone.value;
@@ -66,6 +73,22 @@ export async function undoRecorded(
     { run: run.id, version: 'any' },
   );
   return written.ok ? ok(undone.value) : err(written.error);
+}
+
+/** The calls of a run that ended after one in the same directory, as far as what they changed is known. */
+async function laterCalls(
+  all: readonly CheckpointFacts[],
+  than: CheckpointFacts,
+  files: HostFilesystem,
+): Promise<readonly LaterCall[]> {
+  const from = all.findIndex(one => one.call === than.call && one.task === than.task);
+  const found: LaterCall[] = [];
+  for (const { call, tool, root, before, after, changesFiles } of all.slice(from + 1)) {
+    if (!changesFiles || root !== than.root || before === undefined || after === undefined) continue;
+    const [pre, post] = [await files.decode({ root: before }), await files.decode({ root: after })];
+    if (pre.ok && post.ok) found.push({ toolCallId: call, toolName: tool, before: pre.value, after: post.value });
+  }
+  return found;
 }
 
 /** A command that was not confined may have done more than to change files. */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { err, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
@@ -9,7 +9,11 @@ import { openToRead, replaceFile } from './regular-file.ts';
 const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
 
 /** Reads and changes files under a root. `changed` is told of every path that a call may have changed. */
-export function createHostFileAccess(limits: Confinement, changed: (parts: readonly string[]) => Promise<void>): Files {
+export function createHostFileAccess(
+  limits: Confinement,
+  changed: (parts: readonly string[]) => Promise<void>,
+  checkRoot: () => ErrorEnvelope | undefined,
+): Files {
   const attempt = async <T>(path: string, work: () => T | Promise<T>): Promise<Result<T, FileError>> => {
     try {
       return ok(await work());
@@ -17,13 +21,18 @@ export function createHostFileAccess(limits: Confinement, changed: (parts: reado
       return err(fileFailed(path, reasonOf(cause)));
     }
   };
-  const look = (path: string, followLast: boolean) => hostPath(limits, path, { followLast, change: false });
+  /** Where a path leads, as long as the root is the directory that was opened. */
+  const find = (path: string, how: { readonly followLast: boolean; readonly change: boolean }) => {
+    const replaced = checkRoot();
+    return replaced === undefined ? hostPath(limits, path, how) : err(fileFailed(path, replaced.message));
+  };
+  const look = (path: string, followLast: boolean) => find(path, { followLast, change: false });
   const change = async (
     path: string,
     followLast: boolean,
     work: (at: HostPath) => void | Promise<void>,
   ): Promise<Result<void, FileError>> => {
-    const at = hostPath(limits, path, { followLast, change: true });
+    const at = find(path, { followLast, change: true });
     if (!at.ok) return at;
     const done = await attempt(path, () => work(at.value));
     await changed(at.value.parts);
@@ -61,7 +70,7 @@ export function createHostFileAccess(limits: Confinement, changed: (parts: reado
         fs.rmSync(osPath(at.path), { recursive: true });
       }),
     async rename(from, to) {
-      const source = hostPath(limits, from, { followLast: false, change: true });
+      const source = find(from, { followLast: false, change: true });
       if (!source.ok) return source;
       const moved = await change(to, false, at => {
         notRoot(source.value);

@@ -183,6 +183,8 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
     },
     linkedPaths: async () => [],
     begin: async () => ok({ startedAt: 0 }),
+    async alive() {},
+    mark: async () => 0,
     async end() {},
     changedOpaque: async () => [],
   };

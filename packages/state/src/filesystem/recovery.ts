@@ -1,9 +1,10 @@
-import type { Digest, ErrorEnvelope, Result } from '@signalbox/model';
+import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
-import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
+import { restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
 import { type HostFiles, nodeHostFiles, removeTree } from './host-files.ts';
-import { type HostFilesystem, stagingName } from './host-filesystem.ts';
+import { type HostFilesystem, rootReplaced, stagingName } from './host-filesystem.ts';
 import { closedName, closeStaging, preparedName } from './host-restore.ts';
 import type { PathLocks } from './path-locks.ts';
 import type { RestoreStep } from './restore-plan.ts';
@@ -16,10 +17,19 @@ export interface Recovery {
   /** The call's, or the restore's. */
   readonly id: string;
   readonly tool: string;
-  readonly outcome: /** The tree is as it was before the call. `saved` holds the tree as it was found, if it could be kept. */
-    | { readonly kind: 'rolled-back'; readonly saved: Digest | null; readonly lost: readonly string[] }
+  /** What the call was charged to, where it is known. */
+  readonly evaluation?: string;
+  readonly outcome: /** The tree is as it was before the call, except where others changed it after the call's process was last known to live. */
+    | {
+        readonly kind: 'rolled-back';
+        readonly lost: readonly string[];
+        /** What was overwritten or removed, kept first; null where nothing was. */
+        readonly kept: KeptFiles | null;
+        /** What was left as it is, because it was changed later. */
+        readonly left: readonly string[];
+      }
     /** A restore that had begun was finished. */
-    | { readonly kind: 'restore-finished' }
+    | { readonly kind: 'restore-finished'; readonly kept: KeptFiles | null }
     /** A restore had not begun to change anything, and was dropped. */
     | { readonly kind: 'restore-dropped' }
     /** The call cannot be undone, and nobody knows whether it happened. */
@@ -40,25 +50,31 @@ export async function recoverPending(options: {
   readonly open: (root: string) => Result<HostFilesystem, ErrorEnvelope>;
   readonly files?: HostFiles;
   readonly signal?: AbortSignal;
+  /** Called with what became of a call, before its record is removed. */
+  readonly onRecovered?: (recovery: Recovery, root: string) => Promise<void>;
 }): Promise<readonly Recovery[]> {
   const { undoLog, files = nodeHostFiles } = options;
   const recoveries: Recovery[] = [];
   for (const record of await undoLog.pending()) {
-    const { id, callId, tool, work } = record;
+    const { id, callId, tool, work, evaluation } = record;
+    const call = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
     if (work.kind === 'external') {
       await undoLog.remove(id);
-      recoveries.push({ id: callId, tool, outcome: { kind: 'outcome-unknown' } });
+      recoveries.push({ ...call, outcome: { kind: 'outcome-unknown' } });
       continue;
     }
     const lock = await options.locks.acquire(work.root, 'exclusive', options.signal);
     if (!lock.ok) {
-      recoveries.push({ id: callId, tool, outcome: { kind: 'failed', error: lock.error } });
+      recoveries.push({ ...call, outcome: { kind: 'failed', error: lock.error } });
       continue;
     }
     try {
-      const outcome = await recoverFiles(record, work, options.open, files);
+      const outcome = await recoverFiles(record, work, { ...options, files });
+      const recovery = { ...call, outcome };
+      // Whoever keeps account of what was kept has done so before the record that names it goes.
+      if (outcome.kind !== 'failed') await options.onRecovered?.(recovery, work.root);
       if (outcome.kind !== 'failed') await undoLog.remove(id);
-      recoveries.push({ id: callId, tool, outcome });
+      recoveries.push(recovery);
     } finally {
       lock.value();
     }
@@ -66,17 +82,25 @@ export async function recoverPending(options: {
   return recoveries;
 }
 
+interface RecoveryPorts {
+  readonly undoLog: UndoLog;
+  readonly open: (root: string) => Result<HostFilesystem, ErrorEnvelope>;
+  readonly files: HostFiles;
+}
+
 async function recoverFiles(
   record: UndoRecord,
   work: FilesWork,
-  open: (root: string) => Result<HostFilesystem, ErrorEnvelope>,
-  files: HostFiles,
+  { undoLog, open, files }: RecoveryPorts,
 ): Promise<Recovery['outcome']> {
   try {
-    const staging = `${work.root}/${work.restoring?.staging ?? stagingName(record.id)}`;
+    // The device is not compared: its number may be another one after the machine was started again.
+    const replaced = work.identity === undefined ? undefined : rootReplaced(work.root, work.identity);
+    if (replaced !== undefined) return { kind: 'failed', error: replaced };
+    const staging = `${work.root}/${work.restoring?.staging ?? work.staging ?? stagingName(record.id)}`;
     const place = { files, root: work.root, staging };
     if (work.restoring !== undefined && hasBegun(place, work.restoring.steps)) {
-      return await finishSteps(place, work.restoring.steps);
+      return await finishSteps(place, work.restoring.steps, work.kept ?? null);
     }
     for (const copies of [preparedName(staging), staging]) removeTree(files, copies);
     if (work.before === null) return { kind: 'restore-dropped' };
@@ -85,9 +109,9 @@ async function recoverFiles(
     const before = await opened.value.decode({ root: work.before });
     if (!before.ok) return { kind: 'failed', error: before.error };
     if (work.restoring !== undefined && (await isThrough(opened.value, before.value, work.restoring.steps))) {
-      return { kind: 'restore-finished' };
+      return { kind: 'restore-finished', kept: work.kept ?? null };
     }
-    return await rollBack(record, before.value, work.paths, opened.value);
+    return await rollBack(record, work, before.value, opened.value, undoLog);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
@@ -125,27 +149,40 @@ async function isThrough(
 
 async function rollBack(
   record: UndoRecord,
+  work: FilesWork,
   before: FilesystemSnapshot,
-  paths: readonly string[] | undefined,
   tree: HostFilesystem,
+  undoLog: UndoLog,
 ): Promise<Recovery['outcome']> {
-  const saved = await savedTree(tree);
-  const restored = await restoreAll([
-    () => tree.stage(before, { id: record.callId, left: 'present', ...(paths && { paths }) }),
-  ]);
+  const { paths } = work;
+  const scope = paths === undefined ? { endedAt: await lastAlive(record, work, tree, undoLog) } : { paths };
+  const restored = await restoreUnlessMoved(() => tree.stage(before, { id: record.callId, left: 'present', ...scope }));
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
-  return { kind: 'rolled-back', saved, lost: restored.value.lost };
+  const { lost, kept, left } = restored.value;
+  return { kind: 'rolled-back', lost, kept, left };
 }
 
-/** Whoever worked in the directory since the crash finds their work here. A full disk does not keep it from going back. */
-async function savedTree(tree: HostFilesystem): Promise<Digest | null> {
-  const present = await tree.snapshot();
-  if (!present.ok) return null;
-  const kept = (await tree.encode(present.value)) as { readonly root: Digest };
-  return kept.root;
+/** How far apart two clocks may be that are one. */
+const SAME_CLOCK_MS = 1000;
+
+/**
+ * When the call's process was last known to live, on the clock of the root's filesystem. Written down before anything else
+ * is, because the log's own time of the record is where it comes from.
+ */
+async function lastAlive(record: UndoRecord, work: FilesWork, tree: HostFilesystem, undoLog: UndoLog): Promise<number> {
+  if (work.endedAt !== undefined) return work.endedAt;
+  const alive = (await undoLog.lastAlive(record.id)) ?? record.startedAt;
+  const skew = (await tree.mark(record.callId)) - ((await undoLog.touch(record.id)) ?? 0);
+  const endedAt = Math.abs(skew) > SAME_CLOCK_MS ? alive + skew : alive;
+  await undoLog.put({ ...record, work: { ...work, endedAt } });
+  return endedAt;
 }
 
-async function finishSteps(place: StepPlace, steps: readonly RestoreStep[]): Promise<Recovery['outcome']> {
+async function finishSteps(
+  place: StepPlace,
+  steps: readonly RestoreStep[],
+  kept: KeptFiles | null,
+): Promise<Recovery['outcome']> {
   if (exists(place.staging)) {
     const outcome = performSteps(place, steps, firstUndoneStep(place, steps));
     if (outcome.kind !== 'done') {
@@ -161,5 +198,5 @@ async function finishSteps(place: StepPlace, steps: readonly RestoreStep[]): Pro
     }
   }
   await closeStaging(place, steps);
-  return { kind: 'restore-finished' };
+  return { kind: 'restore-finished', kept };
 }

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import type { HostFiles } from './host-files.ts';
 import { osPath } from './path-name.ts';
-import type { Attributes, RestoreStep } from './restore-plan.ts';
+import type { RestoreStep } from './restore-plan.ts';
+import type { Attributes } from './tree.ts';
 
 /** Where steps are carried out. */
 export interface StepPlace {
@@ -16,8 +17,13 @@ export type StepsOutcome =
   | { readonly kind: 'failed'; readonly path: string; readonly done: number; readonly cause: unknown };
 
 /** Carries out steps from a given one on. Nothing that appeared at a path since is overwritten: it is a conflict. */
-export function performSteps(place: StepPlace, steps: readonly RestoreStep[], from = 0): StepsOutcome {
-  for (let index = from; index < steps.length; index++) {
+export function performSteps(
+  place: StepPlace,
+  steps: readonly RestoreStep[],
+  from = 0,
+  to = steps.length,
+): StepsOutcome {
+  for (let index = from; index < to; index++) {
     const step = steps[index] as RestoreStep;
     try {
       if (!performStep(place, step)) return { kind: 'conflict', path: step.path, done: index };

@@ -2,6 +2,7 @@ import { timestampOf, truncateUtf8 } from '@signalbox/model';
 import { filesystem } from '../filesystem/filesystem.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import type { Verdict } from './call-verdict.ts';
 import type { AnyTool } from './tool.ts';
 import type { ToolOutcome } from './tool-outcome.ts';
@@ -67,6 +68,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
             resultSummary: summaryOf(verdict.outcome),
             elapsedMs: began === null ? null : state.clock.now() - began,
             recordedAt: timestampOf(state.clock),
+            ...keptBy(verdict.outcome),
           },
           { durable },
         );
@@ -98,6 +100,11 @@ function withoutStore(state: ExecutionState): CallCheckpoints {
 export function warned(verdict: Verdict, warning: string): Verdict {
   if (verdict.outcome.status !== 'succeeded') return verdict;
   return { ...verdict, outcome: { ...verdict.outcome, warnings: [...verdict.outcome.warnings, warning] } };
+}
+
+function keptBy(outcome: ToolOutcome): { readonly kept?: KeptFiles } {
+  if (outcome.status !== 'failed' || outcome.rollback.kind !== 'restored') return {};
+  return outcome.rollback.kept === undefined ? {} : { kept: outcome.rollback.kept };
 }
 
 function summaryOf(outcome: ToolOutcome): string {

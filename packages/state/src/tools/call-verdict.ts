@@ -44,7 +44,8 @@ function judgedEnd(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollb
         return { ...judged(call, tool, end.late, rollback), deadline: end.kind === 'deadline' };
       }
       const code = end.kind === 'canceled' ? 'tool/canceled' : 'tool/deadline';
-      const reason = end.kind === 'canceled' ? 'it was canceled' : 'the deadline passed';
+      const stopped = end.kind === 'canceled' ? 'it was canceled' : 'the deadline passed';
+      const reason = rollback.kind === 'waiting' ? `${stopped}, and it still runs` : stopped;
       return { ...unanswered(call, tool, code, reason, rollback), deadline: end.kind === 'deadline' };
     }
   }

@@ -1,11 +1,12 @@
 import { err, ok, type Result } from '@signalbox/model';
-import type { Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
+import { machineTimers, type Timers } from '../budget/deadline.ts';
+import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { replacementOf } from '../filesystem/regular-file.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
-import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import { restoreAll, restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
 import type { Rollback } from './tool-outcome.ts';
 
 /** Everything that a call with file effects can change, captured before it begins. */
@@ -21,7 +22,8 @@ export interface FileTransaction {
 
 export async function beginFileTransaction(
   state: ExecutionState,
-  call: { readonly id: string; readonly tool: string; readonly paths: readonly string[] | undefined },
+  call: Pick<FileCall, 'id' | 'tool' | 'evaluation'> & { readonly paths: readonly string[] | undefined },
+  timers: Timers = machineTimers,
 ): Promise<Result<FileTransaction, StateError>> {
   const { id, tool } = call;
   const files = state.resources.get(filesystem);
@@ -42,11 +44,17 @@ export async function beginFileTransaction(
   const scope = paths === undefined ? {} : { paths };
   const captured = pre.value;
   const before = filesIn(captured);
-  const begun = await attempt(async () => files?.begin({ id, tool, before, ...scope }) ?? ok({ startedAt: 0 }));
+  const charged = call.evaluation === undefined ? {} : { evaluation: call.evaluation };
+  const begun = await attempt(
+    async () => files?.begin({ id, tool, before, ...scope, ...charged }) ?? ok({ startedAt: 0 }),
+  );
   if (!begun.ok) return begun;
+  // Only a call that may have changed anything has to be told from what others did after its process died.
+  const stopBeating = paths === undefined && files !== undefined ? beat(() => files.alive(id), timers) : () => {};
 
   const commit = () =>
     attempt(async () => {
+      stopBeating();
       await files?.end(id);
       return ok(undefined);
     });
@@ -56,21 +64,49 @@ export async function beginFileTransaction(
     paths,
     commit,
     async rollback() {
+      stopBeating();
+      // From here on a crash finds a call whose process had ended: what it did is told from what comes later.
+      if (paths === undefined) await files?.alive(id).catch(() => {});
+      const ended = paths === undefined && files !== undefined ? { endedAt: await files.mark(id) } : {};
       const parts = [...state.resources.snapshotable()].map(
         ([name, part]) =>
           () =>
-            part.stage(captured.resources.get(name), { id, left: 'present', ...scope }),
+            part.stage(captured.resources.get(name), { id, left: 'present', ...scope, ...ended }),
       );
-      const restored = await attempt(() => restoreAll(parts));
+      const restored = await attempt(() => (paths === undefined ? restoreUnlessMoved(...parts) : restoreAll(parts)));
       if (restored.ok) {
         const opaqueChanged = (await files?.changedOpaque(before, begun.value.startedAt)) ?? [];
-        return { kind: 'restored', opaqueChanged, lost: restored.value.lost };
+        const { lost, kept, left } = restored.value;
+        return {
+          kind: 'restored',
+          opaqueChanged,
+          lost,
+          ...(kept !== null && { kept }),
+          ...(left.length > 0 && { left }),
+        };
       }
       if (restored.error.code !== 'state/conflict') return { kind: 'failed', error: restored.error };
-      const ended = await commit();
-      return { kind: ended.ok ? 'conflict' : 'failed', error: restored.error };
+      const closed = await commit();
+      return { kind: closed.ok ? 'conflict' : 'failed', error: restored.error };
     },
   });
+}
+
+/** How much of what a call did before its process died is left alone, at most: it could be somebody else's. */
+const BEAT_MS = 100;
+
+/** Says again and again that the call's process lives, until it is told to stop. */
+function beat(say: () => Promise<void>, timers: Timers): () => void {
+  let stop = () => {};
+  const next = () => {
+    stop = timers.after(BEAT_MS, () => {
+      // A beat that cannot be written only makes the call look dead earlier than it was.
+      say().catch(() => {});
+      next();
+    });
+  };
+  next();
+  return () => stop();
 }
 
 function filesIn(snapshot: CompositeSnapshot): FilesystemSnapshot {

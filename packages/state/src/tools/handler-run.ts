@@ -7,7 +7,12 @@ export type HandlerEnd =
   | { readonly kind: 'threw'; readonly cause: unknown }
   /** Canceled before it began. */
   | { readonly kind: 'not-begun' }
-  | { readonly kind: 'canceled' | 'deadline'; readonly late: HandlerEnd | null };
+  | {
+      readonly kind: 'canceled' | 'deadline';
+      readonly late: HandlerEnd | null;
+      /** Settles when a handler that may still be running has ended. Never rejects. */
+      readonly over: Promise<unknown>;
+    };
 
 /** How long a handler whose signal was aborted is waited for before the rollback begins. */
 const GRACE_MS = 2000;
@@ -38,7 +43,7 @@ export async function runHandler(
     const first = await Promise.race([running, stopped]);
     if (typeof first === 'object') return first;
     aborter.abort();
-    return { kind: first, late: await withinGrace(running, limits.timers) };
+    return { kind: first, late: await withinGrace(running, limits.timers), over: running };
   } finally {
     limits.signal?.removeEventListener('abort', cancel);
     disarm?.();

@@ -1,5 +1,6 @@
 import type { ErrorEnvelope, Json } from '@signalbox/model';
 import type { StateError } from '../snapshots/snapshot-error.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
 
 /** How a call ended. */
 export type ToolOutcome =
@@ -38,7 +39,13 @@ export type Rollback =
       readonly opaqueChanged: readonly string[];
       /** What could not be brought back. */
       readonly lost: readonly string[];
+      /** What was overwritten or removed and may not have been the call's: kept first, and can be brought back. */
+      readonly kept?: KeptFiles;
+      /** What others changed after the call's process had ended: left as it is. */
+      readonly left?: readonly string[];
     }
+  /** The handler was told to stop and still runs: its directory is held, and restored once it has ended. */
+  | { readonly kind: 'waiting' }
   /** Someone else changed what should have been undone: nothing was overwritten. */
   | { readonly kind: 'conflict'; readonly error: StateError }
   /** The restore failed; the error says what is on disk. The next recovery goes on with it. */

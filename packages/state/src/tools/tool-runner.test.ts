@@ -267,8 +267,8 @@ describe('cancellation', () => {
     expect(await isUntouched()).toBe(true);
   });
 
-  it('[S44] a handler that ignores it is given up on, and can write nothing afterwards', async () => {
-    const { state, isUntouched } = await createWorkingState();
+  it('[S44] [S105] a handler that ignores it is answered in time, and its directory is held until it has ended and is undone', async () => {
+    const { state, files, isUntouched } = await createWorkingState();
     const aborter = new AbortController();
     const timers = createTestTimers();
     let goOn = () => {};
@@ -285,16 +285,30 @@ describe('cancellation', () => {
       aborter.abort();
       await later;
       refused = await context.files.write('file.txt', 'from beyond');
+      // It has other ways than its context.
+      must(await files.write('file.txt', 'around its context'));
       ended();
       return succeed('never heard');
     });
-    const running = createTestRunner(state, { tools: [t], timers }).execute(call('t'), { signal: aborter.signal });
-    while (timers.waiting === 0) await new Promise(setImmediate);
-    timers.fire();
-    expect(must(await running)).toMatchObject({ error: { code: 'tool/canceled' } });
+    const next = tool('next', () => succeed('done'));
+    const runner = createTestRunner(state, { tools: [t, next], timers });
+    let outcome: unknown;
+    void runner.execute(call('t'), { signal: aborter.signal }).then(ran => {
+      outcome = must(ran);
+    });
+    while (outcome === undefined) {
+      timers.fire();
+      await new Promise(setImmediate);
+    }
+    expect(outcome).toMatchObject({ error: { code: 'tool/canceled' }, rollback: { kind: 'waiting' } });
+    expect(must(await runner.execute(call('next')))).toMatchObject({
+      error: { code: 'state/lock-failed', message: expect.stringContaining('still runs') },
+    });
     goOn();
     await end;
     expect(refused).toMatchObject({ ok: false, error: { code: 'state/path-refused' } });
+    const go = async () => must(await runner.execute(call('next'))).status === 'succeeded';
+    while (!(await go())) await new Promise(setImmediate);
     expect(await isUntouched()).toBe(true);
   });
 

@@ -14,6 +14,7 @@ import { judged, reasonOf, type Verdict } from './call-verdict.ts';
 import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
 import { guardedFiles, type WriteScope } from './guarded-files.ts';
 import { type HandlerEnd, runHandler } from './handler-run.ts';
+import { linger, lingeringIn } from './lingering-calls.ts';
 import { announce } from './telemetry.ts';
 import type { AnyTool, ToolContext } from './tool.ts';
 import type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
@@ -137,13 +138,30 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     } catch (cause) {
       return notRun(invalidInput(call, `its paths cannot be told: ${reasonOf(cause)}`));
     }
-    const lock = await locks.acquire((files ?? noFiles).lockPath, 'exclusive', signal);
+    const { lockPath } = files ?? noFiles;
+    const held = lingeringIn(locks, lockPath);
+    if (held !== undefined) return notRun(notBegun(call, stillHeld(lockPath, held)));
+    const lock = await locks.acquire(lockPath, 'exclusive', signal);
     if (!lock.ok) return notRun(notLocked(call, lock.error));
+    let release = lock.value;
     try {
-      const transaction = await beginFileTransaction(state, { id: call.id, tool: tool.name, paths });
+      const began = { id: call.id, tool: tool.name, paths, evaluation: options.evaluation };
+      const transaction = await beginFileTransaction(state, began, timers);
       if (!transaction.ok) return notRun(notBegun(call, transaction.error));
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
+      const isOver = (end.kind !== 'canceled' && end.kind !== 'deadline') || end.late !== null;
+      if (!isOver) {
+        // What it still writes is undone too: the restore waits for it, and the directory for the restore.
+        const waiting = judged(call, tool, end, { kind: 'waiting' });
+        const restored = end.over.then(async () => {
+          const undone = judged(call, tool, end, await rollback());
+          await checkpoints.after(call, tool, pre, undone, paths === undefined ? {} : { paths });
+        });
+        linger(locks, lockPath, { call: call.id, tool: tool.name }, restored.finally(lock.value));
+        release = () => {};
+        return waiting;
+      }
       let verdict = judged(call, tool, end, NOTHING);
       if (verdict.succeeded) {
         const kept = await commit();
@@ -157,7 +175,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       const changed = transaction.value.paths;
       return await checkpoints.after(call, tool, pre, verdict, changed === undefined ? {} : { paths: changed });
     } finally {
-      lock.value();
+      release();
     }
   }
 
@@ -247,6 +265,14 @@ function notLocked(call: ProviderToolCall, error: LockError): ToolFailure {
   return failure('tool/canceled', {
     message: `call ${call.id} of ${call.name} was canceled before it began`,
     suggestion: 'Nothing was run. Call again if it is still wanted.',
+  });
+}
+
+function stillHeld(path: string, { call, tool }: { readonly call: string; readonly tool: string }): LockError {
+  return failure('state/lock-failed', {
+    message: `call ${call} of ${tool} was told to stop and still runs in ${path}`,
+    suggestion: 'Wait until it has ended and what it did is undone, then call again.',
+    retry: { kind: 'retryable_immediate' },
   });
 }
 
