@@ -10,9 +10,9 @@ import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
-import { closedName, preparedName, reasonOf, stageHostRestore } from './host-restore.ts';
+import { closedName, type KeptTree, preparedName, reasonOf, stageHostRestore } from './host-restore.ts';
 import { identityOf, type ScanOptions, scanNode, scanPaths, scanTree } from './host-scan.ts';
-import { keptPaths } from './kept-files.ts';
+import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
 import { openClosedPaths, reachOf } from './opened-paths.ts';
 import { isWithin } from './path-locks.ts';
@@ -40,6 +40,8 @@ export interface HostFilesystemOptions {
 /** A filesystem on a directory of the host. */
 export interface HostFilesystem extends Filesystem {
   readonly root: string;
+  /** What was kept, with what was written to it until the steps of a restore moved it into a staging directory. */
+  keepLate(kept: KeptFiles, steps: readonly RestoreStep[], staging: string): Promise<KeptFiles>;
 }
 
 export type RootRefusedError = ErrorEnvelope<'state/path-refused'>;
@@ -114,7 +116,12 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   );
 
   /** Keeps what a restore throws away. What only moves to another place is not thrown away. */
-  const keepDiscarded = async (discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptFiles | null> => {
+  const keptTree = async (tree: DirectoryNode, desired: TreeNode | undefined): Promise<KeptTree> => ({
+    tree,
+    digest: await keep(tree),
+    paths: keptPaths(tree, desired),
+  });
+  const keepDiscarded = async (discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptTree | undefined> => {
     const places = directoryPlaces(desired);
     const readable = async (directory: DirectoryNode, at: string): Promise<DirectoryNode> => {
       const entries = new Map<string, TreeNode>();
@@ -127,8 +134,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       return { ...directory, entries };
     };
     const tree = await readable(discarded, '');
-    const paths = keptPaths(tree, desired);
-    return paths.length === 0 ? null : { digest: await keep(tree), paths };
+    return keptPaths(tree, desired).length === 0 ? undefined : keptTree(tree, desired);
   };
 
   const stage = async (
@@ -171,7 +177,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       scan: scanOptions(null),
       opened,
       merge: { reach: reachOf(root), ...(keeps && { isTheirs }) },
-      ...(keeps && { keep: keepDiscarded }),
+      ...(keeps && { keep: { discarded: keepDiscarded, instead: keptTree } }),
       checkRoot,
       trees: {
         left: left === 'present' ? now : left === 'known' ? settled : left.snapshot.tree,
@@ -235,6 +241,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       const before = await keep(call.before.tree);
       await put(filesRecord(keyOf(call.id), call, root, rootId.identity, before, startedAt));
       return ok({ startedAt });
+    },
+    async keepLate(kept, steps, staging) {
+      const tree = await loadTree(store, kept.digest);
+      if (!tree.ok) return kept;
+      const scan = { ...scanOptions(store), root: staging };
+      const late = await withLateChanges(tree.value, steps, (as, before) => scanNode(scan, String(as), before));
+      if (late === undefined) return kept;
+      const { digest, paths } = await keptTree(late, undefined);
+      return { digest, paths: [...new Set([...kept.paths, ...paths])] };
     },
     locate(path) {
       const at = hostPath(limits, path, { followLast: true, change: false });

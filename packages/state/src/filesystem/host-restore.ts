@@ -4,8 +4,8 @@ import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-
 import type { KeptFiles, StagedRestore } from '../snapshots/snapshotable.ts';
 import { ContentFault, type ContentStore } from './content-store.ts';
 import { type HostFiles, removeTree, syncAll } from './host-files.ts';
-import { mayAccess, type ScanOptions, scanPaths } from './host-scan.ts';
-import { discardedTree } from './kept-files.ts';
+import { mayAccess, type ScanOptions, scanNode, scanPaths } from './host-scan.ts';
+import { discardedTree, withLateChanges } from './kept-files.ts';
 import { type OpenedPaths, withModes } from './opened-paths.ts';
 import { osPath } from './path-name.ts';
 import { type MergeOptions, mergeRestore } from './restore-merge.ts';
@@ -34,7 +34,7 @@ export interface HostRestore {
   readonly opened: OpenedPaths;
   readonly merge: MergeOptions;
   /** Keeps what would be thrown away, durably; absent where everything that is overwritten is known to be kept. */
-  readonly keep?: (discarded: DirectoryNode, desired: DirectoryNode) => Promise<KeptFiles | null>;
+  readonly keep?: Keeping;
   /** Why the root is not the directory that was opened, if it isn't. */
   checkRoot(): StateError | undefined;
   readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
@@ -48,6 +48,17 @@ export interface HostRestore {
   done(tree: DirectoryNode): Promise<void>;
 }
 
+export interface Keeping {
+  /** Keeps what turning a tree into the desired one throws away; undefined where that is nothing. */
+  discarded(discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptTree | undefined>;
+  /** Keeps a tree in the place of one that was kept before. */
+  instead(tree: DirectoryNode, desired: DirectoryNode): Promise<KeptTree>;
+}
+
+export interface KeptTree extends KeptFiles {
+  readonly tree: DirectoryNode;
+}
+
 export async function stageHostRestore(restore: HostRestore): Promise<Result<StagedRestore, StateError>> {
   const { files, root, opened } = restore;
   const { desired, conflicts, lost, theirs } = mergeRestore(restore.trees, restore.merge);
@@ -59,7 +70,8 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
   const place: StepPlace = { files, root, staging: `${root}/${restore.staging}` };
   let performed = 0;
   let staged: readonly string[] = [];
-  let kept: KeptFiles | null = null;
+  let kept: KeptTree | undefined;
+  const skipped: string[] | undefined = restore.keep && [];
 
   const abandon = async () => {
     attemptCleanUp(place);
@@ -69,8 +81,8 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
 
   try {
     const discarded = restore.keep && discardedTree(restore.trees.now, desired);
-    if (discarded !== undefined) kept = (await restore.keep?.(discarded, desired)) ?? null;
-    await restore.begin(kept);
+    if (discarded !== undefined) kept = await restore.keep?.discarded(discarded, desired);
+    await restore.begin(filesOf(kept));
     staged = await stageContents(restore, place, plan);
   } catch (cause) {
     await abandon();
@@ -92,18 +104,30 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
   /** Directories that the last steps close to us are synced before those. */
   const perform = async () => {
     const closing = plan.steps.slice(plan.finals).filter(step => step.op === 'attributes' && isClosed(step.set.mode));
-    const first = performSteps(place, plan.steps, 0, plan.finals);
+    const first = performSteps(place, plan.steps, { to: plan.finals, skipped });
     if (first.kind !== 'done') return first;
     if (process.geteuid?.() !== 0 && closing.length > 0) {
       await syncAll(files, [...touchedDirectories(root, plan.steps.slice(0, plan.finals))].filter(exists));
     }
-    return performSteps(place, plan.steps, plan.finals);
+    return performSteps(place, plan.steps, { from: plan.finals, skipped });
+  };
+
+  /** Somebody may have written to a file between the last look at it and the step that moved it away. */
+  const keepLate = async () => {
+    if (kept === undefined) return;
+    const scan = { ...restore.scan, root: place.staging, store: restore.store };
+    const late = await withLateChanges(kept.tree, plan.steps, (as, before) => scanNode(scan, String(as), before));
+    if (late !== undefined) kept = await restore.keep?.instead(late, desired);
   };
 
   return ok({
     lost,
-    kept,
-    left: theirs,
+    get kept() {
+      return filesOf(kept);
+    },
+    get left() {
+      return [...theirs, ...(skipped ?? [])];
+    },
     async apply() {
       if (plan.steps.length === 0) return ok(undefined);
       const replaced = restore.checkRoot();
@@ -139,11 +163,16 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
       return result === because ? ok(undefined) : err(result);
     },
     async finish() {
+      await keepLate();
       if (plan.steps.length > 0) await closeStaging(place, plan.steps);
       await restore.done(desired);
     },
     discard: abandon,
   });
+}
+
+function filesOf(kept: KeptTree | undefined): KeptFiles | null {
+  return kept === undefined ? null : { digest: kept.digest, paths: kept.paths };
 }
 
 /**

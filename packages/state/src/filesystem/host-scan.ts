@@ -54,10 +54,10 @@ export async function scanPaths(
 }
 
 /** Looks at one path that is there, opaque directories included. */
-export async function scanNode(options: ScanOptions, path: string): Promise<TreeNode | undefined> {
+export async function scanNode(options: ScanOptions, path: string, before?: TreeNode): Promise<TreeNode | undefined> {
   const stat = fs.lstatSync(osPath(`${options.root}/${path}`), NOT_THERE);
   const scan = new Scan({ ...options, opaque: () => false });
-  return stat && scan.node(path, path.slice(path.lastIndexOf('/') + 1), stat, undefined);
+  return stat && scan.node(path, path.slice(path.lastIndexOf('/') + 1), stat, before);
 }
 
 /** How many entries are looked at before others get their turn on the event loop. */

@@ -1,4 +1,5 @@
-import { type DirectoryNode, joined, sameAttributes, sameNode, type TreeNode } from './tree.ts';
+import type { RestoreStep } from './restore-plan.ts';
+import { type DirectoryNode, joined, nodeAt, sameAttributes, sameNode, type TreeNode, withNode } from './tree.ts';
 
 /**
  * Of a tree, what turning it into another one throws away: files, links and directories that are other or gone then, each
@@ -37,4 +38,38 @@ export function overlaid(base: DirectoryNode, kept: DirectoryNode): DirectoryNod
   }
   const { mode, uid, gid } = kept;
   return { ...base, mode, uid, gid, entries };
+}
+
+/**
+ * What was written to things after they were kept and before they were moved out of the way: the kept tree with it, or
+ * undefined where nothing was. `look` reads what a step moved away.
+ */
+export async function withLateChanges(
+  kept: DirectoryNode,
+  steps: readonly RestoreStep[],
+  look: (as: number, before: TreeNode | undefined) => Promise<TreeNode | undefined>,
+): Promise<DirectoryNode | undefined> {
+  let late: DirectoryNode | undefined;
+  for (const step of steps) {
+    if (step.op !== 'aside') continue;
+    const parts = step.path.split('/');
+    const before = nodeAt(kept, parts);
+    // What is not among the kept is moved to another place, not thrown away.
+    if (before === undefined) continue;
+    const now = await look(step.as, before);
+    if (now !== undefined && !sameContents(before, now)) late = withNode(late ?? kept, parts, now);
+  }
+  return late;
+}
+
+/** Whether everything that is in one is in the other. Modes do not count: a restore may change them. */
+function sameContents(a: TreeNode | undefined, b: TreeNode | undefined): boolean {
+  if (a?.kind === 'directory' && b?.kind === 'directory') {
+    return (
+      a.entries.size === b.entries.size &&
+      [...a.entries].every(([name, node]) => sameContents(node, b.entries.get(name)))
+    );
+  }
+  if (a?.kind === 'file' && b?.kind === 'file') return a.digest === b.digest;
+  return a !== undefined && b !== undefined && a.kind === b.kind && (a.kind !== 'link' || sameNode(a, b));
 }

@@ -100,7 +100,9 @@ async function recoverFiles(
     const staging = `${work.root}/${work.restoring?.staging ?? work.staging ?? stagingName(record.id)}`;
     const place = { files, root: work.root, staging };
     if (work.restoring !== undefined && hasBegun(place, work.restoring.steps)) {
-      return await finishSteps(place, work.restoring.steps, work.kept ?? null);
+      const opened = work.kept === undefined ? undefined : open(work.root);
+      if (opened?.ok === false) return { kind: 'failed', error: opened.error };
+      return await finishSteps(place, work.restoring.steps, work.kept, opened?.value);
     }
     for (const copies of [preparedName(staging), staging]) removeTree(files, copies);
     if (work.before === null) return { kind: 'restore-dropped' };
@@ -181,10 +183,13 @@ async function lastAlive(record: UndoRecord, work: FilesWork, tree: HostFilesyst
 async function finishSteps(
   place: StepPlace,
   steps: readonly RestoreStep[],
-  kept: KeptFiles | null,
+  kept: KeptFiles | undefined,
+  tree: HostFilesystem | undefined,
 ): Promise<Recovery['outcome']> {
+  let all = kept;
   if (exists(place.staging)) {
-    const outcome = performSteps(place, steps, firstUndoneStep(place, steps));
+    const skipped = kept === undefined ? undefined : [];
+    const outcome = performSteps(place, steps, { from: firstUndoneStep(place, steps), skipped });
     if (outcome.kind !== 'done') {
       const reason = outcome.kind === 'conflict' ? 'someone else made it since' : String(outcome.cause);
       const at = (from: number, to?: number) => steps.slice(from, to).map(step => step.path);
@@ -196,7 +201,8 @@ async function finishSteps(
       };
       return { kind: 'failed', error: restoreFailed(`${outcome.path}: ${reason}`, report) };
     }
+    if (kept !== undefined) all = (await tree?.keepLate(kept, steps, place.staging)) ?? kept;
   }
   await closeStaging(place, steps);
-  return { kind: 'restore-finished', kept };
+  return { kind: 'restore-finished', kept: all ?? null };
 }
