@@ -8,7 +8,13 @@ export {
   type Usage,
 } from './budget/budget-tracker.ts';
 export { createDeadline, type Deadline, deadline, machineTimers, type Timers } from './budget/deadline.ts';
-export { bringBackKept, type KeptBroughtBack, type NothingKeptError } from './checkpoints/bring-back-kept.ts';
+export {
+  bringBackKept,
+  type KeptBroughtBack,
+  type KeptCall,
+  type NothingKeptError,
+  nothingKept,
+} from './checkpoints/bring-back-kept.ts';
 export { type CheckpointLog, createMemoryCheckpointLog, openHostCheckpointLog } from './checkpoints/checkpoint-log.ts';
 export {
   CHECKPOINTS_KEPT,

@@ -1,5 +1,5 @@
-import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { type Filesystem, type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
+import { type Digest, type ErrorEnvelope, failure, ok, type Result } from '@signalbox/model';
+import type { Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { overlaid } from '../filesystem/kept-files.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { pathParts } from '../filesystem/path-name.ts';
@@ -7,9 +7,15 @@ import { type DirectoryNode, nodeAt, sameNode, type TreeNode, withNode } from '.
 import type { StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
-import type { ToolCheckpoint } from './checkpoint-store.ts';
 
 export type NothingKeptError = ErrorEnvelope<'state/nothing-to-undo'>;
+
+/** A call whose rollback kept something: the files before it, and what was kept. */
+export interface KeptCall {
+  readonly id: string;
+  readonly before: Digest;
+  readonly kept: KeptFiles;
+}
 
 /** What bringing back kept files changes, or would change. */
 export interface KeptBroughtBack {
@@ -25,25 +31,25 @@ export interface KeptBroughtBack {
  */
 export async function bringBackKept(options: {
   readonly files: Filesystem;
-  readonly checkpoint: Pick<ToolCheckpoint, 'toolCallId' | 'toolName' | 'pre' | 'kept'>;
+  readonly call: KeptCall;
   readonly locks: PathLocks;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-}): Promise<Result<KeptBroughtBack, StateError | LockError | NothingKeptError>> {
-  const { files, checkpoint, locks, dryRun = false } = options;
-  // The filesystem itself put this snapshot in.
-  const before = checkpoint.pre.resources.get(filesystem.name) as FilesystemSnapshot | undefined;
-  if (checkpoint.kept === undefined || before === undefined) return err(nothingKept(checkpoint));
-  const kept = await files.decode({ root: checkpoint.kept.digest });
+}): Promise<Result<KeptBroughtBack, StateError | LockError>> {
+  const { files, call, locks, dryRun = false } = options;
+  const before = await files.decode({ root: call.before });
+  if (!before.ok) return before;
+  const kept = await files.decode({ root: call.kept.digest });
   if (!kept.ok) return kept;
   const lock = await locks.acquire(files.lockPath, 'exclusive', options.signal);
   if (!lock.ok) return lock;
   try {
     const now = await files.snapshot();
     if (!now.ok) return now;
-    const { target, paths, conflicts } = planned(checkpoint.kept, { before, kept: kept.value, now: now.value });
-    const id = `kept:${checkpoint.toolCallId}`;
-    const stage = () => files.stage({ tree: target }, { id, left: { snapshot: before } });
+    const trees = { before: before.value, kept: kept.value, now: now.value };
+    const { target, paths, conflicts } = planned(call.kept, trees);
+    const id = `kept:${call.id}`;
+    const stage = () => files.stage({ tree: target }, { id, left: { snapshot: before.value } });
     if (dryRun) {
       const staged = await stage();
       if (!staged.ok) return staged;
@@ -120,9 +126,9 @@ function partsOf(path: string): readonly string[] {
   return parts.ok ? parts.value : [];
 }
 
-function nothingKept({ toolCallId, toolName }: Pick<ToolCheckpoint, 'toolCallId' | 'toolName'>): NothingKeptError {
+export function nothingKept(call: string): NothingKeptError {
   return failure('state/nothing-to-undo', {
-    message: `call ${toolCallId} of ${toolName} has no kept files: its rollback overwrote nothing`,
-    suggestion: 'Choose a failed call whose rollback lists kept files.',
+    message: `nothing was kept of call ${call}: its rollback overwrote and removed nothing`,
+    suggestion: 'Choose a failed call that the list of checkpoints says was kept.',
   });
 }

@@ -17,6 +17,8 @@ export interface CallUndo {
   readonly paths: readonly string[];
   /** What cannot be brought back, by name. */
   readonly lost: readonly string[];
+  /** Paths that were changed since and stay as they are. Only where kept files are brought back. */
+  readonly conflicts?: readonly string[] | undefined;
 }
 
 /**

@@ -51,7 +51,7 @@ export async function recoverPending(options: {
   readonly files?: HostFiles;
   readonly signal?: AbortSignal;
   /** Called with what became of a call, before its record is removed. */
-  readonly onRecovered?: (recovery: Recovery, root: string) => Promise<void>;
+  readonly onRecovered?: (recovery: Recovery, work: Pick<FilesWork, 'root' | 'before'>) => Promise<void>;
 }): Promise<readonly Recovery[]> {
   const { undoLog, files = nodeHostFiles } = options;
   const recoveries: Recovery[] = [];
@@ -72,7 +72,7 @@ export async function recoverPending(options: {
       const outcome = await recoverFiles(record, work, { ...options, files });
       const recovery = { ...call, outcome };
       // Whoever keeps account of what was kept has done so before the record that names it goes.
-      if (outcome.kind !== 'failed') await options.onRecovered?.(recovery, work.root);
+      if (outcome.kind !== 'failed') await options.onRecovered?.(recovery, work);
       if (outcome.kind !== 'failed') await undoLog.remove(id);
       recoveries.push(recovery);
     } finally {

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { type Digest, err } from '@signalbox/model';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -10,11 +11,11 @@ import {
   temporaryDirectory,
   treeOf,
 } from '../../test/builders.ts';
-import { bringBackKept } from '../checkpoints/bring-back-kept.ts';
+import { bringBackKept, nothingKept } from '../checkpoints/bring-back-kept.ts';
 import { createMemoryCheckpointLog } from '../checkpoints/checkpoint-log.ts';
 import { openCheckpointStore } from '../checkpoints/checkpoint-store.ts';
 import { createMemoryContentStore } from '../filesystem/content-store.ts';
-import { filesystem } from '../filesystem/filesystem.ts';
+import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
 import { createPathLocks } from '../filesystem/path-locks.ts';
 import { recoverPending } from '../filesystem/recovery.ts';
@@ -59,7 +60,11 @@ async function failedCall(work: () => void, hooks: Partial<typeof nodeHostFiles>
   const bringBack = async (dryRun = false) => {
     const checkpoint = (await open()).get('call');
     if (checkpoint === undefined) throw new Error('no checkpoint');
-    return bringBackKept({ files, checkpoint, locks, dryRun });
+    const { root: before } = (await files.encode(
+      checkpoint.pre.resources.get(filesystem.name) as FilesystemSnapshot,
+    )) as { readonly root: Digest };
+    if (checkpoint.kept === undefined) return err(nothingKept('call'));
+    return bringBackKept({ files, call: { id: 'call', before, kept: checkpoint.kept }, locks, dryRun });
   };
   return { outcome, bringBack };
 }
@@ -167,7 +172,7 @@ describe('what a rollback in place throws away', () => {
       undoLog,
       locks: createPathLocks(),
       open: at => ({ ok: true, value: openTestFilesystem(at, { store, undoLog }) }),
-      onRecovered: async (recovery, at) => void told.push([recovery.evaluation, at]),
+      onRecovered: async (recovery, at) => void told.push([recovery.evaluation, at.root, at.before !== null]),
     });
     expect(recoveries).toMatchObject([{ id: 'call', outcome: { kind: 'rolled-back', lost: [] } }]);
     const outcome = recoveries[0]?.outcome;
@@ -176,7 +181,7 @@ describe('what a rollback in place throws away', () => {
       ['own', 'shared'],
       ['dir/inner', 'theirs'],
     ]);
-    expect(told).toEqual([['task', fs.realpathSync(root)]]);
+    expect(told).toEqual([['task', fs.realpathSync(root), true]]);
     expect(treeOf(root)).toEqual({
       './dir': 'directory 755',
       './dir/inner': 'file 644 by the person',
