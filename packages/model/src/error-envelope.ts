@@ -104,7 +104,6 @@ export const errorCodes = {
     'tool/invalid-output',
     'tool/canceled',
     'tool/deadline',
-    'tool/budget',
     'tool/outcome-unknown',
   ],
   plan: [

@@ -1,14 +1,4 @@
 export {
-  type BudgetError,
-  type BudgetLimits,
-  type BudgetSnapshot,
-  type BudgetTracker,
-  budget,
-  createBudgetTracker,
-  type Usage,
-} from './budget/budget-tracker.ts';
-export { createDeadline, type Deadline, deadline, machineTimers, type Timers } from './budget/deadline.ts';
-export {
   bringBackKept,
   type KeptBroughtBack,
   type KeptCall,
@@ -127,6 +117,7 @@ export { type RestoreReport, restoreAll } from './snapshots/two-phase-restore.ts
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
 export { createRunCommand, type RunCommandOptions, runCommand } from './tools/at-hand/run-command.ts';
 export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
+export { machineTimers, type Timers } from './tools/timers.ts';
 export {
   type AnyTool,
   DeadlineExceededError,

@@ -142,8 +142,7 @@ async function executed(
     if (result.ok) outcome = result.value;
     else {
       outcome = result.error.outcome;
-      const code = result.error.code === 'tool/budget' ? 'budget-exceeded' : 'deadline-passed';
-      over = failed(taskFailure(code, `${result.error.message}. ${result.error.suggestion}`));
+      over = failed(taskFailure('deadline-passed', `${result.error.message}. ${result.error.suggestion}`));
     }
   } catch (thrown) {
     if (!(thrown instanceof Error) || thrown.name !== 'VisibilityExpansionRequired') throw thrown;

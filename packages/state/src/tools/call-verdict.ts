@@ -37,16 +37,13 @@ function judgedEnd(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollb
       const error = toolFailure('tool/canceled', call, tool, 'it was canceled before it began');
       return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
     }
-    case 'canceled':
-    case 'deadline': {
+    case 'canceled': {
       // An external tool that answered after all has said what happened.
       if (tool.effects.kind === 'external' && end.late?.kind === 'replied') {
-        return { ...judged(call, tool, end.late, rollback), deadline: end.kind === 'deadline' };
+        return judged(call, tool, end.late, rollback);
       }
-      const code = end.kind === 'canceled' ? 'tool/canceled' : 'tool/deadline';
-      const stopped = end.kind === 'canceled' ? 'it was canceled' : 'the deadline passed';
-      const reason = rollback.kind === 'waiting' ? `${stopped}, and it still runs` : stopped;
-      return { ...unanswered(call, tool, code, reason, rollback), deadline: end.kind === 'deadline' };
+      const reason = rollback.kind === 'waiting' ? 'it was canceled, and it still runs' : 'it was canceled';
+      return unanswered(call, tool, 'tool/canceled', reason, rollback);
     }
   }
 }

@@ -1,5 +1,4 @@
 import { err, ok, type Result } from '@signalbox/model';
-import { machineTimers, type Timers } from '../budget/deadline.ts';
 import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { replacementOf } from '../filesystem/regular-file.ts';
@@ -7,6 +6,7 @@ import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
 import { restoreAll, restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
+import { machineTimers, type Timers } from './timers.ts';
 import type { Rollback } from './tool-outcome.ts';
 
 /** Everything that a call with file effects can change, captured before it begins. */

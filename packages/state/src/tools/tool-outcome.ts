@@ -52,7 +52,7 @@ export type Rollback =
   | { readonly kind: 'failed'; readonly error: StateError };
 
 /** The evaluation is over: no further call can be made. */
-export interface PromptEvaluationError extends ErrorEnvelope<'tool/deadline' | 'tool/budget'> {
+export interface PromptEvaluationError extends ErrorEnvelope<'tool/deadline'> {
   /** How the call that was under way ended; absent where none had begun. */
   readonly outcome?: ToolOutcome;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import {
-  createTestClock,
   createTestRunner,
   createTestState,
   createTestTimers,
@@ -11,13 +10,10 @@ import {
   plan,
   setupPlan,
 } from '../../test/builders.ts';
-import { budget, createBudgetTracker } from '../budget/budget-tracker.ts';
-import { createDeadline, deadline } from '../budget/deadline.ts';
 import { createPathLocks } from '../filesystem/path-locks.ts';
 import { createMemoryUndoLog } from '../filesystem/undo-log.ts';
 import { toolInvoked } from '../session/tool-invoked.ts';
 import { snapshotsEquivalent } from '../snapshots/composite-snapshot.ts';
-import { resource } from '../snapshots/resources.ts';
 import {
   DeadlineExceededError,
   defineTool,
@@ -112,21 +108,6 @@ describe('before the handler', () => {
     if (!allowed)
       expect(outcome).toMatchObject({ error: { code: 'tool/refused' }, rollback: { kind: 'nothing-to-undo' } });
   });
-
-  it('[S33] a spent budget ends the evaluation before the handler, and every call is charged', async () => {
-    const tracker = createBudgetTracker({ limits: { toolCalls: 2 }, clock: createTestClock() });
-    const { state } = createTestState({ resources: [resource(budget, tracker)] });
-    let runs = 0;
-    const t = tool('t', () => {
-      runs++;
-      return fail('as told');
-    });
-    const runner = createTestRunner(state, { tools: [t] });
-    must(await runner.execute(call('t')));
-    must(await runner.execute(call('t')));
-    expect(await runner.execute(call('t'))).toMatchObject({ ok: false, error: { code: 'tool/budget' } });
-    expect([runs, tracker.total().toolCalls]).toEqual([2, 2]);
-  });
 });
 
 describe('rollback triggers', () => {
@@ -193,38 +174,7 @@ describe('rollback triggers', () => {
     expect(await isUntouched()).toBe(true);
   });
 
-  it('[S43] a deadline that passes aborts the handler, rolls back and ends the evaluation', async () => {
-    const clock = createTestClock();
-    const timers = createTestTimers();
-    const { state, isUntouched } = await createWorkingState({
-      clock,
-      resources: [resource(deadline, createDeadline(clock, clock.now() + 1000))],
-    });
-    let began = () => {};
-    const beginning = new Promise<void>(resolve => {
-      began = resolve;
-    });
-    const t = tool('t', async context => {
-      await breakEverything(context);
-      began();
-      await new Promise(resolve => context.signal.addEventListener('abort', resolve));
-      return succeed('too late');
-    });
-    const runner = createTestRunner(state, { tools: [t], timers });
-    const running = runner.execute(call('t'));
-    await beginning;
-    clock.advance(1000);
-    timers.fire();
-    expect(await running).toMatchObject({
-      ok: false,
-      error: { code: 'tool/deadline', outcome: { status: 'failed', rollback: { kind: 'restored' } } },
-    });
-    expect(await isUntouched()).toBe(true);
-    expect(await runner.execute(call('t'))).toMatchObject({ ok: false, error: { code: 'tool/deadline' } });
-    expect(timers.waiting).toBe(0);
-  });
-
-  it('[S43] a handler that says itself that the deadline passed ends the evaluation too', async () => {
+  it('[S43] a handler that says that a deadline passed is rolled back and ends the evaluation', async () => {
     const { state, isUntouched } = await createWorkingState();
     const t = tool('t', async context => {
       await breakEverything(context);
@@ -233,17 +183,6 @@ describe('rollback triggers', () => {
     const ended = await createTestRunner(state, { tools: [t] }).execute(call('t'));
     expect(ended).toMatchObject({ ok: false, error: { code: 'tool/deadline', outcome: { status: 'failed' } } });
     expect(await isUntouched()).toBe(true);
-  });
-
-  it('[S35] a rollback gives no spending back', async () => {
-    const tracker = createBudgetTracker({ limits: {}, clock: createTestClock() });
-    const { state } = await createWorkingState({ resources: [resource(budget, tracker)] });
-    const t = tool('t', ({ resources }) => {
-      resources.get(budget)?.add('e', { tokens: 7 });
-      return fail('as told');
-    });
-    must(await createTestRunner(state, { tools: [t] }).execute(call('t')));
-    expect(tracker.total()).toEqual({ tokens: 7, costMicros: 0, toolCalls: 1 });
   });
 });
 

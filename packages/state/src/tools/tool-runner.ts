@@ -1,6 +1,4 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { budget } from '../budget/budget-tracker.ts';
-import { deadline, machineTimers, type Timers } from '../budget/deadline.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
@@ -16,6 +14,7 @@ import { guardedFiles, type WriteScope } from './guarded-files.ts';
 import { type HandlerEnd, runHandler } from './handler-run.ts';
 import { linger, lingeringIn } from './lingering-calls.ts';
 import { announce } from './telemetry.ts';
+import { machineTimers, type Timers } from './timers.ts';
 import type { AnyTool, ToolContext } from './tool.ts';
 import type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
 import { checkPolicy, type ToolPolicy } from './tool-policy.ts';
@@ -28,7 +27,7 @@ export interface ProviderToolCall {
 }
 
 /**
- * The one way to run a tool. In this order: parse, policy, whether it can run here, deadline and budget, capture, handler, check of the result,
+ * The one way to run a tool. In this order: parse, policy, whether it can run here, capture, handler, check of the result,
  * commit or restore, checkpoint, telemetry.
  *
  * 1. A call that does not succeed leaves nothing behind but logs, spending and what its outcome says.
@@ -76,9 +75,6 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (!allowed.ok) return ok(refused(allowed.error));
       const ready = await tool.ready?.();
       if (ready?.ok === false) return ok(refused(ready.error));
-      const over = evaluationOver();
-      if (over !== undefined) return err(over);
-      state.resources.get(budget)?.add(options.evaluation, { toolCalls: 1 });
 
       const verdict = await run(call, tool, input.value, signal);
       announce(state, options.telemetry, invocationOf(call, verdict.outcome, state.clock.now() - startedAt));
@@ -150,8 +146,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (!transaction.ok) return notRun(notBegun(call, transaction.error));
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
-      const isOver = (end.kind !== 'canceled' && end.kind !== 'deadline') || end.late !== null;
-      if (!isOver) {
+      if (end.kind === 'canceled' && end.late === null) {
         // What it still writes is undone too: the restore waits for it, and the directory for the restore.
         const waiting = judged(call, tool, end, { kind: 'waiting' });
         const restored = end.over.then(async () => {
@@ -187,7 +182,6 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     signal?: AbortSignal,
   ) {
     const session = state.session.begin();
-    const until = state.resources.get(deadline);
     let ended = false;
     const context = (own: AbortSignal): ToolContext => ({
       callId: call.id,
@@ -200,16 +194,10 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       rng: state.rng,
       signal: own,
     });
-    const limits = { timers, ...(signal && { signal }), ...(until && { deadline: until }) };
+    const limits = { timers, ...(signal && { signal }) };
     const end: HandlerEnd = await runHandler(tool, input, context, limits);
     ended = true;
     return { end, session };
-  }
-
-  function evaluationOver(): PromptEvaluationError | undefined {
-    if (state.resources.get(deadline)?.hasPassed()) return deadlinePassed();
-    const left = state.resources.get(budget)?.check();
-    return left === undefined || left.ok ? undefined : left.error;
   }
 }
 
