@@ -3,6 +3,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { createIdSource, type IdSource, type Result, type Rng, type SessionId } from '@signalbox/model';
 import * as z from 'zod';
+import { removeTree } from '../src/filesystem/host-files.ts';
 import {
   append,
   type CheckpointStore,
@@ -21,6 +22,7 @@ import {
   filesystem,
   type HostFilesystem,
   type HostFilesystemOptions,
+  nodeHostFiles,
   openHostFilesystem,
   type ResourceEntry,
   replace,
@@ -114,7 +116,7 @@ export function createTestRunner(state: ExecutionState, options: Partial<ToolRun
 /** A new directory that is gone when the test is. */
 export function temporaryDirectory(): { path: string; remove(): void } {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-state-'));
-  return { path: made, remove: () => fs.rmSync(made, { recursive: true, force: true }) };
+  return { path: made, remove: () => removeTree(nodeHostFiles, made) };
 }
 
 export function openTestFilesystem(root: string, options: Partial<HostFilesystemOptions> = {}): HostFilesystem {
