@@ -1,20 +1,7 @@
 import type { Json, JsonObject } from '@signalbox/model';
-import { createIdSource, ok, type SessionId } from '@signalbox/model';
+import { ok } from '@signalbox/model';
 import type { AgentBrief } from '@signalbox/runs';
-import {
-  budget,
-  createBudgetTracker,
-  createExecutionState,
-  createPathLocks,
-  createResources,
-  createSession,
-  createToolRunner,
-  defineTool,
-  resource,
-  succeed,
-  VisibilityExpansionRequired,
-} from '@signalbox/state';
-import { fakeClock, seededRng } from '@signalbox/testkit';
+import { defineTool, succeed, VisibilityExpansionRequired } from '@signalbox/state';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createScriptedModel, type ModelOf, parseModelScript } from '../src/builtin/index.ts';
@@ -85,34 +72,6 @@ describe('limits', () => {
       error: { class: 'terminal', code: 'budget-exceeded', message: expect.stringContaining('5 of its 5 tokens') },
     });
     expect([task.admitted, kindsOf(task.kept)]).toEqual([[], ['begun']]);
-  });
-
-  it('[B26] a budget of tool calls that is spent ends the work', async () => {
-    const clock = fakeClock();
-    const ids = createIdSource(clock, seededRng(3));
-    const tracker = createBudgetTracker({ limits: { toolCalls: 1 }, clock });
-    const resources = createResources([resource(budget, tracker)]);
-    const session = createSession({ id: ids.mint<SessionId>(), clock });
-    const tool = defineTool({
-      name: 'look',
-      description: 'Looks.',
-      input: z.strictObject({}),
-      output: z.null(),
-      risk: 'low',
-      effects: { kind: 'none' },
-      handler: () => succeed(null),
-    });
-    const state = createExecutionState({ session, resources, clock, ids });
-    const runner = createToolRunner({ state, tools: [tool], locks: createPathLocks(), evaluation: 'test' });
-    const agent = createTestRunner({
-      modelOf: scripted({ calls: [{ tool: 'look' }, { tool: 'look' }] }),
-      toolsFor: async () => ok({ runner, tools: [tool], close: async () => {} }),
-    });
-    const task = createMemoryTask();
-    expect(await agent.run(briefOf(), task.session())).toMatchObject({
-      error: { class: 'terminal', code: 'budget-exceeded' },
-    });
-    expect(kindsOf(task.kept).filter(kind => kind === 'tool_ended')).toHaveLength(1);
   });
 });
 

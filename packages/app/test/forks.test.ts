@@ -2,13 +2,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { Bug, EMPTY_HEAD, type RunId } from '@signalbox/model';
-import { placeEvents, type RunReader } from '@signalbox/runs';
+import { type AgentBrief, placeEvents, type RunReader } from '@signalbox/runs';
+import { defineTool, fail } from '@signalbox/state';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { openAgentTools } from '../src/agents/agent-tools.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { textsOf } from '../src/retention/run-folders.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { openHome } from '../src/runs/open-home.ts';
+import { readCheckpoints, readRecovered } from '../src/undo/checkpoint-files.ts';
 import { openTestHost, planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -305,7 +310,12 @@ describe('tool calls of agents', () => {
       })),
     );
     const [first, second, third] = calls.map(({ call }) => call) as [string, string, string];
-    expect(await host.undo(run, first, {}, BY)).toMatchObject({ error: { code: 'state/conflict' } });
+    expect(await host.undo(run, first, {}, BY)).toMatchObject({
+      error: {
+        code: 'state/conflict',
+        message: `call ${third} of write_file changed ./a.txt since; nothing was overwritten`,
+      },
+    });
     expect(readFileSync(file('a.txt'), 'utf8')).toBe('second');
     expect(value(await host.undo(run, third, { dryRun: true }, BY))).toEqual({ paths: ['a.txt'], lost: [] });
     expect(readFileSync(file('a.txt'), 'utf8')).toBe('second');
@@ -328,6 +338,69 @@ describe('tool calls of agents', () => {
     expect(await isChained(store, run)).toBe(true);
     expect(await host.undo(run, 'nothing/1/1/0', {}, BY)).toMatchObject({
       error: { code: 'state/checkpoint-unknown' },
+    });
+  });
+
+  it('[A43] what the rollback of a failed or a cut off call overwrote is listed and brought back, dry and for real', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await openWithAgents(folder, [write('a.txt', 'first'), { text: 'Done.' }]);
+    const run = await start('plan', agentPlan);
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const [task] = await store.tasks(run);
+    const data = path.join(folder, 'data');
+    const work = path.join(folder, 'work');
+    const tools = openAgentTools(data, thisMachine());
+    const inPlace = defineTool({
+      name: 'in_place',
+      description: 'a command that runs in place and fails',
+      input: z.null(),
+      output: z.null(),
+      risk: 'low',
+      effects: { kind: 'files' },
+      handler() {
+        writeFileSync(path.join(work, 'a.txt'), 'by a person');
+        return fail('as told');
+      },
+    });
+    const brief = { run, task: task?.id, directory: work } as AgentBrief;
+    const { runner } = value(await tools.open(brief, [inPlace]));
+    expect(value(await runner.execute({ id: 'failed', name: 'in_place', input: null }))).toMatchObject({
+      rollback: { kind: 'restored', kept: { paths: ['a.txt'] } },
+    });
+    // Another call is cut off: its process dies after it wrote.
+    const files = value(tools.files(work));
+    const before = value(await files.snapshot());
+    value(await files.begin({ id: 'cut off', tool: 'in_place', before, evaluation: String(task?.id) }));
+    writeFileSync(path.join(work, 'b.txt'), 'by a person too');
+    await files.alive('cut off');
+    expect(await tools.recover()).toMatchObject([{ outcome: { kind: 'rolled-back', kept: { paths: ['b.txt'] } } }]);
+
+    // Collection looks for names of blobs in these files.
+    const named = [...textsOf(data, new Set())].join('');
+    for (const { kept } of [...readCheckpoints(tools.checkpoints(run)), ...readRecovered(tools.checkpoints(run))]) {
+      if (kept !== undefined) expect(named).toContain(kept.digest);
+    }
+    const listed = value(await host.checkpoints(run)).map(({ call, kept }) => [call, kept]);
+    expect(listed.slice(1)).toEqual([
+      ['failed', ['a.txt']],
+      ['cut off', ['b.txt']],
+    ]);
+    expect(readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first');
+    expect(value(await host.undo(run, 'failed', { kept: true, dryRun: true }, BY)).paths).toEqual(['a.txt']);
+    expect(readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first');
+    for (const call of ['failed', 'cut off']) value(await host.undo(run, call, { kept: true }, BY));
+    expect(readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('by a person');
+    expect(readFileSync(path.join(work, 'b.txt'), 'utf8')).toBe('by a person too');
+    const brought = (await store.events(run, 0, 500)).flatMap(({ event }) =>
+      event.type === 'call.undone' ? [[event.call, event.kept, event.paths]] : [],
+    );
+    expect(brought).toEqual([
+      ['failed', true, ['a.txt']],
+      ['cut off', true, ['b.txt']],
+    ]);
+    const unnamed = listed[0]?.[0] as string;
+    expect(await host.undo(run, unnamed, { kept: true }, BY)).toMatchObject({
+      error: { code: 'state/nothing-to-undo' },
     });
   });
 

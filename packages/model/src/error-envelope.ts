@@ -87,6 +87,7 @@ export const errorCodes = {
     'state/path-refused',
     'state/file-failed',
     'state/recovery-needed',
+    'state/root-replaced',
     'state/checkpoint-unknown',
     'state/checkpoint-unreadable',
     'state/fork-failed',
@@ -106,7 +107,6 @@ export const errorCodes = {
     'tool/canceled',
     'tool/conflict',
     'tool/deadline',
-    'tool/budget',
     'tool/outcome-unknown',
   ],
   plan: [

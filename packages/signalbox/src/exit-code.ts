@@ -18,4 +18,5 @@ const refusals: readonly ErrorEnvelope['code'][] = [
   'run/effects-outside',
   'run/unconfirmed',
   'state/conflict',
+  'state/root-replaced',
 ];

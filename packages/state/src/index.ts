@@ -1,13 +1,10 @@
 export {
-  type BudgetError,
-  type BudgetLimits,
-  type BudgetSnapshot,
-  type BudgetTracker,
-  budget,
-  createBudgetTracker,
-  type Usage,
-} from './budget/budget-tracker.ts';
-export { createDeadline, type Deadline, deadline, machineTimers, type Timers } from './budget/deadline.ts';
+  bringBackKept,
+  type KeptBroughtBack,
+  type KeptCall,
+  type NothingKeptError,
+  nothingKept,
+} from './checkpoints/bring-back-kept.ts';
 export { type CheckpointLog, createMemoryCheckpointLog, openHostCheckpointLog } from './checkpoints/checkpoint-log.ts';
 export {
   CHECKPOINTS_KEPT,
@@ -25,7 +22,14 @@ export {
   rollbackToTool,
   type ToolPhase,
 } from './checkpoints/rollback-to-tool.ts';
-export { type CallUndo, type NothingToUndoError, putFiles, treeAt, undoCall } from './checkpoints/undo-call.ts';
+export {
+  type CallUndo,
+  type LaterCall,
+  type NothingToUndoError,
+  putFiles,
+  treeAt,
+  undoCall,
+} from './checkpoints/undo-call.ts';
 export {
   type ContentError,
   ContentFault,
@@ -58,6 +62,7 @@ export {
   type Release,
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
+export { openToRead, replaceFile } from './filesystem/regular-file.ts';
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree, type TreeError } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
@@ -118,12 +123,13 @@ export type {
   SnapshotMismatchError,
   StateError,
 } from './snapshots/snapshot-error.ts';
-export type { CaptureOptions, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
+export type { CaptureOptions, KeptFiles, Snapshotable, StagedRestore, StageOptions } from './snapshots/snapshotable.ts';
 export { type RestoreReport, restoreAll } from './snapshots/two-phase-restore.ts';
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
 export { createRunCommand, type RunCommandOptions, runCommand } from './tools/at-hand/run-command.ts';
 export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
 export { type HeldCallError, heldCall, settleHeldCall } from './tools/held-call.ts';
+export { machineTimers, type Timers } from './tools/timers.ts';
 export {
   type AnyTool,
   DeadlineExceededError,

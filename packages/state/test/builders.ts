@@ -3,6 +3,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { createIdSource, type IdSource, type Result, type Rng, type SessionId } from '@signalbox/model';
 import * as z from 'zod';
+import { removeTree } from '../src/filesystem/host-files.ts';
 import {
   append,
   type CheckpointStore,
@@ -21,6 +22,7 @@ import {
   filesystem,
   type HostFilesystem,
   type HostFilesystemOptions,
+  nodeHostFiles,
   openHostFilesystem,
   type ResourceEntry,
   replace,
@@ -114,13 +116,25 @@ export function createTestRunner(state: ExecutionState, options: Partial<ToolRun
 /** A new directory that is gone when the test is. */
 export function temporaryDirectory(): { path: string; remove(): void } {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-state-'));
-  return { path: made, remove: () => fs.rmSync(made, { recursive: true, force: true }) };
+  return { path: made, remove: () => removeTree(nodeHostFiles, made) };
 }
 
 export function openTestFilesystem(root: string, options: Partial<HostFilesystemOptions> = {}): HostFilesystem {
   const store = options.store ?? createMemoryContentStore();
   const undoLog = options.undoLog ?? createMemoryUndoLog();
   return must(openHostFilesystem({ root, ...options, store, undoLog }));
+}
+
+/** Returns when the clock that a filesystem stamps changes with has moved on. */
+export function clockTicks(directory: string): void {
+  const file = path.join(directory, '.tick');
+  const stamp = () => {
+    fs.writeFileSync(file, '');
+    return fs.statSync(file).ctimeMs;
+  };
+  const first = stamp();
+  while (stamp() - first < 5);
+  fs.rmSync(file);
 }
 
 /** The value of a result that the test expects to be good. */

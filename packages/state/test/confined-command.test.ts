@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => directory.remove());
 
 /** Not under the directory for temporary files, of which a command has its own. */
-const beside = path.join(import.meta.dirname, `.confined-${process.pid}`);
+const beside = path.join(process.env.SIGNALBOX_TEST_PLACE ?? import.meta.dirname, `.confined-${process.pid}`);
 afterAll(() => fs.rmSync(beside, { recursive: true, force: true }));
 
 /** A checkout may lie among the temporary files, which a command does not see: then our Node goes into the root. */

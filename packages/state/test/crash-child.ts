@@ -36,8 +36,10 @@ if (scenario === 'recover') {
     output: z.null(),
     risk: 'low',
     effects: { kind: 'files' },
-    handler(succeeds) {
+    async handler(succeeds) {
       changeEverything();
+      // A sign of life, as the call gives it again and again.
+      await openHostUndoLog(`${directory}/undo`).touch(`${fs.realpathSync(root)}\ncall`);
       return succeeds ? succeed(null) : fail('as told');
     },
   });

@@ -26,7 +26,7 @@ afterEach(() => directory.remove());
 /** A tree with everything that a restore has to deal with, and nothing left of an earlier run. */
 function buildTree(): Record<string, string> {
   const root = `${directory.path}/root`;
-  fs.rmSync(directory.path, { recursive: true, force: true });
+  directory.remove();
   fs.mkdirSync(`${root}/dir`, { recursive: true });
   fs.writeFileSync(`${root}/file`, 'original');
   fs.writeFileSync(`${root}/dir/gone`, 'original');

@@ -162,8 +162,7 @@ async function executed(
     if (result.ok) outcome = result.value;
     else {
       outcome = result.error.outcome;
-      const code = result.error.code === 'tool/budget' ? 'budget-exceeded' : 'deadline-passed';
-      over = failed(taskFailure(code, `${result.error.message}. ${result.error.suggestion}`));
+      over = failed(taskFailure('deadline-passed', `${result.error.message}. ${result.error.suggestion}`));
     }
   } catch (thrown) {
     if (!(thrown instanceof Error) || thrown.name !== 'VisibilityExpansionRequired') throw thrown;
@@ -209,15 +208,17 @@ function undone(rollback: Extract<ToolOutcome, { status: 'failed' }>['rollback']
     case 'nothing-to-undo':
       return '';
     case 'restored': {
-      const left = [...rollback.opaqueChanged, ...rollback.lost];
-      return left.length === 0
+      const except = [...rollback.opaqueChanged, ...rollback.lost, ...(rollback.left ?? [])];
+      return except.length === 0
         ? ' What it changed was undone.'
-        : ` What it changed was undone, except for ${left.join(', ')}.`;
+        : ` What it changed was undone, except for ${except.join(', ')}.`;
     }
     case 'dropped':
       return ' Nothing that it changed was applied.';
     case 'held':
       return '';
+    case 'waiting':
+      return ' It still runs. Its directory is locked until it has ended; then what it changed is undone.';
     case 'conflict':
     case 'failed':
       return ` What it changed could not be undone: ${rollback.error.message}`;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, failure, ok, type Result, type SessionId } from '@signalbox/model';
+import { type ErrorEnvelope, failure, ok, type Result, type SessionId, timestampOf } from '@signalbox/model';
 import type { AgentBrief } from '@signalbox/runs';
 import {
   type AnyTool,
@@ -38,7 +38,7 @@ import {
 } from '@signalbox/state';
 import type { Machine } from '../machine.ts';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
-import { placeFile, type TaskPlace } from '../undo/checkpoint-files.ts';
+import { placeFile, recordRecovered, type TaskPlace } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
@@ -122,7 +122,17 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
     locks,
     checkpoints: checkpointsOf,
     async recover() {
-      const recoveries = await recoverPending({ undoLog, locks, open: openFiles });
+      const recoveries = await recoverPending({
+        undoLog,
+        locks,
+        open: openFiles,
+        async onRecovered({ id, tool, evaluation, outcome }, { root, before }) {
+          const kept = 'kept' in outcome ? outcome.kept : null;
+          if (kept === null || before === null) return;
+          const call = { call: id, tool, at: timestampOf(machine.clock), root, before, kept };
+          recordRecovered(place('checkpoints'), evaluation, call);
+        },
+      });
       // What could not be recovered may need its layer.
       const pending = await undoLog.pending();
       layers?.sweep(new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : []))));

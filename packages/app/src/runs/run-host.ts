@@ -77,6 +77,8 @@ export interface ResumeRequest {
 }
 
 export interface UndoRequest {
+  /** Bring back what the rollback of the call overwrote or removed, instead of undoing the call. */
+  readonly kept?: boolean | undefined;
   /** Nothing is changed. */
   readonly dryRun?: boolean | undefined;
 }

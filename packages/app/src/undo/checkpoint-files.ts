@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import {
   type Digest,
@@ -15,6 +15,7 @@ import {
   createResources,
   filesystem,
   type HostFilesystem,
+  type KeptFiles,
   openCheckpointStore,
   openHostCheckpointLog,
   resource,
@@ -40,9 +41,12 @@ export interface CheckpointFacts {
   readonly beyond: boolean;
   /** The directory that the call worked in, where it is known. */
   readonly root: string | undefined;
+  /** What its rollback overwrote or removed. */
+  readonly kept: KeptFiles | undefined;
   readonly file: string;
 }
 
+const keptFiles = z.strictObject({ digest, paths: z.array(z.string()).readonly() });
 const snapshot = z.looseObject({
   resources: z.looseObject({ [filesystem.name]: z.looseObject({ root: digest }).optional() }),
 });
@@ -55,6 +59,7 @@ const line = z.looseObject({
   recordedAt: timestamp,
   pre: snapshot,
   post: snapshot.nullable(),
+  kept: keptFiles.optional(),
 });
 
 /** The calls whose checkpoints are in a folder, in the order in which they ended; a line that is torn is left out. */
@@ -68,11 +73,11 @@ export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
       return (textOf(file) ?? '').split('\n').flatMap(text => {
         const read = line.safeParse(jsonOf(text));
         if (!read.success) return [];
-        const { toolCallId, toolName, outcome, recordedAt, elapsedMs, resultSummary, pre, post } = read.data;
+        const { toolCallId, toolName, outcome, recordedAt, elapsedMs, resultSummary, pre, post, kept } = read.data;
         const before = pre.resources[filesystem.name]?.root;
         const after = post?.resources[filesystem.name]?.root;
         const changesFiles = after !== undefined && before !== after;
-        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, file };
+        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, kept, file };
         const beyond = place?.beyond.includes(toolName) === true;
         return [{ call: toolCallId, tool: toolName, task, changesFiles, beyond, root: place?.root, ...facts }];
       });
@@ -95,6 +100,47 @@ export async function readCheckpoint(
 /** Where the calls of a task work, and which of its tools may do what no restore of files brings back. */
 const taskPlace = z.strictObject({ root: z.string().min(1), beyond: z.array(z.string()).readonly() });
 export type TaskPlace = z.infer<typeof taskPlace>;
+
+/** What was kept of a call that a crash cut off, when the next start undid it. */
+const recoveredCall = z.strictObject({
+  call: z.string(),
+  tool: z.string(),
+  at: timestamp,
+  root: z.string(),
+  before: digest,
+  kept: keptFiles,
+});
+export type RecoveredCall = z.infer<typeof recoveredCall>;
+
+/** The calls of a run that were cut off and of which something was kept, with their tasks. */
+export function readRecovered(folder: string): readonly (RecoveredCall & { readonly task: string })[] {
+  return namesIn(folder)
+    .filter(name => name.endsWith(RECOVERED))
+    .flatMap(name =>
+      (textOf(path.join(folder, name)) ?? '').split('\n').flatMap(text => {
+        const read = recoveredCall.safeParse(jsonOf(text));
+        return read.success ? [{ ...read.data, task: name.slice(0, -RECOVERED.length) }] : [];
+      }),
+    );
+}
+
+/** Writes down what was kept, durably, in the folder of the run whose task the call was charged to. */
+export function recordRecovered(checkpoints: string, task: string | undefined, call: RecoveredCall): void {
+  const run = namesIn(checkpoints).find(
+    name => task !== undefined && existsSync(path.join(checkpoints, name, placeFile(task))),
+  );
+  const file = path.join(checkpoints, run ?? '', `${run === undefined ? 'unknown' : task}${RECOVERED}`);
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const fd = openSync(file, 'a', 0o600);
+  try {
+    writeSync(fd, `${JSON.stringify(call)}\n`);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const RECOVERED = '.recovered.ndjson';
 
 /** The file that says so. */
 export function placeFile(task: string): string {

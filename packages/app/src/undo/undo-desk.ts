@@ -1,17 +1,27 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import { type RunRecord, taskId } from '@signalbox/runs';
-import { type CallUndo, checkpointUnknown, undoCall } from '@signalbox/state';
+import {
+  bringBackKept,
+  type CallUndo,
+  checkpointUnknown,
+  type HostFilesystem,
+  type LaterCall,
+  nothingKept,
+  undoCall,
+} from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
-import { type CheckpointFacts, readCheckpoint, readCheckpoints } from './checkpoint-files.ts';
+import { type CheckpointFacts, readCheckpoint, readCheckpoints, readRecovered } from './checkpoint-files.ts';
 
 /** A tool call of a run, and whether it can be or was undone. */
-export interface CallCheckpoint extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after'> {
+export interface CallCheckpoint extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after' | 'kept'> {
   readonly node: string | undefined;
   readonly directory: string | undefined;
   readonly undone: boolean;
+  /** Paths that its rollback overwrote or removed, and that can be brought back. */
+  readonly kept?: readonly string[] | undefined;
 }
 
 export interface UndoPorts {
@@ -27,12 +37,69 @@ export async function callCheckpoints(
 ): Promise<readonly CallCheckpoint[]> {
   const nodes = new Map((await store.tasks(run.id)).map(({ id, node }) => [String(id), node]));
   const undone = await undoneCalls(store, run);
-  return readCheckpoints(tools.checkpoints(run.id)).map(({ file: _, before: __, after: ___, root, ...facts }) => ({
-    ...facts,
-    node: nodes.get(facts.task),
-    directory: root,
-    undone: undone.has(facts.call),
-  }));
+  const folder = tools.checkpoints(run.id);
+  const recorded = readCheckpoints(folder);
+  const recovered = readRecovered(folder);
+  const known = recorded.map(({ file: _, before: __, after: ___, root, kept, ...facts }): CallCheckpoint => {
+    const paths = kept?.paths ?? recovered.find(({ call }) => call === facts.call)?.kept.paths;
+    const more = paths === undefined ? {} : { kept: paths };
+    return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
+  });
+  const cutOff = recovered
+    .filter(({ call }) => !recorded.some(one => one.call === call))
+    .map(
+      ({ call, tool, task, at, root, kept }): CallCheckpoint => ({
+        call,
+        tool,
+        task,
+        at,
+        outcome: 'failed',
+        elapsedMs: null,
+        summary: 'cut off by the end of its process, and undone by the next start',
+        changesFiles: false,
+        beyond: false,
+        node: nodes.get(task),
+        directory: root,
+        undone: false,
+        kept: kept.paths,
+      }),
+    );
+  return [...known, ...cutOff].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/**
+ * Brings back what the rollback of a call overwrote or removed, where that is still as the rollback left it. The same in
+ * the run's events as an undo.
+ */
+async function bringBackRecorded(
+  { store, machine, tools }: UndoPorts,
+  run: RunRecord,
+  call: string,
+  dryRun: boolean,
+  by: string,
+): Promise<Result<CallUndo, ErrorEnvelope>> {
+  const folder = tools.checkpoints(run.id);
+  const found = [...readRecovered(folder), ...readCheckpoints(folder)].findLast(
+    one => one.call === call && one.kept !== undefined,
+  );
+  const id = taskId.safeParse(found?.task);
+  const task = id.success ? await store.task(run.id, id.data) : undefined;
+  if (found?.root === undefined || found.kept === undefined || found.before === undefined || task === undefined) {
+    return err(nothingKept(call));
+  }
+  const files = tools.files(found.root);
+  if (!files.ok) return files;
+  const kept = { id: call, before: found.before, kept: found.kept };
+  const brought = await bringBackKept({ files: files.value, call: kept, locks: tools.locks, dryRun });
+  if (!brought.ok || dryRun || brought.value.paths.length === 0) return brought;
+  const { node } = task;
+  const { paths } = brought.value;
+  const told = { call, tool: found.tool, node, task: task.id, paths, by, kept: true };
+  const written = await store.commit(
+    { at: timestampOf(machine.clock), events: [draftEvent(machine, 'call.undone', told)] },
+    { run: run.id, version: 'any' },
+  );
+  return written.ok ? brought : err(written.error);
 }
 
 /**
@@ -43,9 +110,10 @@ export async function undoRecorded(
   { store, machine, tools }: UndoPorts,
   run: RunRecord,
   call: string,
-  { dryRun = false }: { readonly dryRun?: boolean | undefined },
+  { dryRun = false, kept = false }: { readonly dryRun?: boolean | undefined; readonly kept?: boolean | undefined },
   by: string,
 ): Promise<Result<CallUndo, ErrorEnvelope>> {
+  if (kept) return bringBackRecorded({ store, machine, tools }, run, call, dryRun, by);
   const facts = readCheckpoints(tools.checkpoints(run.id)).find(one => one.call === call);
   const id = taskId.safeParse(facts?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
@@ -54,7 +122,14 @@ export async function undoRecorded(
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;
-  const restored = await undoCall({ files: files.value, checkpoint: checkpoint.value, locks: tools.locks, dryRun });
+  const later = () => laterCalls(readCheckpoints(tools.checkpoints(run.id)), facts, files.value);
+  const restored = await undoCall({
+    files: files.value,
+    checkpoint: checkpoint.value,
+    locks: tools.locks,
+    dryRun,
+    later,
+  });
   const undone = restored.ok && facts.beyond ? ok(withElsewhere(restored.value)) : restored;
   if (!undone.ok || dryRun) return undone;
   const { paths } = undone.value;
@@ -66,6 +141,22 @@ export async function undoRecorded(
     { run: run.id, version: 'any' },
   );
   return written.ok ? ok(undone.value) : err(written.error);
+}
+
+/** The calls of a run that ended after one in the same directory, as far as what they changed is known. */
+async function laterCalls(
+  all: readonly CheckpointFacts[],
+  than: CheckpointFacts,
+  files: HostFilesystem,
+): Promise<readonly LaterCall[]> {
+  const from = all.findIndex(one => one.call === than.call && one.task === than.task);
+  const found: LaterCall[] = [];
+  for (const { call, tool, root, before, after, changesFiles } of all.slice(from + 1)) {
+    if (!changesFiles || root !== than.root || before === undefined || after === undefined) continue;
+    const [pre, post] = [await files.decode({ root: before }), await files.decode({ root: after })];
+    if (pre.ok && post.ok) found.push({ toolCallId: call, toolName: tool, before: pre.value, after: post.value });
+  }
+  return found;
 }
 
 /** A command that was not confined may have done more than to change files. */
@@ -88,7 +179,7 @@ async function undoneCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<Re
   const found = new Set<string>();
   for (let from = 0; ; from += PAGE) {
     const page = await store.events(run.id, from, PAGE);
-    for (const { event } of page) if (event.type === 'call.undone') found.add(event.call);
+    for (const { event } of page) if (event.type === 'call.undone' && event.kept !== true) found.add(event.call);
     if (page.length < PAGE) return found;
   }
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
@@ -44,6 +45,18 @@ describe('the files of a run on this machine', () => {
     files.write('a/b.txt', Buffer.from('other'));
     expect(readFileSync(path.join(root, 'new/deep/file.txt'), 'utf8')).toBe('made');
     expect(readFileSync(path.join(root, 'a/b.txt'), 'utf8')).toBe('other');
+  });
+
+  it('[A75] are never a pipe, and a file with several names is written under the one only', () => {
+    const { root, folder, files } = filesIn((place, around) => {
+      execFileSync('mkfifo', [path.join(place, 'pipe')]);
+      linkSync(path.join(around, 'outside', 'secret.txt'), path.join(place, 'linked.txt'));
+    });
+    expect(() => files.read('pipe')).toThrow('it is not a file');
+    expect(() => files.write('pipe', 'x')).toThrow('it is not a file');
+    files.write('linked.txt', 'mine');
+    expect(readFileSync(path.join(root, 'linked.txt'), 'utf8')).toBe('mine');
+    expect(readFileSync(path.join(folder, 'outside', 'secret.txt'), 'utf8')).toBe('secret');
   });
 
   it.each([

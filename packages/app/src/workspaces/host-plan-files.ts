@@ -1,10 +1,8 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { type FileItem, type FileKind, MAX_FILE_BYTES, type PlanFiles } from '@signalbox/plan';
-import { DEFAULT_OPAQUE, type HostPath, hostPath } from '@signalbox/state';
+import { DEFAULT_OPAQUE, type HostPath, hostPath, openToRead, replaceFile } from '@signalbox/state';
 import type { FileWatcher } from './file-watcher.ts';
-
-const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = fs.constants;
 
 /** A change so lately that the clock of the file system may not tell the next one from it. */
 const FRESH_MS = 50;
@@ -33,11 +31,10 @@ export function hostPlanFiles({ root, refused, watcher, now }: HostPlanFilesOpti
     read(name) {
       const at = located(name, { change: false });
       return whereThere(() => {
-        const file = fs.openSync(at.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+        if (fs.lstatSync(at.path).isDirectory()) return undefined;
+        const file = openToRead(at.path);
         try {
           const stat = fs.fstatSync(file);
-          if (stat.isDirectory()) return undefined;
-          if (!stat.isFile()) throw new Error('it is not a file');
           if (stat.size > MAX_FILE_BYTES)
             throw new Error(`it takes ${stat.size} bytes; at most ${MAX_FILE_BYTES} are read`);
           return fs.readFileSync(file);
@@ -62,12 +59,7 @@ export function hostPlanFiles({ root, refused, watcher, now }: HostPlanFilesOpti
       const at = located(name, { change: true });
       if (at.parts.length === 0) throw new Error('it is the root');
       fs.mkdirSync(path.dirname(at.path), { recursive: true });
-      const file = fs.openSync(at.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
-      try {
-        fs.writeFileSync(file, content);
-      } finally {
-        fs.closeSync(file);
-      }
+      replaceFile(at.path, content);
     },
     mark(name) {
       let at: HostPath;

@@ -65,7 +65,7 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
   const client = useClient();
   const { dangerous } = useSettings();
   const { error, send } = useCommand();
-  const [asks, setAsks] = useState<'undo' | 'fork'>();
+  const [asks, setAsks] = useState<'undo' | 'kept' | 'fork'>();
   const canUndo = checkpoint?.changesFiles === true && checkpoint.outcome === 'succeeded' && !checkpoint.undone;
   return (
     <li>
@@ -94,6 +94,11 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
                 Undo…
               </button>
             )}
+            {checkpoint.kept !== undefined && checkpoint.kept.length > 0 && dangerous === 'ask' && (
+              <button type="button" className="button button-small" onClick={() => setAsks('kept')}>
+                Bring back kept files…
+              </button>
+            )}
           </div>
         )}
         {error !== undefined && <ErrorBox error={error} title="It did not work" />}
@@ -106,12 +111,13 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
           onClose={() => setAsks(undefined)}
         />
       )}
-      {asks === 'undo' && checkpoint !== undefined && (
+      {(asks === 'undo' || asks === 'kept') && checkpoint !== undefined && (
         <UndoDialog
           run={run}
           checkpoint={checkpoint}
+          kept={asks === 'kept'}
           onUndo={async () => {
-            if (await send(() => client.undo(run, { call }))) onUndone();
+            if (await send(() => client.undo(run, { call, kept: asks === 'kept' }))) onUndone();
           }}
           onClose={() => setAsks(undefined)}
         />

@@ -18,7 +18,7 @@ export function actWords(event: WireEvent): string | undefined {
     case 'node.policy':
       return 'set other rules for its retries';
     case 'call.undone':
-      return `undid ${text('tool')}`;
+      return event.kept === true ? `brought back what was kept of ${text('tool')}` : `undid ${text('tool')}`;
     case 'run.created':
       return text('by') === '' ? undefined : 'started it';
     case 'run.forked':

@@ -56,10 +56,20 @@ export const editBody = z
   });
 export type EditBody = z.infer<typeof editBody>;
 
-export const undoBody = z.strictObject({ call, dryRun: z.boolean().optional() });
+export const undoBody = z.strictObject({
+  call,
+  dryRun: z.boolean().optional(),
+  /** Brings back what the rollback of the call overwrote or removed, instead of undoing the call. */
+  kept: z.boolean().optional(),
+});
 export type UndoBody = z.infer<typeof undoBody>;
 
-export const undoReport = z.object({ paths: z.array(text).readonly(), lost: z.array(text).readonly() });
+export const undoReport = z.object({
+  paths: z.array(text).readonly(),
+  lost: z.array(text).readonly(),
+  /** Kept paths that were changed since and stay as they are. */
+  conflicts: z.array(text).readonly().optional(),
+});
 export type UndoReport = z.infer<typeof undoReport>;
 
 /** A tool call of a run, as its checkpoint tells of it. */
@@ -74,6 +84,8 @@ export const wireCheckpoint = z.object({
   summary: text.nullable(),
   directory: text.optional(),
   changesFiles: z.boolean(),
+  /** Paths that its rollback overwrote or removed, and that can be brought back. */
+  kept: z.array(text).readonly().optional(),
   /** It may also have done what no restore of files brings back. */
   beyond: z.boolean(),
   undone: z.boolean(),

@@ -120,8 +120,8 @@ export const internalEvent = z.discriminatedUnion('type', [
   /** A tool whose effects are outside, and cannot be undone, is about to run; and how that ended. */
   of('call.began', callFields),
   of('call.ended', { ...callFields, outcome: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied']) }),
-  /** What a tool call had changed was brought back. */
-  of('call.undone', { ...callFields, paths: z.array(text).readonly(), by: text }),
+  /** What a tool call had changed was brought back; with `kept`, what its rollback had overwritten was. */
+  of('call.undone', { ...callFields, paths: z.array(text).readonly(), by: text, kept: z.boolean().optional() }),
   /** Whether the run stays, however old it gets. */
   of('run.kept', { kept: z.boolean(), by: text }),
   /** These frames were collected: their trees, statuses and state are gone, their events stay. */

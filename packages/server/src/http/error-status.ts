@@ -33,6 +33,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'state/conflict': 409,
   'state/fork-failed': 409,
   'state/nothing-to-undo': 409,
+  'state/root-replaced': 409,
   'store/owned': 503,
   SESSION_LOCKED: 503,
 };

@@ -99,8 +99,8 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
     if (!run.ok) return refuse(context, run.error);
     const body = await readBody(context, undoBody);
     if (!body.ok) return refuse(context, body.error);
-    const { call, dryRun } = body.value;
-    return answer(context, await host.undo(run.value.id, call, { dryRun }, context.get('user')));
+    const { call, dryRun, kept } = body.value;
+    return answer(context, await host.undo(run.value.id, call, { dryRun, kept }, context.get('user')));
   });
   return routes;
 }

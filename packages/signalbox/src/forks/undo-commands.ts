@@ -28,6 +28,7 @@ export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => 
 };
 
 interface UndoFlags extends DataFlags {
+  readonly kept?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -38,25 +39,30 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
       'Undoes what one tool call did to files, and nothing else. It says first what that changes. Where somebody changed the ' +
         'same files since, nothing is overwritten.',
     )
+    .option('--kept', 'instead, bring back what the rollback of a failed call overwrote or removed')
     .option('--dry-run', 'only say what would change')
     .option('--yes', 'do not ask')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print what changed as JSON')
-    .addHelpText('after', '\nExample:\n  $ signalbox undo 019b8d62 5d2b…/1/2/0 --dry-run')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ signalbox undo 019b8d62 5d2b…/1/2/0 --dry-run\n  $ signalbox undo 019b8d62 5d2b…/1/2/0 --kept',
+    )
     .action(async (given: string, call: string, flags: UndoFlags) => {
       end(
         await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
           const run = await findRun(surface.reader, given);
           if (!run.ok) return run.error;
-          const planned = await surface.undo(run.value.id, call, { dryRun: true });
+          const { kept = false, dryRun = false, yes = false, json = false } = flags;
+          const planned = await surface.undo(run.value.id, call, { dryRun: true, kept });
           if (!planned.ok) return planned.error;
-          const { dryRun = false, yes = false, json = false } = flags;
           if (dryRun) return report(terminal, planned.value, json, 'would be brought back');
           if (!yes) {
             for (const line of changes(planned.value)) terminal.complain(line);
-            if (!(await confirm('Undo it?'))) return unconfirmedUndo(run.value.id, call, planned.value);
+            const question = kept ? 'Bring these back?' : 'Undo it?';
+            if (!(await confirm(question))) return unconfirmedUndo(run.value.id, call, planned.value);
           }
-          const undone = await surface.undo(run.value.id, call, {});
+          const undone = await surface.undo(run.value.id, call, { kept });
           return undone.ok ? report(terminal, undone.value, json, 'brought back') : undone.error;
         }),
       );
@@ -65,20 +71,24 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
 
 function report(terminal: Terminal, undo: CallUndo, json: boolean, what: string): ExitCode {
   if (json) terminal.print(JSON.stringify(undo));
-  else if (undo.paths.length === 0) terminal.print('Everything is as it was before the call already.');
+  else if (undo.conflicts?.length) terminal.print([`${what}:`, ...changes(undo)].join('\n'));
+  else if (undo.paths.length === 0) terminal.print('Nothing to bring back: everything is in place already.');
   else terminal.print([`${what}:`, ...changes(undo)].join('\n'));
   return exitCodes.done;
 }
 
-function changes({ paths, lost }: CallUndo): readonly string[] {
+function changes({ paths, lost, conflicts = [] }: CallUndo): readonly string[] {
   return [
     ...paths.map(path => `  ${shown(path)}`),
+    ...conflicts.map(path => `  ${shown(path)}: changed since, and is left as it is`),
     ...lost.map(path => `  ${shown(path)}: cannot be brought back, and is left alone`),
   ];
 }
 
-function describe({ call, tool, node, outcome, at, changesFiles, beyond, undone }: CallCheckpoint): string {
+function describe(checkpoint: CallCheckpoint): string {
+  const { call, tool, node, outcome, at, changesFiles, beyond, undone, kept = [] } = checkpoint;
   const more = beyond ? ', and was not confined' : '';
-  const what = undone ? `undone${more}` : changesFiles ? `changed files${more}` : '';
+  const saved = kept.length === 0 ? '' : `${kept.length} ${kept.length === 1 ? 'path' : 'paths'} kept (undo --kept)`;
+  const what = undone ? `undone${more}` : changesFiles ? `changed files${more}` : saved;
   return `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
 }

@@ -78,7 +78,8 @@ export function remoteSurface(
         page = { after: found.value.next };
       }
     },
-    undo: (run, call, { dryRun }) => client.undo(run, { call, ...(dryRun !== undefined && { dryRun }) }),
+    undo: (run, call, { dryRun, kept }) =>
+      client.undo(run, { call, ...(dryRun !== undefined && { dryRun }), ...(kept !== undefined && { kept }) }),
     async answer(decision, { resolution, proposalHash }) {
       const answered = await client.resolve(decision, {
         resolution,

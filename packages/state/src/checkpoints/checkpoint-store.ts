@@ -1,8 +1,19 @@
-import { type ErrorEnvelope, err, failure, type Json, json, ok, type Result, timestamp } from '@signalbox/model';
+import {
+  digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  type Json,
+  json,
+  ok,
+  type Result,
+  timestamp,
+} from '@signalbox/model';
 import * as z from 'zod';
 import { type CompositeSnapshot, decodeSnapshot, encodeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { Resources } from '../snapshots/resources.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { type CheckpointLog, createMemoryCheckpointLog } from './checkpoint-log.ts';
 
 const outcome = z.enum(['succeeded', 'failed', 'unknown']);
@@ -15,6 +26,7 @@ const checkpointFacts = {
   resultSummary: z.string().nullable(),
   elapsedMs: z.number().nullable(),
   recordedAt: timestamp,
+  kept: z.strictObject({ digest, paths: z.array(z.string()).readonly() }).optional(),
 };
 const checkpointV1 = z.strictObject({ version: z.literal(1), ...checkpointFacts, pre: json, post: json.nullable() });
 
@@ -28,6 +40,8 @@ export interface ToolCheckpoint {
   readonly resultSummary: string | null;
   readonly elapsedMs: number | null;
   readonly recordedAt: z.infer<typeof timestamp>;
+  /** What the rollback of the call overwrote or removed: it can be brought back. */
+  readonly kept?: KeptFiles | undefined;
 }
 
 export type CheckpointError = ErrorEnvelope<'state/checkpoint-unknown' | 'state/checkpoint-unreadable'> | StateError;

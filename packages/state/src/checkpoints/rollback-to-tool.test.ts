@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import type { SessionId } from '@signalbox/model';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -38,6 +39,16 @@ const put = defineTool({
   },
 });
 
+const drop = defineTool({
+  ...put,
+  name: 'drop',
+  input: z.strictObject({ path: z.string(), fails: z.boolean() }),
+  handler({ path, fails }) {
+    fs.rmSync(`${root}/${path}`, { recursive: true });
+    return fails ? fail('as told') : succeed(null);
+  },
+});
+
 let directory: ReturnType<typeof temporaryDirectory>;
 let root: string;
 beforeEach(() => {
@@ -53,15 +64,31 @@ async function createCalls() {
   const checkpoints = createCheckpointStore();
   const { state, ids } = createTestState({ files, checkpoints });
   const locks = createPathLocks();
-  const runner = createTestRunner(state, { tools: [put], locks });
+  const runner = createTestRunner(state, { tools: [put, drop], locks });
   const run = async (id: string, path: string, content: string, fails = false) =>
     must(await runner.execute({ id, name: 'put', input: { path, content, fails } }));
+  const remove = async (id: string, path: string, fails: boolean) =>
+    must(await runner.execute({ id, name: 'drop', input: { path, fails } }));
   const back = (toolCallId: string, phase: 'pre' | 'post' = 'pre') =>
     rollbackToTool({ state, locks, toolCallId, phase });
-  return { state, ids, store, files, checkpoints, run, back };
+  return { state, ids, store, files, checkpoints, run, remove, back };
 }
 
 describe('rollback to a tool', () => {
+  it('[S107] a pipe that a failed call deleted is lost, and stops no later rollback', async () => {
+    const { run, remove, back } = await createCalls();
+    fs.mkdirSync(`${root}/dir`);
+    fs.writeFileSync(`${root}/dir/file`, 'original');
+    execFileSync('mkfifo', [`${root}/dir/pipe`]);
+    const failed = await remove('a', 'dir/pipe', true);
+    expect(failed).toMatchObject({ rollback: { kind: 'restored', lost: ['dir/pipe'] } });
+    await run('b', 'dir/file', 'changed');
+    await remove('c', 'dir', false);
+    expect(must(await back('b'))).toMatchObject({ lost: [] });
+    expect(must(await back('a'))).toMatchObject({ lost: ['dir/pipe'] });
+    expect(treeOf(root)).toEqual({ './dir': 'directory 755', './dir/file': 'file 644 original' });
+  });
+
   it('[S53] state and files are exactly as they were before the call', async () => {
     const { state, run, back } = await createCalls();
     await run('a', 'a', '1');

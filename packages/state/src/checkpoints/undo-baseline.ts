@@ -26,7 +26,7 @@ export function undoBaseline(chain: readonly ToolCheckpoint[], target: Composite
   for (const [index, { pre, post }] of chain.entries()) {
     if (post !== null) byCalls.push(...differingPaths(treeOf(pre), treeOf(post)));
     const next = chain[index + 1];
-    if (next !== undefined) byOthers.push(...differingPaths(treeOf(post ?? pre), treeOf(next.pre)));
+    if (next !== undefined) byOthers.push(...changedByOthers(treeOf(post ?? pre), treeOf(next.pre)));
   }
   const conflicts = byOthers.filter(path => byCalls.some(own => isWithin(own, path) || isWithin(path, own)));
   const tree = treeOf(leftByLast);
@@ -35,6 +35,15 @@ export function undoBaseline(chain: readonly ToolCheckpoint[], target: Composite
   const left = byOthers.reduce((base, path) => withTargetAt(base, wanted, path), tree);
   const resources = new Map(leftByLast.resources).set(filesystem.name, { tree: left } satisfies FilesystemSnapshot);
   return { left: { ...leftByLast, resources }, conflicts };
+}
+
+/** A pipe, socket or device that is gone was lost by the rollback of a call: that is nobody's change. */
+function changedByOthers(left: DirectoryNode | undefined, found: DirectoryNode | undefined): readonly string[] {
+  return differingPaths(left, found).filter(path => {
+    const parts = pathParts(path);
+    if (!parts.ok || left === undefined || found === undefined) return true;
+    return nodeAt(left, parts.value)?.kind !== 'special' || nodeAt(found, parts.value) !== undefined;
+  });
 }
 
 function withTargetAt(base: DirectoryNode, target: DirectoryNode, path: string): DirectoryNode {

@@ -9,6 +9,7 @@ import {
   temporaryDirectory,
 } from '../../test/builders.ts';
 import { createMemoryContentStore } from '../filesystem/content-store.ts';
+import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import { createPathLocks } from '../filesystem/path-locks.ts';
 import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import { defineTool, fail, succeed } from '../tools/tool.ts';
@@ -58,7 +59,17 @@ function calls() {
       must(await runner.execute({ id, name: 'edit', input: { writes, fails } })),
     undo: (id: string, dryRun = false) =>
       // As another process finds the directory.
-      undoCall({ files: openTestFilesystem(root, { store }), checkpoint: checkpoint(id), locks, dryRun }),
+      undoCall({
+        files: openTestFilesystem(root, { store }),
+        checkpoint: checkpoint(id),
+        locks,
+        dryRun,
+        later: async () =>
+          checkpoints.list().flatMap(({ toolCallId, toolName, pre, post }) => {
+            const [before, after] = [pre, post].map(one => one?.resources.get(filesystem.name) as FilesystemSnapshot);
+            return toolCallId > id && before && after ? [{ toolCallId, toolName, before, after }] : [];
+          }),
+      }),
   };
 }
 
@@ -91,6 +102,22 @@ describe('undoing one call', () => {
     must(await undo('2'));
     must(await undo('1'));
     expect(contents()).toEqual({});
+  });
+
+  it('[S106] names the later call of the run that changed a path, and somebody else only for the rest', async () => {
+    const { run, undo } = calls();
+    await run('1', { a: 'one', b: 'one' });
+    await run('2', { a: 'two' });
+    expect(await undo('1')).toMatchObject({
+      error: {
+        message: 'call 2 of edit changed ./a since; nothing was overwritten',
+        details: { paths: ['./a'], calls: [{ call: '2', tool: 'edit', paths: ['./a'] }] },
+      },
+    });
+    fs.writeFileSync(`${root}/b`, 'mine');
+    expect(await undo('1', true)).toMatchObject({
+      error: { message: 'call 2 of edit changed ./a, and someone else changed ./b since; nothing was overwritten' },
+    });
   });
 
   it('[S68] says so where a call failed or changed nothing', async () => {

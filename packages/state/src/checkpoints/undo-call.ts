@@ -1,10 +1,11 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { type Filesystem, type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
-import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
+import { isWithin, type LockError, type PathLocks } from '../filesystem/path-locks.ts';
 import { pathParts } from '../filesystem/path-name.ts';
+import { mergeRestore } from '../filesystem/restore-merge.ts';
 import { type DirectoryNode, differingPaths, nodeAt, sameNode } from '../filesystem/tree.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
-import { conflict, type StateError } from '../snapshots/snapshot-error.ts';
+import { conflict, type LaterChange, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import { type CallChanges, changesBetween, joinedChanges, treeBefore } from './call-changes.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
@@ -17,6 +18,8 @@ export interface CallUndo {
   readonly paths: readonly string[];
   /** What cannot be brought back, by name. */
   readonly lost: readonly string[];
+  /** Paths that were changed since and stay as they are. Only where kept files are brought back. */
+  readonly conflicts?: readonly string[] | undefined;
 }
 
 /**
@@ -28,6 +31,8 @@ export async function undoCall(options: {
   readonly checkpoint: ToolCheckpoint;
   readonly locks: PathLocks;
   readonly dryRun?: boolean;
+  /** The calls of the run that ended after this one. Asked for only if there is a conflict, to say whose doing it is. */
+  readonly later?: () => Promise<readonly LaterCall[]>;
   readonly signal?: AbortSignal;
 }): Promise<Result<CallUndo, StateError | LockError | NothingToUndoError>> {
   const { files, checkpoint, locks, dryRun = false } = options;
@@ -47,17 +52,43 @@ export async function undoCall(options: {
     const paths = changed.filter(path => !sameNode(at(now.value.tree, path), at(before, path)));
     const stage = () =>
       files.stage({ tree: before }, { id: `undo:${checkpoint.toolCallId}`, left: { snapshot: { tree: after } } });
+    const told = async (error: StateError) => {
+      if (error.code !== 'state/conflict') return err(error);
+      const moved = mergeRestore({ left: after, target: before, now: now.value.tree }).conflicts;
+      return err(moved.length === 0 ? error : conflict(moved, laterChanges(moved, (await options.later?.()) ?? [])));
+    };
+    const broughtBack = ({ lost }: { readonly lost: readonly string[] }) =>
+      ok({ paths: paths.filter(path => !lost.includes(path)), lost });
     if (dryRun) {
       const staged = await stage();
-      if (!staged.ok) return staged;
+      if (!staged.ok) return await told(staged.error);
       await staged.value.discard();
-      return ok({ paths, lost: staged.value.lost });
+      return broughtBack(staged.value);
     }
     const restored = await restoreAll([stage]);
-    return restored.ok ? ok({ paths, lost: restored.value.lost }) : restored;
+    return restored.ok ? broughtBack(restored.value) : await told(restored.error);
   } finally {
     lock.value();
   }
+}
+
+/** What a later call found and left, as far as it is known. */
+export interface LaterCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly before: FilesystemSnapshot;
+  readonly after: FilesystemSnapshot;
+}
+
+/** Which later calls changed some of the paths: each path is the last one's that did. */
+function laterChanges(paths: readonly string[], calls: readonly LaterCall[]): readonly LaterChange[] {
+  const found = new Map<LaterCall, string[]>();
+  const changes = calls.map(call => ({ call, changed: differingPaths(call.before.tree, call.after.tree) }));
+  for (const path of paths) {
+    const last = changes.findLast(one => one.changed.some(own => isWithin(own, path) || isWithin(path, own)));
+    if (last !== undefined) found.set(last.call, [...(found.get(last.call) ?? []), path]);
+  }
+  return [...found].map(([{ toolCallId, toolName }, own]) => ({ call: toolCallId, tool: toolName, paths: own }));
 }
 
 /**

@@ -54,8 +54,14 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   ): Promise<Result<UndoneChanges, StateError>>;
   /** Where a path leads, links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
+  /** Other paths under the root that name the same files as these do (hard links). */
+  linkedPaths(paths: readonly string[]): Promise<readonly string[]>;
   /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */
   begin(call: FileCall): Promise<Result<{ readonly startedAt: number }, StateError>>;
+  /** Says that the process of a call that began lives. */
+  alive(id: string): Promise<void>;
+  /** The present instant on the clock that stamps changes under the root. Taken when a call's process has ended. */
+  mark(id: string): Promise<number>;
   /** The call has ended and what it did stays. */
   end(id: string): Promise<void>;
   /** Opaque directories of a snapshot that were changed since an instant that `begin` answered, by name. */
@@ -67,6 +73,8 @@ export interface FileCall {
   readonly tool: string;
   readonly before: FilesystemSnapshot;
   readonly paths?: readonly string[];
+  /** What the call is charged to. */
+  readonly evaluation?: string;
 }
 
 export const filesystem = defineResource<Filesystem>('Filesystem');

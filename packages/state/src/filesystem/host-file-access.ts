@@ -1,13 +1,19 @@
 import * as fs from 'node:fs';
-import { err, ok, type Result } from '@signalbox/model';
+import { promisify } from 'node:util';
+import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
+import { openToRead, replaceFile } from './regular-file.ts';
 
-const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = fs.constants;
+const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
 
 /** Reads and changes files under a root. `changed` is told of every path that a call may have changed. */
-export function createHostFileAccess(limits: Confinement, changed: (parts: readonly string[]) => Promise<void>): Files {
+export function createHostFileAccess(
+  limits: Confinement,
+  changed: (parts: readonly string[]) => Promise<void>,
+  checkRoot: () => ErrorEnvelope | undefined,
+): Files {
   const attempt = async <T>(path: string, work: () => T | Promise<T>): Promise<Result<T, FileError>> => {
     try {
       return ok(await work());
@@ -15,13 +21,18 @@ export function createHostFileAccess(limits: Confinement, changed: (parts: reado
       return err(fileFailed(path, reasonOf(cause)));
     }
   };
-  const look = (path: string, followLast: boolean) => hostPath(limits, path, { followLast, change: false });
+  /** Where a path leads, as long as the root is the directory that was opened. */
+  const find = (path: string, how: { readonly followLast: boolean; readonly change: boolean }) => {
+    const replaced = checkRoot();
+    return replaced === undefined ? hostPath(limits, path, how) : err(fileFailed(path, replaced.message));
+  };
+  const look = (path: string, followLast: boolean) => find(path, { followLast, change: false });
   const change = async (
     path: string,
     followLast: boolean,
     work: (at: HostPath) => void | Promise<void>,
   ): Promise<Result<void, FileError>> => {
-    const at = hostPath(limits, path, { followLast, change: true });
+    const at = find(path, { followLast, change: true });
     if (!at.ok) return at;
     const done = await attempt(path, () => work(at.value));
     await changed(at.value.parts);
@@ -39,24 +50,19 @@ export function createHostFileAccess(limits: Confinement, changed: (parts: reado
       const at = look(path, true);
       if (!at.ok) return at;
       return attempt(path, async () => {
-        const handle = await fs.promises.open(osPath(at.value.path), O_RDONLY | O_NOFOLLOW);
+        const fd = openToRead(at.value.path);
         try {
-          return await handle.readFile();
+          return await readAll(fd);
         } finally {
-          await handle.close();
+          fs.closeSync(fd);
         }
       });
     },
     write: (path, content) =>
-      change(path, true, async at => {
+      change(path, true, at => {
         notRoot(at);
         makeParents(limits.root, at.parts);
-        const handle = await fs.promises.open(osPath(at.path), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
-        try {
-          await handle.writeFile(content);
-        } finally {
-          await handle.close();
-        }
+        replaceFile(at.path, content);
       }),
     remove: path =>
       change(path, false, at => {
@@ -64,7 +70,7 @@ export function createHostFileAccess(limits: Confinement, changed: (parts: reado
         fs.rmSync(osPath(at.path), { recursive: true });
       }),
     async rename(from, to) {
-      const source = hostPath(limits, from, { followLast: false, change: true });
+      const source = find(from, { followLast: false, change: true });
       if (!source.ok) return source;
       const moved = await change(to, false, at => {
         notRoot(source.value);
@@ -116,6 +122,7 @@ function entryOf(name: string, stat: fs.Stats): FileEntry {
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'it is not there'],
   ['EISDIR', 'it is not a file'],
+  ['ENXIO', 'it is not a file'],
   ['ENOTDIR', 'it is not a directory'],
   ['EEXIST', 'it is there already'],
   ['EINVAL', 'it is inside what is moved'],

@@ -22,6 +22,8 @@ export interface HostFiles {
   rename(from: string, to: string): void;
   chmod(path: string, mode: number): void;
   chown(path: string, uid: number, gid: number): void;
+  /** Gives a file the present time. The filesystem stamps the change with its own clock. */
+  touch(path: string): void;
   unlink(path: string): void;
   rmdir(path: string): void;
   /** Returns when the content of a file, or the entries of a directory, outlive the machine. */
@@ -51,6 +53,10 @@ export const nodeHostFiles: HostFiles = {
   rename: (from, to) => fs.renameSync(osPath(from), osPath(to)),
   chmod: (path, mode) => fs.chmodSync(osPath(path), mode),
   chown: (path, uid, gid) => fs.lchownSync(osPath(path), uid, gid),
+  touch(path) {
+    const now = Date.now() / 1000;
+    fs.utimesSync(osPath(path), now, now);
+  },
   unlink: path => fs.unlinkSync(osPath(path)),
   rmdir: path => fs.rmdirSync(osPath(path)),
   async sync(path) {

@@ -7,8 +7,9 @@ import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import { createMemoryContentStore } from './content-store.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
 import { nodeHostFiles } from './host-files.ts';
-import type { HostFilesystem } from './host-filesystem.ts';
+import { type HostFilesystem, stagingName } from './host-filesystem.ts';
 import { nameFromBytes, nameFromJson, nameToJson, osPath, shownPath } from './path-name.ts';
+import { nodeAt, withNode } from './tree.ts';
 
 let root: string;
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -54,6 +55,33 @@ describe('restoring a directory', () => {
     must(await undo(files, snapshot));
 
     expect(treeOf(root)).toEqual(before);
+  });
+
+  it('[S108] what somebody else has under the name of the staging directory stays, and another name is used', async () => {
+    fs.writeFileSync(`${root}/a`, 'before');
+    const files = openTestFilesystem(root);
+    const snapshot = must(await files.snapshot());
+    fs.writeFileSync(`${root}/a`, 'after');
+    const usual = stagingName(`${fs.realpathSync(root)}\ntaken`);
+    for (const name of [usual, `${usual}-done`, `${usual}-2-new`]) fs.mkdirSync(`${root}/${name}`);
+    fs.writeFileSync(`${root}/${usual}/theirs`, 'theirs');
+    const now = must(await files.snapshot());
+    must(
+      await restoreAll([
+        () =>
+          files.stage(
+            { tree: withNode(now.tree, ['a'], nodeAt(snapshot.tree, ['a'])) },
+            { id: 'taken', left: 'known' },
+          ),
+      ]),
+    );
+    expect(treeOf(root)).toEqual({
+      './a': 'file 644 before',
+      [`./${usual}`]: 'directory 755',
+      [`./${usual}/theirs`]: 'file 644 theirs',
+      [`./${usual}-done`]: 'directory 755',
+      [`./${usual}-2-new`]: 'directory 755',
+    });
   });
 
   it('[S20] names with newlines and names that are not UTF-8 come back byte for byte', async () => {

@@ -5,20 +5,25 @@ import * as z from 'zod';
 import type { Layers } from '../layers/layer.ts';
 import { createLayering } from '../layers/layering.ts';
 import { undoChanges } from '../layers/undo-changes.ts';
-import { type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
-import type { StageOptions } from '../snapshots/snapshotable.ts';
+import { restoreFailed, type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
+import type { KeptFiles, StagedRestore, StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
-import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import type { FileCall, Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
-import { closedName, preparedName, reasonOf, stageHostRestore } from './host-restore.ts';
-import { type ScanOptions, scanPaths, scanTree } from './host-scan.ts';
-import { changedOpaque } from './opaque-changes.ts';
+import { closedName, type KeptTree, preparedName, reasonOf, stageHostRestore } from './host-restore.ts';
+import { identityOf, type ScanOptions, scanNode, scanPaths, scanTree } from './host-scan.ts';
+import { keptPaths, withLateChanges } from './kept-files.ts';
+import { changedAfter, changedOpaque } from './opaque-changes.ts';
+import { openClosedPaths, reachOf } from './opened-paths.ts';
 import { isWithin } from './path-locks.ts';
 import { osPath, pathParts } from './path-name.ts';
+import { directoryPlaces } from './restore-merge.ts';
 import type { RestoreStep } from './restore-plan.ts';
-import { type DirectoryNode, sameNode } from './tree.ts';
+import { exists } from './restore-steps.ts';
+import { type DirectoryNode, joined, sameNode, type TreeNode } from './tree.ts';
 import { keepTree, loadTree } from './tree-codec.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
 
@@ -40,6 +45,8 @@ export interface HostFilesystemOptions {
 /** A filesystem on a directory of the host. */
 export interface HostFilesystem extends Filesystem {
   readonly root: string;
+  /** What was kept, with what was written to it until the steps of a restore moved it into a staging directory. */
+  keepLate(kept: KeptFiles, steps: readonly RestoreStep[], staging: string): Promise<KeptFiles>;
 }
 
 export type RootRefusedError = ErrorEnvelope<'state/path-refused'>;
@@ -61,6 +68,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const kept = new WeakMap<DirectoryNode, Digest>();
   const records = new Map<string, UndoRecord>();
   const stagings = new Set<string>();
+  const rootId = { dev: fs.statSync(root).dev, identity: identityOf(fs.statSync(root)) };
+  const checkRoot = () => rootReplaced(root, rootId.identity, rootId.dev);
   const isForbidden = (path: string) => forbidden.includes(`${root}/${path}`);
   /** What was last seen, by a snapshot or after a restore: every file in it was read. */
   let known: DirectoryNode | undefined;
@@ -78,6 +87,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
 
   /** Looks at the disk, at the paths alone where the rest is known, and remembers what it saw. */
   const look = async (paths: readonly string[] | undefined): Promise<DirectoryNode> => {
+    const replaced = checkRoot();
+    if (replaced !== undefined) throw new Error(replaced.message);
     const scan = scanOptions(store);
     const touched = [...dirty];
     known =
@@ -110,28 +121,61 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   };
 
   const limits = { root, forbidden, opaque };
-  const access = createHostFileAccess(limits, async parts => {
-    dirty.add(parts.join('/'));
-  });
+  const access = createHostFileAccess(
+    limits,
+    async parts => {
+      dirty.add(parts.join('/'));
+    },
+    checkRoot,
+  );
 
-  const stage = async (snapshot: FilesystemSnapshot, { id, left, paths }: StageOptions<FilesystemSnapshot>) => {
+  /** Keeps what a restore throws away. What only moves to another place is not thrown away. */
+  const keptTree = async (tree: DirectoryNode, desired: TreeNode | undefined): Promise<KeptTree> => ({
+    tree,
+    digest: await keep(tree),
+    paths: keptPaths(tree, desired),
+  });
+  const keepDiscarded = async (discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptTree | undefined> => {
+    const places = directoryPlaces(desired);
+    const readable = async (directory: DirectoryNode, at: string): Promise<DirectoryNode> => {
+      const entries = new Map<string, TreeNode>();
+      for (const [name, node] of directory.entries) {
+        const path = joined(at, name);
+        if (node.kind === 'directory') entries.set(name, await readable(node, path));
+        else if (node.kind !== 'opaque') entries.set(name, node);
+        else if (!places.has(node.identity)) entries.set(name, (await scanNode(scanOptions(store), path)) ?? node);
+      }
+      return { ...directory, entries };
+    };
+    const tree = await readable(discarded, '');
+    return keptPaths(tree, desired).length === 0 ? undefined : keptTree(tree, desired);
+  };
+
+  const stage = async (
+    snapshot: FilesystemSnapshot,
+    { id, left, paths, endedAt }: StageOptions<FilesystemSnapshot>,
+  ): Promise<Result<StagedRestore, StateError>> => {
+    const replaced = checkRoot();
+    if (replaced !== undefined) return err(replaced);
     const key = keyOf(id);
-    const staging = stagingName(key);
-    const own = [preparedName(staging), staging, closedName(staging)];
+    const staging = freeStaging(root, key, stagings);
+    const own = namesOf(staging);
     for (const name of own) stagings.add(name);
     const settled = left === 'known' ? (known === undefined ? snapshot.tree : await look([])) : snapshot.tree;
     // Only the paths that a call declared are its doing; everywhere else the target is taken to be there already.
     const declared = left === 'present' ? paths : undefined;
-    const now =
+    const keeps = left === 'present' && declared === undefined && endedAt !== undefined;
+    const scan = () =>
       declared === undefined
-        ? await scanTree(scanOptions(left === 'present' ? null : store), known)
-        : await scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
+        ? scanTree(scanOptions(left === 'present' && !keeps ? null : store), known)
+        : scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
+    const { now, opened } = await openClosedPaths({ files, root, target: snapshot.tree }, scan);
+    const isTheirs = (node: TreeNode, path: string) =>
+      isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt ?? 0);
     // A call's record may be one that a process before this one left.
     const ofCall = records.get(key) ?? (await undoLog.pending()).find(record => record.id === key);
-    const record =
-      ofCall === undefined
-        ? filesRecord(key, id, 'restore', root, null, files.now(), undefined)
-        : restoring(ofCall, staging, null);
+    const fresh = filesRecord(key, { id, tool: 'restore' }, root, rootId.identity, null, files.now());
+    let record = withStaging(restoring(ofCall ?? fresh, staging, null), key, staging, endedAt);
     let committed = false;
     const close = async () => {
       // A record with steps that comes back is finished again, without effect; a call's would undo later calls.
@@ -145,13 +189,21 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       root,
       staging,
       scan: scanOptions(null),
+      opened,
+      merge: { reach: reachOf(root), ...(keeps && { isTheirs }) },
+      ...(keeps && { keep: { discarded: keepDiscarded, instead: keptTree } }),
+      checkRoot,
       trees: {
         left: left === 'present' ? now : left === 'known' ? settled : left.snapshot.tree,
         target: snapshot.tree,
         now,
       },
       // Steps that an earlier attempt wrote down must not be taken for this one's.
-      begin: async () => (ofCall === undefined || isRestoring(ofCall) ? put(record) : undefined),
+      async begin(kept) {
+        const renamed = staging !== stagingName(key);
+        if (kept !== null) record = withKept(record, kept);
+        if (ofCall === undefined || isRestoring(ofCall) || renamed) await put(record);
+      },
       abandon: async () => (ofCall === undefined ? close() : undefined),
       async commit(steps) {
         await put(restoring(record, staging, steps));
@@ -182,7 +234,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       try {
         return await stage(snapshot, how);
       } catch (cause) {
-        return err(snapshotFailed(reasonOf(cause)));
+        return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
       }
     },
     async undo(changes, how) {
@@ -203,18 +255,44 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     },
     equivalent: (a, b) => sameNode(a.tree, b.tree),
     async begin(call) {
+      const replaced = checkRoot();
+      if (replaced !== undefined) return err(replaced);
       const pending = await undoLog.pending();
       const unfinished = pending.find(({ work }) => work.kind !== 'external' && overlap(work.root, root));
       if (unfinished !== undefined) return err(recoveryNeeded(unfinished));
       const startedAt = files.now();
-      await put(
-        filesRecord(keyOf(call.id), call.id, call.tool, root, await keep(call.before.tree), startedAt, call.paths),
-      );
+      const before = await keep(call.before.tree);
+      await put(filesRecord(keyOf(call.id), call, root, rootId.identity, before, startedAt));
       return ok({ startedAt });
+    },
+    async keepLate(kept, steps, staging) {
+      const tree = await loadTree(store, kept.digest);
+      if (!tree.ok) return kept;
+      const scan = { ...scanOptions(store), root: staging };
+      const late = await withLateChanges(tree.value, steps, (as, before) => scanNode(scan, String(as), before));
+      if (late === undefined) return kept;
+      const { digest, paths } = await keptTree(late, undefined);
+      return { digest, paths: [...new Set([...kept.paths, ...paths])] };
     },
     locate(path) {
       const at = hostPath(limits, path, { followLast: true, change: false });
       return at.ok ? ok(at.value.parts.join('/')) : at;
+    },
+    linkedPaths: paths => linkedPaths(root, paths.map(partsOf), () => look(undefined)),
+    async alive(id) {
+      await undoLog.touch(keyOf(id));
+    },
+    async mark(id) {
+      const path = `${root}/${preparedName(stagingName(keyOf(id)))}`;
+      try {
+        files.create(path, 0o600).close();
+        const { ctimeMs } = fs.lstatSync(path);
+        files.unlink(path);
+        return ctimeMs;
+      } catch {
+        // A call may have closed its root: then the machine's clock has to do, which is read less finely.
+        return files.now() + 1;
+      }
     },
     async end(id) {
       await undoLog.remove(keyOf(id));
@@ -229,17 +307,85 @@ export function stagingName(id: string): string {
   return `.signalbox-restore-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
 }
 
+/** The names that a restore uses beside its staging directory's own. */
+function namesOf(staging: string): readonly string[] {
+  return [preparedName(staging), staging, closedName(staging)];
+}
+
+/** A name for the staging directory under which nobody else has anything. */
+function freeStaging(root: string, id: string, ours: ReadonlySet<string>): string {
+  const usual = stagingName(id);
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? usual : `${usual}-${number}`;
+    if (namesOf(name).every(one => ours.has(one) || !isTaken(`${root}/${one}`))) return name;
+  }
+}
+
+function isTaken(path: string): boolean {
+  try {
+    return exists(path);
+  } catch {
+    // A root that is closed to us is opened later; nobody else has put anything there under our names.
+    return false;
+  }
+}
+
+/** Whether something was changed after an instant. Directories tell nothing: their times change with their entries. */
+function isAfter(path: string, node: TreeNode, changedAt: number | undefined, instant: number): boolean {
+  if (node.kind === 'directory') return false;
+  if (node.kind === 'opaque') return changedAfter(path, instant);
+  return (changedAt ?? node.stamp?.ctimeMs ?? 0) > instant;
+}
+
 function filesRecord(
   id: string,
-  callId: string,
-  tool: string,
+  call: Pick<FileCall, 'id' | 'tool' | 'paths' | 'evaluation'>,
   root: string,
+  identity: string,
   before: Digest | null,
   startedAt: number,
-  paths: readonly string[] | undefined,
 ): UndoRecord {
-  const limit = paths === undefined ? {} : { paths: [...paths] };
-  return { version: 1, id, callId, tool, startedAt, work: { kind: 'files', root, before, ...limit } };
+  const limit = call.paths === undefined ? {} : { paths: [...call.paths] };
+  const { id: callId, tool, evaluation } = call;
+  const charged = evaluation === undefined ? {} : { evaluation };
+  return {
+    version: 1,
+    id,
+    callId,
+    tool,
+    startedAt,
+    ...charged,
+    work: { kind: 'files', root, identity, before, ...limit },
+  };
+}
+
+/** The record of a restore with what whoever finishes it has to know. */
+function withStaging(record: UndoRecord, key: string, staging: string, endedAt: number | undefined): UndoRecord {
+  if (record.work.kind !== 'files') return record;
+  const named = staging === stagingName(key) ? {} : { staging };
+  return { ...record, work: { ...record.work, ...named, ...(endedAt !== undefined && { endedAt }) } };
+}
+
+function withKept(record: UndoRecord, { digest, paths }: KeptFiles): UndoRecord {
+  if (record.work.kind !== 'files') return record;
+  return { ...record, work: { ...record.work, kept: { digest, paths: [...paths] } } };
+}
+
+/** Why what is at a path is not the directory that was there. */
+export function rootReplaced(
+  root: string,
+  identity: string,
+  dev?: number,
+): ErrorEnvelope<'state/root-replaced'> | undefined {
+  const there = fs.lstatSync(osPath(root), { throwIfNoEntry: false });
+  if (there?.isDirectory() && identityOf(there) === identity && (dev === undefined || there.dev === dev))
+    return undefined;
+  const what = there === undefined ? 'is gone' : there.isSymbolicLink() ? 'is a link now' : 'is another directory now';
+  return failure('state/root-replaced', {
+    message: `the working directory ${root} ${what}; nothing was changed`,
+    suggestion: 'Move the directory that was there back to its place, then try again.',
+    retry: { kind: 'retryable_immediate' },
+  });
 }
 
 /** The record of a restore that may have changed something; null: of one that has not. */

@@ -1,10 +1,14 @@
+import * as fs from 'node:fs';
 import { err, ok, type Result } from '@signalbox/model';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
-import type { StagedRestore } from '../snapshots/snapshotable.ts';
+import type { KeptFiles, StagedRestore } from '../snapshots/snapshotable.ts';
 import { ContentFault, type ContentStore } from './content-store.ts';
 import { type HostFiles, removeTree, syncAll } from './host-files.ts';
-import { type ScanOptions, scanPaths } from './host-scan.ts';
-import { mergeRestore } from './restore-merge.ts';
+import { mayAccess, type ScanOptions, scanNode, scanPaths } from './host-scan.ts';
+import { discardedTree, withLateChanges } from './kept-files.ts';
+import { type OpenedPaths, withModes } from './opened-paths.ts';
+import { osPath } from './path-name.ts';
+import { type MergeOptions, mergeRestore } from './restore-merge.ts';
 import { planRestore, type RestorePlan, type RestoreStep } from './restore-plan.ts';
 import { exists, performSteps, type StepPlace, setAttributes, undoSteps } from './restore-steps.ts';
 import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } from './tree.ts';
@@ -27,33 +31,58 @@ export interface HostRestore {
   /** The name of the staging directory inside the root. */
   readonly staging: string;
   readonly scan: ScanOptions;
+  readonly opened: OpenedPaths;
+  readonly merge: MergeOptions;
+  /** Keeps what would be thrown away, durably; absent where everything that is overwritten is known to be kept. */
+  readonly keep?: Keeping;
+  /** Why the root is not the directory that was opened, if it isn't. */
+  checkRoot(): StateError | undefined;
   readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
   /** Writes down, durably, that these steps have begun; null: that they were taken back. */
   commit(steps: readonly RestoreStep[] | null): Promise<void>;
   /** Called before anything is written into the staging directory. */
-  begin(): Promise<void>;
+  begin(kept: KeptFiles | null): Promise<void>;
   /** Called when the restore has ended without having changed anything. */
   abandon(): Promise<void>;
   /** Called with the restored tree, after the last step. */
   done(tree: DirectoryNode): Promise<void>;
 }
 
+export interface Keeping {
+  /** Keeps what turning a tree into the desired one throws away; undefined where that is nothing. */
+  discarded(discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptTree | undefined>;
+  /** Keeps a tree in the place of one that was kept before. */
+  instead(tree: DirectoryNode, desired: DirectoryNode): Promise<KeptTree>;
+}
+
+export interface KeptTree extends KeptFiles {
+  readonly tree: DirectoryNode;
+}
+
 export async function stageHostRestore(restore: HostRestore): Promise<Result<StagedRestore, StateError>> {
-  const { files, root } = restore;
-  const { desired, conflicts, lost } = mergeRestore(restore.trees);
-  if (conflicts.length > 0) return err(conflict(conflicts));
-  const plan = planRestore(restore.trees.now, desired);
+  const { files, root, opened } = restore;
+  const { desired, conflicts, lost, theirs } = mergeRestore(restore.trees, restore.merge);
+  if (conflicts.length > 0) {
+    opened.close();
+    return err(conflict(conflicts));
+  }
+  const plan = planRestore(restore.trees.now, desired, opened.modes);
   const place: StepPlace = { files, root, staging: `${root}/${restore.staging}` };
   let performed = 0;
   let staged: readonly string[] = [];
+  let kept: KeptTree | undefined;
+  const skipped: string[] | undefined = restore.keep && [];
 
   const abandon = async () => {
     attemptCleanUp(place);
+    opened.close();
     await restore.abandon();
   };
 
   try {
-    await restore.begin();
+    const discarded = restore.keep && discardedTree(restore.trees.now, desired);
+    if (discarded !== undefined) kept = await restore.keep?.discarded(discarded, desired);
+    await restore.begin(filesOf(kept));
     staged = await stageContents(restore, place, plan);
   } catch (cause) {
     await abandon();
@@ -72,10 +101,40 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
     return because;
   };
 
+  /** Directories that the last steps close to us are synced before those. */
+  const perform = async () => {
+    const closing = plan.steps.slice(plan.finals).filter(step => step.op === 'attributes' && isClosed(step.set.mode));
+    const first = performSteps(place, plan.steps, { to: plan.finals, skipped });
+    if (first.kind !== 'done') return first;
+    if (process.geteuid?.() !== 0 && closing.length > 0) {
+      await syncAll(files, [...touchedDirectories(root, plan.steps.slice(0, plan.finals))].filter(exists));
+    }
+    return performSteps(place, plan.steps, { from: plan.finals, skipped });
+  };
+
+  /** Somebody may have written to a file between the last look at it and the step that moved it away. */
+  const keepLate = async () => {
+    if (kept === undefined) return;
+    const scan = { ...restore.scan, root: place.staging, store: restore.store };
+    const late = await withLateChanges(kept.tree, plan.steps, (as, before) => scanNode(scan, String(as), before));
+    if (late !== undefined) kept = await restore.keep?.instead(late, desired);
+  };
+
   return ok({
     lost,
+    get kept() {
+      return filesOf(kept);
+    },
+    get left() {
+      return [...theirs, ...(skipped ?? [])];
+    },
     async apply() {
       if (plan.steps.length === 0) return ok(undefined);
+      const replaced = restore.checkRoot();
+      if (replaced !== undefined) {
+        await restore.abandon();
+        return err(replaced);
+      }
       const moved = await changedSince(restore, plan);
       if (moved.length > 0) {
         await abandon();
@@ -88,7 +147,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
         await abandon();
         return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
       }
-      const outcome = performSteps(place, plan.steps);
+      const outcome = await perform();
       performed = outcome.kind === 'done' ? plan.steps.length : outcome.done;
       if (outcome.kind === 'conflict') return err(await takeBack(conflict([outcome.path])));
       if (outcome.kind === 'failed') {
@@ -104,11 +163,16 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
       return result === because ? ok(undefined) : err(result);
     },
     async finish() {
+      await keepLate();
       if (plan.steps.length > 0) await closeStaging(place, plan.steps);
       await restore.done(desired);
     },
     discard: abandon,
   });
+}
+
+function filesOf(kept: KeptTree | undefined): KeptFiles | null {
+  return kept === undefined ? null : { digest: kept.digest, paths: kept.paths };
 }
 
 /**
@@ -118,8 +182,18 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
 export async function closeStaging({ files, root, staging }: StepPlace, steps: readonly RestoreStep[]): Promise<void> {
   const closed = closedName(staging);
   if (exists(staging)) files.rename(staging, closed);
-  await syncAll(files, [...touchedDirectories(root, steps)].filter(exists));
+  await syncAll(files, [...touchedDirectories(root, steps)].filter(canSync));
   removeTree(files, closed);
+}
+
+/** A directory that is closed to us was synced before it was closed. */
+function canSync(path: string): boolean {
+  const { R_OK } = fs.constants;
+  return process.geteuid?.() === 0 ? exists(path) : mayAccess(osPath(path), R_OK);
+}
+
+function isClosed(mode: number): boolean {
+  return (mode & 0o500) !== 0o500;
 }
 
 function touchedDirectories(root: string, steps: readonly RestoreStep[]): ReadonlySet<string> {
@@ -177,13 +251,14 @@ async function stageNode({ files, store }: HostRestore, path: string, node: File
 }
 
 /** What is no longer as it was when the restore was planned. */
-async function changedSince({ scan, trees }: HostRestore, plan: RestorePlan): Promise<readonly string[]> {
+async function changedSince({ scan, trees, opened }: HostRestore, plan: RestorePlan): Promise<readonly string[]> {
   const paths = [...plan.expected.keys()];
-  const present = await scanPaths(
+  const seen = await scanPaths(
     scan,
     trees.now,
     paths.map(path => path.split('/')),
   );
+  const present = withModes(seen, opened.modes);
   return paths.filter(path => !sameNode(nodeAt(present, path.split('/')), nodeAt(trees.now, path.split('/'))));
 }
 

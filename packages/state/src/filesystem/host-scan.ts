@@ -2,7 +2,17 @@ import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type ContentStore, streamDigest } from './content-store.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
-import { type DirectoryNode, type FileNode, type Stamp, sameStamp, type TreeNode, withNode } from './tree.ts';
+import { NotAFileError, openToRead } from './regular-file.ts';
+import {
+  type Attributes,
+  type DirectoryNode,
+  type FileNode,
+  type Stamp,
+  sameNode,
+  sameStamp,
+  type TreeNode,
+  withNode,
+} from './tree.ts';
 
 /**
  * Looks at a directory on disk and answers its picture, sharing with the picture before whatever did not change.
@@ -43,6 +53,13 @@ export async function scanPaths(
   return root;
 }
 
+/** Looks at one path that is there, opaque directories included. */
+export async function scanNode(options: ScanOptions, path: string, before?: TreeNode): Promise<TreeNode | undefined> {
+  const stat = fs.lstatSync(osPath(`${options.root}/${path}`), NOT_THERE);
+  const scan = new Scan({ ...options, opaque: () => false });
+  return stat && scan.node(path, path.slice(path.lastIndexOf('/') + 1), stat, before);
+}
+
 /** How many entries are looked at before others get their turn on the event loop. */
 const ENTRIES_PER_TURN = 512;
 const LARGE_FILE = 4 << 20;
@@ -71,7 +88,7 @@ class Scan {
       if (depth === 0 && this.options.ignored(name)) return root;
       const stat = this.lstat(path);
       const inner = depth < parts.length - 1;
-      if (!inner || child?.kind !== 'directory' || !stat?.isDirectory()) {
+      if (!inner || child?.kind !== 'directory' || !stat?.isDirectory() || !this.canEnter(path)) {
         return withNode(root, at, stat === undefined ? undefined : await this.node(path, name, stat, child));
       }
       if (!sameMode(child, stat)) root = withNode(root, at, { ...child, ...attributesOf(stat) });
@@ -107,17 +124,17 @@ class Scan {
 
   async node(path: string, name: string, stat: fs.Stats, before: TreeNode | undefined): Promise<TreeNode | undefined> {
     if (stat.isDirectory()) {
-      const entered = !this.options.opaque(path, name) && stat.dev === this.device && this.canRead(path);
-      if (entered) return this.directory(path, stat, before);
-      const identity = identityOf(stat);
-      return before?.kind === 'opaque' && before.identity === identity ? before : { kind: 'opaque', identity };
+      const hidden = this.options.opaque(path, name) || stat.dev !== this.device;
+      if (!hidden && this.canEnter(path)) return this.directory(path, stat, before);
+      const node = { kind: 'opaque' as const, identity: identityOf(stat), ...(!hidden && unreadable(stat)) };
+      return before?.kind === 'opaque' && sameNode(before, node) ? before : node;
     }
     const stamp = this.stamp(stat);
     const unreadBefore = this.options.store === null && before?.kind !== 'special';
     if (stat.isFile() && (unreadBefore || this.canRead(path))) {
       return this.file(path, stat, before?.kind === 'file' ? before : undefined);
     }
-    if (stat.isFile()) return { kind: 'special', stamp };
+    if (stat.isFile()) return { kind: 'special', stamp, ...unreadable(stat) };
     if (!stat.isSymbolicLink()) return { kind: 'special', stamp };
     const target = unlessGone(() => nameFromBytes(fs.readlinkSync(this.osPath(path), { encoding: 'buffer' })));
     return target === undefined ? undefined : { kind: 'link', target, stamp };
@@ -155,28 +172,42 @@ class Scan {
   }
 
   private async content(path: string, stat: fs.Stats, store: ContentStore) {
-    if (stat.size < LARGE_FILE) {
-      const bytes = unlessGone(() => fs.readFileSync(this.osPath(path)));
-      return bytes === undefined ? undefined : store.put(bytes);
+    const fd = this.open(path);
+    if (fd === undefined) return undefined;
+    if (stat.size >= LARGE_FILE) return store.putStream(fs.createReadStream('', { fd, highWaterMark: 1 << 20 }));
+    try {
+      return store.put(fs.readFileSync(fd));
+    } finally {
+      fs.closeSync(fd);
     }
-    return store.putStream(fs.createReadStream(this.osPath(path), { highWaterMark: 1 << 20 }));
   }
 
   private async digest(path: string) {
+    const fd = this.open(path);
+    if (fd === undefined) return null;
     const running = streamDigest();
-    for await (const chunk of fs.createReadStream(this.osPath(path))) running.update(chunk as Uint8Array);
+    for await (const chunk of fs.createReadStream('', { fd })) running.update(chunk as Uint8Array);
     return running.digest();
+  }
+
+  /** Undefined where the file is gone, or is another kind of thing by now: then the next look sees that. */
+  private open(path: string): number | undefined {
+    try {
+      return openToRead(this.fullPath(path));
+    } catch (cause) {
+      if (isGone(cause) || cause instanceof NotAFileError || isLink(cause)) return undefined;
+      throw cause;
+    }
   }
 
   /** What we may not read cannot be captured: it is noticed and left alone. Asked only of what changed. */
   private canRead(path: string): boolean {
-    if (this.isRoot) return true;
-    try {
-      fs.accessSync(this.osPath(path), fs.constants.R_OK);
-      return true;
-    } catch {
-      return false;
-    }
+    return this.isRoot || mayAccess(this.osPath(path), fs.constants.R_OK);
+  }
+
+  /** A directory that may be listed but not searched shows names and nothing else. */
+  private canEnter(path: string): boolean {
+    return this.isRoot || mayAccess(this.osPath(path), fs.constants.R_OK | fs.constants.X_OK);
   }
 
   private names(path: string): readonly string[] {
@@ -196,7 +227,11 @@ class Scan {
   }
 
   private osPath(path: string): string | Buffer {
-    return osPath(path === '' ? this.options.root : `${this.options.root}/${path}`);
+    return osPath(this.fullPath(path));
+  }
+
+  private fullPath(path: string): string {
+    return path === '' ? this.options.root : `${this.options.root}/${path}`;
   }
 
   private stamp(stat: fs.Stats): Stamp {
@@ -234,12 +269,25 @@ function reusable(node: TreeNode | undefined, stat: fs.Stats): node is FileNode 
 }
 
 /** Stays with a directory wherever it is moved. The inode alone does not tell: it is used again once it is free. */
-function identityOf(stat: fs.Stats): string {
+export function identityOf(stat: fs.Stats): string {
   return `${stat.ino}:${stat.birthtimeMs}`;
 }
 
-function attributesOf(stat: fs.Stats): { mode: number; uid: number; gid: number } {
+function attributesOf(stat: fs.Stats): Attributes {
   return { mode: stat.mode & 0o7777, uid: stat.uid, gid: stat.gid };
+}
+
+function unreadable(stat: fs.Stats): { readonly attributes: Attributes } {
+  return { attributes: attributesOf(stat) };
+}
+
+export function mayAccess(path: string | Buffer, mode: number): boolean {
+  try {
+    fs.accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function sameMode(node: DirectoryNode, stat: fs.Stats): boolean {
@@ -258,4 +306,8 @@ function unlessGone<T>(look: () => T): T | undefined {
 function isGone(cause: unknown): boolean {
   const { code } = cause as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function isLink(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === 'ELOOP';
 }

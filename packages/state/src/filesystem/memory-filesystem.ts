@@ -181,7 +181,10 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
       const parts = resolve(path, true);
       return parts.ok ? ok(parts.value.join('/')) : parts;
     },
+    linkedPaths: async () => [],
     begin: async () => ok({ startedAt: 0 }),
+    async alive() {},
+    mark: async () => 0,
     async end() {},
     changedOpaque: async () => [],
   };

@@ -22,11 +22,29 @@ export function changedOpaque(root: string, tree: DirectoryNode, since: number):
   return found;
 }
 
+/** Whether anything at or below a path was changed after an instant. */
+export function changedAfter(path: string, instant: number): boolean {
+  const stat = lookAt(path);
+  if (stat === 'unseen' || stat === undefined) return false;
+  if (stat.ctimeMs > instant) return true;
+  return stat.isDirectory() && namesIn(path).some(name => changedAfter(`${path}/${nameFromBytes(name)}`, instant));
+}
+
 function isChanged(path: string, since: number): boolean {
-  const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  const stat = lookAt(path);
+  if (stat === 'unseen') return false;
   if (stat === undefined || stat.ctimeMs >= since) return true;
   if (!stat.isDirectory()) return false;
   return namesIn(path).some(name => isChanged(`${path}/${nameFromBytes(name)}`, since));
+}
+
+/** What may not be looked at could not be changed by us either. */
+function lookAt(path: string): fs.Stats | undefined | 'unseen' {
+  try {
+    return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  } catch {
+    return 'unseen';
+  }
 }
 
 /** What cannot be read could not be changed by us either. */

@@ -53,12 +53,14 @@ describe('recovery', () => {
     must(await filesystem.begin({ id: 'call 1', tool: 'breaker', before }));
     fs.writeFileSync(`${root}/a`, 'half');
     fs.writeFileSync(`${root}/b`, 'done');
+    await filesystem.alive('call 1');
     const [recovery, ...others] = await recover();
     expect(recovery).toMatchObject({ id: 'call 1', tool: 'breaker', outcome: { kind: 'rolled-back', lost: [] } });
     expect([others, treeOf(root)]).toEqual([[], { './a': 'file 644 before' }]);
-    const saved = recovery?.outcome.kind === 'rolled-back' ? recovery.outcome.saved : null;
-    if (saved === null) throw new Error('what was found is kept');
-    expect([...must(await loadTree(store, saved)).entries.keys()].sort()).toEqual(['a', 'b']);
+    const kept = recovery?.outcome.kind === 'rolled-back' ? recovery.outcome.kept : null;
+    if (kept === null) throw new Error('what was found is kept');
+    expect(kept.paths.toSorted()).toEqual(['a', 'b']);
+    expect([...must(await loadTree(store, kept.digest)).entries.keys()].sort()).toEqual(['a', 'b']);
     expect(await recover()).toEqual([]);
   });
 
@@ -155,7 +157,7 @@ describe('recovery', () => {
     const steps = record?.work.kind === 'files' ? (record.work.restoring?.steps ?? []) : [];
     const [first] = steps.filter(step => step.op === 'aside');
     fs.renameSync(`${root}/${first?.path}`, `${prepared}/${first?.as}`);
-    expect(await recover()).toMatchObject([{ id: 'call', outcome: { kind: 'restore-finished' } }]);
+    expect(await recover()).toMatchObject([{ id: 'call', outcome: { kind: 'restore-finished', kept: null } }]);
     expect(treeOf(root)).toEqual(asBefore);
   });
 
@@ -167,7 +169,9 @@ describe('recovery', () => {
     fs.symlinkSync('a', `${root}/link`);
     fs.rmSync(`${root}/new`);
     fs.writeFileSync(`${root}/theirs`, 'x');
-    expect(await recover()).toEqual([{ id: 'call', tool: 'breaker', outcome: { kind: 'restore-finished' } }]);
+    expect(await recover()).toEqual([
+      { id: 'call', tool: 'breaker', outcome: { kind: 'restore-finished', kept: null } },
+    ]);
     expect(treeOf(root)).toEqual({ ...asBefore, './theirs': 'file 644 x' });
   });
 
@@ -187,6 +191,7 @@ describe('recovery', () => {
       must(await one.write('a', 'before'));
       must(await one.begin({ id: 'call_1', tool: 'breaker', before: must(await one.snapshot()) }));
       fs.writeFileSync(`${one.root}/a`, 'half');
+      await one.alive('call_1');
     }
     expect((await recover()).map(({ id, outcome }) => [id, outcome.kind])).toEqual([
       ['call_1', 'rolled-back'],
@@ -201,6 +206,7 @@ describe('recovery', () => {
     const before = must(await filesystem.snapshot());
     must(await filesystem.begin({ id: 'call', tool: 'breaker', before }));
     fs.writeFileSync(`${root}/a`, 'half');
+    await filesystem.alive('call');
     disk.isFull = true;
     expect(await recover()).toMatchObject([{ outcome: { kind: 'failed', error: { code: 'state/restore-failed' } } }]);
     disk.isFull = false;

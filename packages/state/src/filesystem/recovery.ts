@@ -1,10 +1,11 @@
-import type { Digest, ErrorEnvelope, Result } from '@signalbox/model';
+import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { recoverApply } from '../layers/layer-recovery.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
-import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
+import { restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
 import { type HostFiles, nodeHostFiles, removeTree } from './host-files.ts';
-import { type HostFilesystem, stagingName } from './host-filesystem.ts';
+import { type HostFilesystem, rootReplaced, stagingName } from './host-filesystem.ts';
 import { closedName, closeStaging, preparedName } from './host-restore.ts';
 import type { PathLocks } from './path-locks.ts';
 import type { RestoreStep } from './restore-plan.ts';
@@ -17,10 +18,19 @@ export interface Recovery {
   /** The call's, or the restore's. */
   readonly id: string;
   readonly tool: string;
-  readonly outcome: /** The tree is as it was before the call. `saved` holds the tree as it was found, if it could be kept. */
-    | { readonly kind: 'rolled-back'; readonly saved: Digest | null; readonly lost: readonly string[] }
+  /** What the call was charged to, where it is known. */
+  readonly evaluation?: string;
+  readonly outcome: /** The tree is as it was before the call, except where others changed it after the call's process was last known to live. */
+    | {
+        readonly kind: 'rolled-back';
+        readonly lost: readonly string[];
+        /** What was overwritten or removed, kept first; null where nothing was. */
+        readonly kept: KeptFiles | null;
+        /** What was left as it is, because it was changed later. */
+        readonly left: readonly string[];
+      }
     /** A restore that had begun was finished. */
-    | { readonly kind: 'restore-finished' }
+    | { readonly kind: 'restore-finished'; readonly kept: KeptFiles | null }
     /** A restore had not begun to change anything, and was dropped. */
     | { readonly kind: 'restore-dropped' }
     /** The changes of a layer were being applied: all of them are, because the call had succeeded. */
@@ -30,7 +40,7 @@ export interface Recovery {
         readonly kind: 'taken-back';
         readonly paths: readonly string[];
         readonly left: readonly string[];
-        readonly kept: Digest | null;
+        readonly kept: KeptFiles | null;
       }
     /** The call cannot be undone, and nobody knows whether it happened. */
     | { readonly kind: 'outcome-unknown' }
@@ -50,28 +60,34 @@ export async function recoverPending(options: {
   readonly open: (root: string) => Result<HostFilesystem, ErrorEnvelope>;
   readonly files?: HostFiles;
   readonly signal?: AbortSignal;
+  /** Called with what became of a call, before its record is removed. */
+  readonly onRecovered?: (recovery: Recovery, work: Pick<FilesWork, 'root' | 'before'>) => Promise<void>;
 }): Promise<readonly Recovery[]> {
   const { undoLog, files = nodeHostFiles } = options;
   const recoveries: Recovery[] = [];
   for (const record of await undoLog.pending()) {
-    const { id, callId, tool, work } = record;
+    const { id, callId, tool, work, evaluation } = record;
+    const call = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
     if (work.kind === 'external') {
       await undoLog.remove(id);
-      recoveries.push({ id: callId, tool, outcome: { kind: 'outcome-unknown' } });
+      recoveries.push({ ...call, outcome: { kind: 'outcome-unknown' } });
       continue;
     }
     const lock = await options.locks.acquire(work.root, 'exclusive', options.signal);
     if (!lock.ok) {
-      recoveries.push({ id: callId, tool, outcome: { kind: 'failed', error: lock.error } });
+      recoveries.push({ ...call, outcome: { kind: 'failed', error: lock.error } });
       continue;
     }
     try {
       const outcome =
         work.kind === 'layer'
           ? appliedOutcome(record, work, files)
-          : await recoverFiles(record, work, options.open, files);
+          : await recoverFiles(record, work, { ...options, files });
+      const recovery = { ...call, outcome };
+      // Whoever keeps account of what was kept has done so before the record that names it goes.
+      if (outcome.kind !== 'failed') await options.onRecovered?.(recovery, work);
       if (outcome.kind !== 'failed') await undoLog.remove(id);
-      recoveries.push({ id: callId, tool, outcome });
+      recoveries.push(recovery);
     } finally {
       lock.value();
     }
@@ -86,7 +102,13 @@ function appliedOutcome(
 ): Recovery['outcome'] {
   try {
     const recovery = recoverApply(callId, work, files);
-    if (recovery.kind === 'taken-back') return { ...recovery, kept: work.before };
+    if (recovery.kind === 'taken-back') {
+      const { left } = recovery;
+      return {
+        ...recovery,
+        kept: work.before === null || left.length === 0 ? null : { digest: work.before, paths: left },
+      };
+    }
     if (recovery.kind === 'applied') return recovery;
     return { kind: 'failed', error: restoreFailed(`${work.root} is another directory now`, { state: 'unchanged' }) };
   } catch (cause) {
@@ -95,17 +117,27 @@ function appliedOutcome(
   }
 }
 
+interface RecoveryPorts {
+  readonly undoLog: UndoLog;
+  readonly open: (root: string) => Result<HostFilesystem, ErrorEnvelope>;
+  readonly files: HostFiles;
+}
+
 async function recoverFiles(
   record: UndoRecord,
   work: FilesWork,
-  open: (root: string) => Result<HostFilesystem, ErrorEnvelope>,
-  files: HostFiles,
+  { undoLog, open, files }: RecoveryPorts,
 ): Promise<Recovery['outcome']> {
   try {
-    const staging = `${work.root}/${work.restoring?.staging ?? stagingName(record.id)}`;
+    // The device is not compared: its number may be another one after the machine was started again.
+    const replaced = work.identity === undefined ? undefined : rootReplaced(work.root, work.identity);
+    if (replaced !== undefined) return { kind: 'failed', error: replaced };
+    const staging = `${work.root}/${work.restoring?.staging ?? work.staging ?? stagingName(record.id)}`;
     const place = { files, root: work.root, staging };
     if (work.restoring !== undefined && hasBegun(place, work.restoring.steps)) {
-      return await finishSteps(place, work.restoring.steps);
+      const opened = work.kept === undefined ? undefined : open(work.root);
+      if (opened?.ok === false) return { kind: 'failed', error: opened.error };
+      return await finishSteps(place, work.restoring.steps, work.kept, opened?.value);
     }
     for (const copies of [preparedName(staging), staging]) removeTree(files, copies);
     if (work.before === null) return { kind: 'restore-dropped' };
@@ -114,9 +146,9 @@ async function recoverFiles(
     const before = await opened.value.decode({ root: work.before });
     if (!before.ok) return { kind: 'failed', error: before.error };
     if (work.restoring !== undefined && (await isThrough(opened.value, before.value, work.restoring.steps))) {
-      return { kind: 'restore-finished' };
+      return { kind: 'restore-finished', kept: work.kept ?? null };
     }
-    return await rollBack(record, before.value, work.paths, opened.value);
+    return await rollBack(record, work, before.value, opened.value, undoLog);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
@@ -154,29 +186,45 @@ async function isThrough(
 
 async function rollBack(
   record: UndoRecord,
+  work: FilesWork,
   before: FilesystemSnapshot,
-  paths: readonly string[] | undefined,
   tree: HostFilesystem,
+  undoLog: UndoLog,
 ): Promise<Recovery['outcome']> {
-  const saved = await savedTree(tree);
-  const restored = await restoreAll([
-    () => tree.stage(before, { id: record.callId, left: 'present', ...(paths && { paths }) }),
-  ]);
+  const { paths } = work;
+  const scope = paths === undefined ? { endedAt: await lastAlive(record, work, tree, undoLog) } : { paths };
+  const restored = await restoreUnlessMoved(() => tree.stage(before, { id: record.callId, left: 'present', ...scope }));
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
-  return { kind: 'rolled-back', saved, lost: restored.value.lost };
+  const { lost, kept, left } = restored.value;
+  return { kind: 'rolled-back', lost, kept, left };
 }
 
-/** Whoever worked in the directory since the crash finds their work here. A full disk does not keep it from going back. */
-async function savedTree(tree: HostFilesystem): Promise<Digest | null> {
-  const present = await tree.snapshot();
-  if (!present.ok) return null;
-  const kept = (await tree.encode(present.value)) as { readonly root: Digest };
-  return kept.root;
+/** How far apart two clocks may be that are one. */
+const SAME_CLOCK_MS = 1000;
+
+/**
+ * When the call's process was last known to live, on the clock of the root's filesystem. Written down before anything else
+ * is, because the log's own time of the record is where it comes from.
+ */
+async function lastAlive(record: UndoRecord, work: FilesWork, tree: HostFilesystem, undoLog: UndoLog): Promise<number> {
+  if (work.endedAt !== undefined) return work.endedAt;
+  const alive = (await undoLog.lastAlive(record.id)) ?? record.startedAt;
+  const skew = (await tree.mark(record.callId)) - ((await undoLog.touch(record.id)) ?? 0);
+  const endedAt = Math.abs(skew) > SAME_CLOCK_MS ? alive + skew : alive;
+  await undoLog.put({ ...record, work: { ...work, endedAt } });
+  return endedAt;
 }
 
-async function finishSteps(place: StepPlace, steps: readonly RestoreStep[]): Promise<Recovery['outcome']> {
+async function finishSteps(
+  place: StepPlace,
+  steps: readonly RestoreStep[],
+  kept: KeptFiles | undefined,
+  tree: HostFilesystem | undefined,
+): Promise<Recovery['outcome']> {
+  let all = kept;
   if (exists(place.staging)) {
-    const outcome = performSteps(place, steps, firstUndoneStep(place, steps));
+    const skipped = kept === undefined ? undefined : [];
+    const outcome = performSteps(place, steps, { from: firstUndoneStep(place, steps), skipped });
     if (outcome.kind !== 'done') {
       const reason = outcome.kind === 'conflict' ? 'someone else made it since' : String(outcome.cause);
       const at = (from: number, to?: number) => steps.slice(from, to).map(step => step.path);
@@ -188,7 +236,8 @@ async function finishSteps(place: StepPlace, steps: readonly RestoreStep[]): Pro
       };
       return { kind: 'failed', error: restoreFailed(`${outcome.path}: ${reason}`, report) };
     }
+    if (kept !== undefined) all = (await tree?.keepLate(kept, steps, place.staging)) ?? kept;
   }
   await closeStaging(place, steps);
-  return { kind: 'restore-finished' };
+  return { kind: 'restore-finished', kept: all ?? null };
 }

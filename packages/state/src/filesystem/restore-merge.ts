@@ -1,4 +1,16 @@
-import { type DirectoryNode, differingPaths, joined, sameAttributes, sameNode, type TreeNode } from './tree.ts';
+import type { Reach } from './opened-paths.ts';
+import {
+  type Attributes,
+  attributesOf,
+  type DirectoryNode,
+  differingPaths,
+  joined,
+  type OpaqueNode,
+  sameAttributes,
+  sameContent,
+  sameNode,
+  type TreeNode,
+} from './tree.ts';
 
 /**
  * What a tree should be after undoing what was done between two pictures of it.
@@ -7,26 +19,37 @@ import { type DirectoryNode, differingPaths, joined, sameAttributes, sameNode, t
  * 2. Where such a path is no longer as it was left, it is a conflict, unless it is as it should be already.
  * 3. Opaque directories are never made or removed, with one exception: one that was not there before goes away. One that
  *    was moved (the same directory elsewhere) is wanted back; one that is gone is lost, and said so.
+ * 4. A directory that could not be read in one of the pictures keeps what is in it: at most its mode comes back.
+ * 5. What we are not allowed to change stays, and is named as lost.
+ * 6. What is shown to be somebody else's (`isTheirs`) stays, with the directories around it, and is named.
  */
 export interface RestoreMerge {
   readonly desired: DirectoryNode;
   readonly conflicts: readonly string[];
-  /** What should be there and cannot be brought back. */
+  /** What should be there and cannot be brought back, and what should be gone and cannot be removed. */
   readonly lost: readonly string[];
+  /** What is not as it should be, because somebody else made it so. */
+  readonly theirs: readonly string[];
 }
 
-export function mergeRestore(trees: {
-  readonly left: DirectoryNode;
-  readonly target: DirectoryNode;
-  readonly now: DirectoryNode;
-}): RestoreMerge {
+export interface MergeOptions {
+  readonly reach?: Reach;
+  readonly isTheirs?: (node: TreeNode, path: string) => boolean;
+}
+
+export function mergeRestore(
+  trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode },
+  { reach, isTheirs = () => false }: MergeOptions = {},
+): RestoreMerge {
   const conflicts: string[] = [];
   const lost: string[] = [];
+  const theirs: string[] = [];
   let present: ReadonlyMap<string, string> | undefined;
   const presentDirectories = () => {
     present ??= directoryPlaces(trees.now);
     return present;
   };
+  const canChange = (path: string, node: TreeNode) => reach === undefined || reach.canChange(path, node);
 
   const merge = (
     left: TreeNode | undefined,
@@ -35,28 +58,106 @@ export function mergeRestore(trees: {
     path: string,
   ): TreeNode | undefined => {
     if (sameNode(left, target)) return now;
-    if (target?.kind === 'directory' && now?.kind === 'directory' && left?.kind === 'directory') {
-      return mergeDirectory(left, target, now, path);
+    if (target?.kind === 'directory' && now?.kind === 'directory') {
+      if (left?.kind === 'directory') return mergeDirectory(left, target, now, path);
+      if (isUnread(left, now)) return mergeUnread(target, now, path);
     }
+    if (target?.kind === 'file' && now?.kind === 'file' && left?.kind === 'special' && sameContent(now, target)) {
+      return { ...now, ...attributesOf(target) };
+    }
+    if (target?.kind === 'opaque' && isSameDirectory(target, now)) return unreadAgain(left, target, now, path);
     if (sameNode(now, target)) return now;
     if (!sameNode(now, left)) {
       conflicts.push(...differingPaths(left, now, path));
       return now;
     }
-    return available(target, now, path);
+    return replaced(target, now, path);
   };
 
   const mergeDirectory = (left: DirectoryNode, target: DirectoryNode, now: DirectoryNode, path: string) => {
     const entries = new Map<string, TreeNode>();
+    const fixed = !canChange(path, now);
     for (const name of new Set([...now.entries.keys(), ...target.entries.keys(), ...left.entries.keys()])) {
       const at = joined(path, name);
-      const node = merge(left.entries.get(name), target.entries.get(name), now.entries.get(name), at);
+      const [before, wanted, there] = [left.entries.get(name), target.entries.get(name), now.entries.get(name)];
+      const deeper = there?.kind === 'directory' && wanted?.kind === 'directory';
+      if (fixed && !deeper && !sameNode(before, wanted) && !sameNode(there, wanted)) lost.push(at);
+      const node = fixed && !deeper ? there : merge(before, wanted, there, at);
       if (node !== undefined) entries.set(name, node);
     }
+    return { kind: 'directory' as const, ...mergedAttributes(left, target, now, path), entries };
+  };
+
+  const mergedAttributes = (left: DirectoryNode, target: DirectoryNode, now: DirectoryNode, path: string) => {
     const undone = !sameAttributes(left, target);
-    if (undone && !sameAttributes(now, left) && !sameAttributes(now, target)) conflicts.push(path === '' ? '.' : path);
-    const { mode, uid, gid } = undone ? target : now;
-    return { kind: 'directory' as const, mode, uid, gid, entries };
+    if (!undone || sameAttributes(now, target)) return attributesOf(now);
+    if (!sameAttributes(now, left)) conflicts.push(path === '' ? '.' : path);
+    if (reach === undefined || reach.owns(now)) return attributesOf(target);
+    lost.push(path === '' ? '.' : path);
+    return attributesOf(now);
+  };
+
+  /** A directory that could not be read when it was left: what is in it now cannot be told to be the call's. */
+  const mergeUnread = (target: DirectoryNode, now: DirectoryNode, path: string): TreeNode => {
+    for (const name of new Set([...now.entries.keys(), ...target.entries.keys()])) {
+      conflicts.push(...differingPaths(target.entries.get(name), now.entries.get(name), joined(path, name)));
+    }
+    return { ...now, ...attributesOf(target) };
+  };
+
+  /** A directory that could not be read before: only its mode is known. */
+  const unreadAgain = (
+    left: TreeNode | undefined,
+    target: OpaqueNode,
+    now: DirectoryNode | OpaqueNode,
+    path: string,
+  ): TreeNode => {
+    const [was, wanted, there] = [knownAttributes(left), target.attributes, knownAttributes(now)];
+    if (wanted === undefined || there === undefined || sameAttributes(there, wanted)) return now;
+    if (was !== undefined && !sameAttributes(there, was)) conflicts.push(path);
+    if (reach !== undefined && !reach.owns(there)) {
+      lost.push(path);
+      return now;
+    }
+    return now.kind === 'directory' ? { ...now, ...wanted } : { ...now, attributes: wanted };
+  };
+
+  /** What comes in the place of what the call left there. */
+  const replaced = (target: TreeNode | undefined, now: TreeNode | undefined, path: string): TreeNode | undefined => {
+    if (now !== undefined && now.kind !== 'directory' && isTheirs(now, path)) {
+      theirs.push(path);
+      return now;
+    }
+    const onlyMode = now?.kind === 'file' && target?.kind === 'file' && sameContent(now, target);
+    if (now !== undefined && (!canMove(now, path) || (onlyMode && reach?.owns(now) === false))) {
+      lost.push(path);
+      return now;
+    }
+    const rest = now?.kind === 'directory' ? theirPart(now, path) : undefined;
+    if (rest === undefined) return available(target, now, path);
+    if (target !== undefined) lost.push(path);
+    return rest;
+  };
+
+  const canMove = (node: TreeNode, path: string): boolean => {
+    if (!canChange(path, node)) return false;
+    if (node.kind !== 'directory') return true;
+    return [...node.entries].every(
+      ([name, child]) => child.kind === 'file' || child.kind === 'link' || canMove(child, joined(path, name)),
+    );
+  };
+
+  /** Of a directory that should go, what is somebody else's. Undefined where nothing is. */
+  const theirPart = (now: DirectoryNode, path: string): DirectoryNode | undefined => {
+    const entries = new Map<string, TreeNode>();
+    for (const [name, child] of now.entries) {
+      const at = joined(path, name);
+      const part = child.kind === 'directory' ? theirPart(child, at) : isTheirs(child, at) ? child : undefined;
+      if (part === undefined) continue;
+      if (part.kind !== 'directory') theirs.push(at);
+      entries.set(name, part);
+    }
+    return entries.size === 0 ? undefined : { ...now, entries };
   };
 
   /** The target as far as it can be had: what is lost is left out and named. */
@@ -70,15 +171,36 @@ export function mergeRestore(trees: {
       }
       return { ...target, entries };
     }
-    if (target?.kind === 'special' || (target?.kind === 'opaque' && !presentDirectories().has(target.identity))) {
+    if (target?.kind === 'special') return unreadFile(target.attributes, now, path);
+    if (target?.kind === 'opaque' && !presentDirectories().has(target.identity)) {
       lost.push(path);
       return now;
     }
     return target;
   };
 
+  /** A file that could not be read before: only its mode is known, and what is in it stays. */
+  const unreadFile = (wanted: Attributes | undefined, now: TreeNode | undefined, path: string) => {
+    lost.push(path);
+    if (wanted === undefined || now?.kind !== 'file' || reach?.owns(now) === false) return now;
+    return { ...now, ...wanted };
+  };
+
   const desired = merge(trees.left, trees.target, trees.now, '');
-  return { desired: desired?.kind === 'directory' ? desired : trees.now, conflicts, lost };
+  return { desired: desired?.kind === 'directory' ? desired : trees.now, conflicts, lost, theirs };
+}
+
+function isUnread(left: TreeNode | undefined, now: DirectoryNode): boolean {
+  return left?.kind === 'opaque' && left.attributes !== undefined && left.identity === now.identity;
+}
+
+function isSameDirectory(target: OpaqueNode, now: TreeNode | undefined): now is DirectoryNode | OpaqueNode {
+  return (now?.kind === 'directory' || now?.kind === 'opaque') && now.identity === target.identity;
+}
+
+function knownAttributes(node: TreeNode | undefined): Attributes | undefined {
+  if (node?.kind === 'directory') return attributesOf(node);
+  return node?.kind === 'opaque' ? node.attributes : undefined;
 }
 
 /** Where every directory that could be an opaque one is, by identity: also those that were renamed to something else. */

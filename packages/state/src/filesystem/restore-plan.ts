@@ -1,10 +1,13 @@
 import * as z from 'zod';
 import { eachDirectory } from './restore-merge.ts';
 import {
+  type Attributes,
+  attributesOf,
   type DirectoryNode,
   type FileNode,
   joined,
   type LinkNode,
+  nodeAt,
   sameAttributes,
   sameContent,
   sameNode,
@@ -26,7 +29,6 @@ export const restoreStep = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('attributes'), path: z.string(), set: attributes, was: attributes }),
 ]);
 export type RestoreStep = z.infer<typeof restoreStep>;
-export type Attributes = z.infer<typeof attributes>;
 
 export interface RestorePlan {
   readonly steps: readonly RestoreStep[];
@@ -34,10 +36,17 @@ export interface RestorePlan {
   readonly staged: ReadonlyMap<number, FileNode | LinkNode>;
   /** What each `aside` expects to find. */
   readonly expected: ReadonlyMap<string, TreeNode>;
+  /** The first of the last steps, which only set modes and owners. */
+  readonly finals: number;
 }
 
-export function planRestore(now: DirectoryNode, desired: DirectoryNode): RestorePlan {
-  const opened: RestoreStep[] = [];
+/** `opened`: paths that are open although the picture shows the mode that they had before. */
+export function planRestore(
+  now: DirectoryNode,
+  desired: DirectoryNode,
+  opened: ReadonlyMap<string, number> = new Map(),
+): RestorePlan {
+  const opening: RestoreStep[] = [];
   const rescued: RestoreStep[] = [];
   const asides: RestoreStep[] = [];
   const builds: RestoreStep[] = [];
@@ -64,12 +73,7 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
     expected.set(path, node);
     // A directory that moves to another one must itself be writable.
     if (node.kind === 'directory' && (node.mode & 0o200) === 0) {
-      opened.push({
-        op: 'attributes',
-        path,
-        set: { ...attributesOf(node), mode: node.mode | 0o700 },
-        was: attributesOf(node),
-      });
+      opening.push(openStep(node, path));
     }
     asides.push({ op: 'aside', path, as: next++ });
   };
@@ -107,21 +111,44 @@ export function planRestore(now: DirectoryNode, desired: DirectoryNode): Restore
       if (a?.kind === 'directory' && b?.kind === 'directory') walk(a, b, at);
       else if (a?.kind === 'file' && b?.kind === 'file' && sameContent(a, b)) {
         finals.push({ op: 'attributes', path: at, set: attributesOf(b), was: attributesOf(a) });
+      } else if (a?.kind === 'opaque' && b?.kind === 'opaque' && a.identity === b.identity) {
+        if (a.attributes && b.attributes) {
+          finals.push({ op: 'attributes', path: at, set: b.attributes, was: a.attributes });
+        }
       } else {
         touched = true;
         if (a !== undefined) aside(a, at);
         if (b !== undefined) build(b, at);
       }
     }
-    const locked = touched && (from.mode & 0o300) !== 0o300;
-    const open = locked ? { ...attributesOf(from), mode: from.mode | 0o700 } : attributesOf(from);
-    if (locked) opened.push({ op: 'attributes', path, set: open, was: attributesOf(from) });
-    if (locked || !sameAttributes(from, to)) finals.push({ op: 'attributes', path, set: attributesOf(to), was: open });
+    const locked = opened.has(path) || (touched && (from.mode & 0o300) !== 0o300);
+    const step = openStep(from, path);
+    if (locked) opening.push(step);
+    const was = locked ? step.set : attributesOf(from);
+    if (locked || !sameAttributes(from, to)) finals.push({ op: 'attributes', path, set: attributesOf(to), was });
+  };
+
+  /** What was opened in order to look and is not touched: it is closed before the directories around it are. */
+  const closing = (): readonly RestoreStep[] => {
+    const done = new Set(finals.map(step => step.path));
+    const isGone = (path: string) => asides.some(step => step.path === path || path.startsWith(`${step.path}/`));
+    return [...opened.keys()].toReversed().flatMap(path => {
+      const node = nodeAt(desired, path === '' ? [] : path.split('/'));
+      if (done.has(path) || isGone(path) || (node?.kind !== 'directory' && node?.kind !== 'file')) return [];
+      const was = node.kind === 'file' ? { ...attributesOf(node), mode: node.mode | 0o400 } : openStep(node, path).set;
+      return [{ op: 'attributes' as const, path, set: attributesOf(node), was }];
+    });
   };
 
   rescue();
   walk(now, desired, '');
-  return { steps: [...opened, ...rescued, ...asides, ...builds, ...finals], staged, expected };
+  const first = [...opening, ...rescued, ...asides, ...builds];
+  return { steps: [...first, ...closing(), ...finals], staged, expected, finals: first.length };
+}
+
+function openStep(node: Attributes, path: string) {
+  const set = { ...attributesOf(node), mode: node.mode | 0o700 };
+  return { op: 'attributes' as const, path, set, was: attributesOf(node) };
 }
 
 /** Opaque directories that are to be where they are not, by identity. What both trees share is not looked into. */
@@ -138,8 +165,4 @@ function newOpaque(
     else if (node.kind === 'directory') newOpaque(old, node, joined(at, name), found);
   }
   return found;
-}
-
-function attributesOf({ mode, uid, gid }: Attributes): Attributes {
-  return { mode, uid, gid };
 }

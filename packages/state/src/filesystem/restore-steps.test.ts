@@ -37,13 +37,16 @@ describe('restore steps', () => {
     expect(fs.readFileSync(`${directory.path}/new/b`, 'utf8')).toBe('by someone else');
     fs.rmSync(`${directory.path}/new`, { recursive: true });
     fs.writeFileSync(`${directory.path}/new`, 'by someone else');
-    expect(performSteps(place(), steps, 1)).toEqual({ kind: 'conflict', path: 'new', done: 1 });
+    expect(performSteps(place(), steps, { from: 1 })).toEqual({ kind: 'conflict', path: 'new', done: 1 });
+    const skipped: string[] = [];
+    expect(performSteps(place(), steps, { from: 1, skipped })).toEqual({ kind: 'done' });
+    expect([skipped, fs.readFileSync(`${directory.path}/new`, 'utf8')]).toEqual([['new'], 'by someone else']);
   });
 
   it('[S28] tell by what is staged how far a process that died had come', () => {
     const reached = [firstUndoneStep(place(), steps)];
     for (let done = 0; done < steps.length; done++) {
-      performSteps(place(), steps.slice(0, done + 1), done);
+      performSteps(place(), steps.slice(0, done + 1), { from: done });
       reached.push(firstUndoneStep(place(), steps));
     }
     // Making a directory leaves no mark, and can be done twice.

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import type { HostFiles } from './host-files.ts';
 import { osPath } from './path-name.ts';
-import type { Attributes, RestoreStep } from './restore-plan.ts';
+import type { RestoreStep } from './restore-plan.ts';
+import type { Attributes } from './tree.ts';
 
 /** Where steps are carried out. */
 export interface StepPlace {
@@ -15,12 +16,27 @@ export type StepsOutcome =
   | { readonly kind: 'conflict'; readonly path: string; readonly done: number }
   | { readonly kind: 'failed'; readonly path: string; readonly done: number; readonly cause: unknown };
 
-/** Carries out steps from a given one on. Nothing that appeared at a path since is overwritten: it is a conflict. */
-export function performSteps(place: StepPlace, steps: readonly RestoreStep[], from = 0): StepsOutcome {
-  for (let index = from; index < steps.length; index++) {
+/** Which steps to carry out, and what to do about a conflict. */
+export interface StepRange {
+  readonly from?: number;
+  readonly to?: number;
+  /** Where the paths of steps go that are left out because somebody else made something there; else they are conflicts. */
+  readonly skipped?: string[] | undefined;
+}
+
+/** Carries out steps from a given one on. Nothing that appeared at a path since is overwritten. */
+export function performSteps(
+  place: StepPlace,
+  steps: readonly RestoreStep[],
+  { from = 0, to = steps.length, skipped }: StepRange = {},
+): StepsOutcome {
+  for (let index = from; index < to; index++) {
     const step = steps[index] as RestoreStep;
     try {
-      if (!performStep(place, step)) return { kind: 'conflict', path: step.path, done: index };
+      if (skipped?.some(path => step.path.startsWith(`${path}/`))) continue;
+      if (performStep(place, step)) continue;
+      if (skipped !== undefined) skipped.push(step.path);
+      else return { kind: 'conflict', path: step.path, done: index };
     } catch (cause) {
       return { kind: 'failed', path: step.path, done: index, cause };
     }
@@ -77,7 +93,8 @@ function performStep({ files, root, staging }: StepPlace, step: RestoreStep): bo
       return true;
     }
     case 'attributes':
-      setAttributes(files, path, step.set);
+      // Somebody removed it since.
+      if (exists(path)) setAttributes(files, path, step.set);
       return true;
   }
 }

@@ -15,8 +15,17 @@ const entryV1 = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ name: z.string(), kind: z.literal('link'), target: z.string() }),
   z.strictObject({ name: z.string(), kind: z.literal('directory'), digest }),
-  z.strictObject({ name: z.string(), kind: z.literal('opaque'), identity: z.string() }),
-  z.strictObject({ name: z.string(), kind: z.literal('special') }),
+  z.strictObject({
+    name: z.string(),
+    kind: z.literal('opaque'),
+    identity: z.string(),
+    attributes: z.strictObject(attributes).optional(),
+  }),
+  z.strictObject({
+    name: z.string(),
+    kind: z.literal('special'),
+    attributes: z.strictObject(attributes).optional(),
+  }),
 ]);
 const directoryV1 = z.strictObject({
   version: z.literal(1),
@@ -56,10 +65,10 @@ export async function keepTree(
         entries.push({ name, kind: 'directory', digest: await keepTree(store, kept, node) });
         break;
       case 'opaque':
-        entries.push({ name, kind: 'opaque', identity: node.identity });
+        entries.push({ name, kind: 'opaque', identity: node.identity, attributes: node.attributes });
         break;
       case 'special':
-        entries.push({ name, kind: 'special' });
+        entries.push({ name, kind: 'special', attributes: node.attributes });
         break;
     }
   }

@@ -35,16 +35,26 @@ export interface DirectoryNode {
   readonly partial?: true;
 }
 
+export interface Attributes {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** A directory that is not looked into. Its identity tells a moved one from a new one. */
 export interface OpaqueNode {
   readonly kind: 'opaque';
   readonly identity: string;
+  /** Known where we may not read it, and only for that reason do not look into it: these can be brought back. */
+  readonly attributes?: Attributes | undefined;
 }
 
-/** A socket, a pipe or a device: noticed, never brought back. */
+/** A socket, a pipe, a device, or a file that we may not read: noticed, never brought back. */
 export interface SpecialNode {
   readonly kind: 'special';
   readonly stamp?: Stamp;
+  /** Of a file that we may not read. */
+  readonly attributes?: Attributes | undefined;
 }
 
 /** What tells, without reading, that a file is the one that was seen before. `fresh`: it changed too recently to tell. */
@@ -90,7 +100,10 @@ export function sameNode(a: TreeNode | undefined, b: TreeNode | undefined): bool
   }
   if (a.kind === 'file' && b.kind === 'file') return sameAttributes(a, b) && sameContent(a, b);
   if (a.kind === 'link' && b.kind === 'link') return a.target === b.target;
-  if (a.kind === 'opaque' && b.kind === 'opaque') return a.identity === b.identity;
+  if (a.kind === 'opaque' && b.kind === 'opaque') {
+    return a.identity === b.identity && sameIfKnown(a.attributes, b.attributes);
+  }
+  if (a.kind === 'special' && b.kind === 'special') return sameIfKnown(a.attributes, b.attributes);
   return a.kind === b.kind;
 }
 
@@ -99,8 +112,16 @@ export function sameContent(a: FileNode, b: FileNode): boolean {
   return a.digest !== null && b.digest !== null ? a.digest === b.digest : sameStamp(a.stamp, b.stamp);
 }
 
-export function sameAttributes(a: FileNode | DirectoryNode, b: FileNode | DirectoryNode): boolean {
+export function sameAttributes(a: Attributes, b: Attributes): boolean {
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
+}
+
+function sameIfKnown(a: Attributes | undefined, b: Attributes | undefined): boolean {
+  return a === undefined || b === undefined || sameAttributes(a, b);
+}
+
+export function attributesOf({ mode, uid, gid }: Attributes): Attributes {
+  return { mode, uid, gid };
 }
 
 export function sameStamp(a: Stamp | undefined, b: Stamp | undefined): boolean {

@@ -14,6 +14,8 @@ export const undoRecord = z.strictObject({
   callId: z.string().min(1),
   tool: z.string(),
   startedAt: z.number(),
+  /** What the call is charged to: a task, where agents run. */
+  evaluation: z.string().optional(),
   work: z.discriminatedUnion('kind', [
     /** Cannot be undone: only that it began is known. */
     z.strictObject({ kind: z.literal('external') }),
@@ -24,8 +26,16 @@ export const undoRecord = z.strictObject({
     z.strictObject({
       kind: z.literal('files'),
       root: z.string(),
+      /** Tells the root from another directory, or a link, that is at its path by then. */
+      identity: z.string().optional(),
       before: digest.nullable(),
       paths: z.array(z.string()).optional(),
+      /** When the call's process had ended or was last known to live, on the clock of the root's filesystem. */
+      endedAt: z.number().optional(),
+      /** The name of the staging directory, if its usual one was taken. */
+      staging: z.string().optional(),
+      /** What the restore overwrites or removes, kept. */
+      kept: z.strictObject({ digest, paths: z.array(z.string()) }).optional(),
       /** Set from the moment a restore may have changed something. */
       restoring: z.strictObject({ staging: z.string(), steps: z.array(restoreStep) }).optional(),
     }),
@@ -55,19 +65,33 @@ export interface UndoLog {
   put(record: UndoRecord): Promise<void>;
   /** Unless told otherwise, the record does not come back, whatever happens to the machine. */
   remove(id: string, options?: { readonly durable?: boolean }): Promise<void>;
+  /** Says that the process which owns a record lives, and answers when that was, on the clock of the log's filesystem. */
+  touch(id: string): Promise<number | undefined>;
+  /** When the owner of a record was last known to live; undefined where there is no such record. */
+  lastAlive(id: string): Promise<number | undefined>;
   /** What began and did not end, in no order. */
   pending(): Promise<readonly UndoRecord[]>;
 }
 
 export function createMemoryUndoLog(): UndoLog {
   const records = new Map<string, UndoRecord>();
+  const alive = new Map<string, number>();
+  // Rounded up: filesystems stamp changes more finely than the clock is read.
+  const now = () => Date.now() + 1;
   return {
     async put(record) {
       records.set(record.id, record);
+      alive.set(record.id, now());
     },
     async remove(id) {
       records.delete(id);
+      alive.delete(id);
     },
+    async touch(id) {
+      if (records.has(id)) alive.set(id, now());
+      return alive.get(id);
+    },
+    lastAlive: async id => alive.get(id),
     pending: async () => [...records.values()],
   };
 }
@@ -95,6 +119,13 @@ export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFi
       files.unlink(fileOf(id));
       if (durable) await files.sync(directory);
     },
+    async touch(id) {
+      const file = fileOf(id);
+      if (!fs.existsSync(file)) return undefined;
+      files.touch(file);
+      return fs.statSync(file).ctimeMs;
+    },
+    lastAlive: async id => fs.statSync(fileOf(id), { throwIfNoEntry: false })?.ctimeMs,
     async pending() {
       const names = fs.readdirSync(directory).filter(name => name.endsWith('.jsonl'));
       return names.flatMap(name => lastRecord(fs.readFileSync(`${directory}/${name}`, 'utf8')));

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { createTestClock, createTestState, must, note, noted, plan } from '../../test/builders.ts';
-import { budget, createBudgetTracker } from '../budget/budget-tracker.ts';
+import { createTestState, must, note, noted, plan } from '../../test/builders.ts';
+import type { Filesystem } from '../filesystem/filesystem.ts';
+import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
 import { createSession } from '../session/session.ts';
 import { snapshotFromJson, snapshotsEquivalent, snapshotToJson } from './composite-snapshot.ts';
 import { createExecutionState } from './execution-state.ts';
 import { createResources, defineResource, resource } from './resources.ts';
 
+const more = defineResource<Filesystem>('More');
+
 async function createFilledState() {
-  const clock = createTestClock();
-  const tracker = createBudgetTracker({ limits: {}, clock });
-  tracker.record('e1', { tokens: 5 });
-  const made = createTestState({ clock, resources: [resource(budget, tracker)] });
+  const made = createTestState({ resources: [resource(more, createMemoryFilesystem())] });
   must(await made.files.write('dir/file.txt', 'content'));
   must(made.state.session.slice(plan).seed([{ objective: 'x', status: 'y' }]));
   must(made.state.session.dispatch(noted, 'a note'));
@@ -23,7 +23,7 @@ describe('composite snapshots', () => {
     const metadata = { toolCallId: 'call_1', toolName: 'write', phase: 'pre_tool' as const };
     const snapshot = must(await state.snapshot({ tag: 'pre:call_1', metadata }));
     expect(snapshot.metadata).toEqual({ tag: 'pre:call_1', ...metadata });
-    expect([...snapshot.resources.keys()]).toEqual(['Filesystem', 'BudgetTracker']);
+    expect([...snapshot.resources.keys()]).toEqual(['Filesystem', 'More']);
     expect(snapshot.session.slices).toEqual({ Plan: [{ objective: 'x', status: 'y' }] });
   });
 
@@ -115,11 +115,10 @@ describe('composite snapshots', () => {
   it('[S16] resources are got by their key, with a fallback, and only snapshotable ones are captured', () => {
     const plain = defineResource<{ readonly size: number }>('Plain');
     const absent = defineResource<string>('Absent');
-    const tracker = createBudgetTracker({ limits: {}, clock: createTestClock() });
-    const resources = createResources([resource(plain, { size: 1 }), resource(budget, tracker)]);
+    const resources = createResources([resource(plain, { size: 1 }), resource(more, createMemoryFilesystem())]);
     expect(resources.get(plain)).toEqual({ size: 1 });
     expect([resources.get(absent), resources.get(absent, 'none')]).toEqual([undefined, 'none']);
-    expect([...resources.snapshotable().keys()]).toEqual(['BudgetTracker']);
+    expect([...resources.snapshotable().keys()]).toEqual(['More']);
     expect(() => createResources([resource(absent, 'a'), resource(absent, 'b')])).toThrow('two resources');
   });
 

@@ -36,7 +36,11 @@ export type StateError =
   | ConflictError
   | RestoreFailedError
   | ErrorEnvelope<
-      'state/content-missing' | 'state/content-corrupt' | 'state/dispatch-failed' | 'state/recovery-needed'
+      | 'state/content-missing'
+      | 'state/content-corrupt'
+      | 'state/dispatch-failed'
+      | 'state/recovery-needed'
+      | 'state/root-replaced'
     >;
 
 export function snapshotMismatch(reason: string): SnapshotMismatchError {
@@ -79,11 +83,33 @@ export function restoreFailed(reason: string, onDisk: DiskReport): RestoreFailed
   };
 }
 
-export function conflict(paths: readonly string[]): ConflictError {
+/** A call of the same run that changed some of the paths, where that is known. */
+export interface LaterChange {
+  readonly call: string;
+  readonly tool: string;
+  readonly paths: readonly string[];
+}
+
+export function conflict(paths: readonly string[], later: readonly LaterChange[] = []): ConflictError {
+  const ofCalls = new Set(later.flatMap(one => one.paths));
+  const others = paths.filter(path => !ofCalls.has(path));
+  const who = [
+    ...later.map(one => `call ${one.call} of ${one.tool} changed ${count(one.paths)}`),
+    ...(others.length > 0 ? [`someone else changed ${count(others)}`] : []),
+  ];
   return failure('state/conflict', {
-    message: `someone else changed ${count(paths)} since; nothing was overwritten`,
-    suggestion: 'Keep or move away what was changed there, then restore again.',
-    details: { paths: some(paths), total: paths.length },
+    message: `${who.join(', and ')} since; nothing was overwritten`,
+    suggestion:
+      others.length === 0
+        ? 'Undo that call first, the newest one before the others.'
+        : 'Keep or move away what was changed there, then restore again.',
+    details: {
+      paths: some(paths),
+      total: paths.length,
+      ...(later.length > 0 && {
+        calls: later.map(one => ({ call: one.call, tool: one.tool, paths: some(one.paths) })),
+      }),
+    },
   });
 }
 

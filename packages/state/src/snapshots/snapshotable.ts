@@ -1,4 +1,4 @@
-import type { Json, Result } from '@signalbox/model';
+import type { Digest, Json, Result } from '@signalbox/model';
 import type { StateError } from './snapshot-error.ts';
 
 /**
@@ -27,14 +27,29 @@ export interface StageOptions<S> extends CaptureOptions {
   readonly id: string;
   /**
    * What the state is compared with before anything is overwritten: `present`, for a call that has just ended and whose
-   * doing everything is; `known`, what was last seen; or what some call is known to have left.
+   * doing everything is that was not changed after `endedAt`; `known`, what was last seen; or what some call is known to have left.
    */
   readonly left: 'present' | 'known' | { readonly snapshot: S };
+  /**
+   * With `present`, for a call that may have changed anything: others may have worked there too, so what is thrown away is
+   * kept first, and what was changed after this instant, on the clock of the filesystem, stays.
+   */
+  readonly endedAt?: number;
+}
+
+/** What a restore threw away, or would: a tree in the content store, and the paths in it. */
+export interface KeptFiles {
+  readonly digest: Digest;
+  readonly paths: readonly string[];
 }
 
 export interface StagedRestore {
   /** What cannot be brought back, by name. */
   readonly lost: readonly string[];
+  /** What is overwritten or removed and was kept first; null where nothing is. */
+  readonly kept?: KeptFiles | null;
+  /** What stays as it is because it was changed by somebody else, by name. */
+  readonly left?: readonly string[];
   apply(): Promise<Result<void, StateError>>;
   /** Takes back what `apply` did, also half of it. */
   undo(): Promise<Result<void, StateError>>;

@@ -32,7 +32,7 @@ describe('two-phase restore', () => {
   it('[S14] everything is staged before anything is applied, and finished only then', async () => {
     const log: string[] = [];
     const restored = await restoreAll([part(log, 'a'), part(log, 'b')]);
-    expect(restored).toEqual(ok({ lost: ["a's loss", "b's loss"] }));
+    expect(restored).toEqual(ok({ lost: ["a's loss", "b's loss"], kept: null, left: [] }));
     expect(log).toEqual(['a stage', 'b stage', 'a apply', 'b apply', 'a finish', 'b finish']);
   });
 

@@ -1,10 +1,14 @@
 import { err, ok, type Result } from '@signalbox/model';
 import type { RestoreFailedError, StateError } from './snapshot-error.ts';
-import type { StagedRestore } from './snapshotable.ts';
+import type { KeptFiles, StagedRestore } from './snapshotable.ts';
 
 export interface RestoreReport {
   /** What could not be brought back, by name. */
   readonly lost: readonly string[];
+  /** What was overwritten or removed and can be brought back. */
+  readonly kept: KeptFiles | null;
+  /** What was left as it is because somebody else changed it. */
+  readonly left: readonly string[];
 }
 
 /**
@@ -30,7 +34,26 @@ export async function restoreAll(
     return err((await undoAll(staged.slice(0, index))) ?? applied.error);
   }
   for (const one of staged) await one.finish();
-  return ok({ lost: staged.flatMap(one => one.lost) });
+  return ok({
+    lost: staged.flatMap(one => one.lost),
+    kept: staged.find(one => one.kept)?.kept ?? null,
+    left: staged.flatMap(one => one.left ?? []),
+  });
+}
+
+const ATTEMPTS = 5;
+
+/**
+ * Restores what a call left behind. Somebody who changes a file while that is being done does not stop it: it is planned
+ * again, with what they changed.
+ */
+export async function restoreUnlessMoved(
+  ...parts: readonly (() => Promise<Result<StagedRestore, StateError>>)[]
+): Promise<Result<RestoreReport, StateError>> {
+  for (let attempt = 1; ; attempt++) {
+    const restored = await restoreAll(parts);
+    if (restored.ok || restored.error.code !== 'state/conflict' || attempt === ATTEMPTS) return restored;
+  }
 }
 
 async function undoAll(applied: readonly StagedRestore[]): Promise<StateError | undefined> {

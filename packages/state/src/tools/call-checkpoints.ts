@@ -2,6 +2,7 @@ import { timestampOf, truncateUtf8 } from '@signalbox/model';
 import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import type { Verdict } from './call-verdict.ts';
 import type { AnyTool } from './tool.ts';
 import type { ToolOutcome } from './tool-outcome.ts';
@@ -77,6 +78,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
             resultSummary: summaryOf(verdict.outcome),
             elapsedMs: began === null ? null : state.clock.now() - began,
             recordedAt: timestampOf(state.clock),
+            ...keptBy(verdict.outcome),
           },
           { durable },
         );
@@ -110,7 +112,21 @@ export function warned(verdict: Verdict, warning: string): Verdict {
   return { ...verdict, outcome: { ...verdict.outcome, warnings: [...verdict.outcome.warnings, warning] } };
 }
 
+function keptBy(outcome: ToolOutcome): { readonly kept?: KeptFiles } {
+  if (outcome.status !== 'failed' || outcome.rollback.kind !== 'restored') return {};
+  return outcome.rollback.kept === undefined ? {} : { kept: outcome.rollback.kept };
+}
+
 function summaryOf(outcome: ToolOutcome): string {
-  const text = outcome.status === 'succeeded' ? (JSON.stringify(outcome.value) ?? 'done') : outcome.error.message;
+  const text = outcome.status === 'succeeded' ? jsonOf(outcome.value) : outcome.error.message;
   return truncateUtf8(text, SUMMARY_BYTES);
+}
+
+/** A value that JSON cannot hold is no reason to lose the checkpoint. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'done';
+  } catch {
+    return 'done';
+  }
 }

@@ -14,7 +14,20 @@ export interface Verdict {
   readonly rethrow?: VisibilityExpansionRequired;
 }
 
+/**
+ * Never throws: replies, thrown values and schemas are code of others, and a call whose reply cannot be judged has failed
+ * like any other.
+ */
 export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollback: Rollback): Verdict {
+  try {
+    return judgedEnd(call, tool, end, rollback);
+  } catch (cause) {
+    const reason = `its result could not be checked: ${reasonOf(cause)}`;
+    return unanswered(call, tool, 'tool/invalid-output', reason, rollback);
+  }
+}
+
+function judgedEnd(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollback: Rollback): Verdict {
   switch (end.kind) {
     case 'replied':
       return judgedReply(call, tool, end.reply, rollback);
@@ -24,15 +37,13 @@ export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, r
       const error = toolFailure('tool/canceled', call, tool, 'it was canceled before it began');
       return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
     }
-    case 'canceled':
-    case 'deadline': {
+    case 'canceled': {
       // An external tool that answered after all has said what happened.
       if (tool.effects.kind === 'external' && end.late?.kind === 'replied') {
-        return { ...judged(call, tool, end.late, rollback), deadline: end.kind === 'deadline' };
+        return judged(call, tool, end.late, rollback);
       }
-      const code = end.kind === 'canceled' ? 'tool/canceled' : 'tool/deadline';
-      const reason = end.kind === 'canceled' ? 'it was canceled' : 'the deadline passed';
-      return { ...unanswered(call, tool, code, reason, rollback), deadline: end.kind === 'deadline' };
+      const reason = rollback.kind === 'waiting' ? 'it was canceled, and it still runs' : 'it was canceled';
+      return unanswered(call, tool, 'tool/canceled', reason, rollback);
     }
   }
 }
@@ -41,9 +52,10 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
   if (!isReply(reply))
     return unanswered(call, tool, 'tool/invalid-output', 'it answered nothing that is a result', rollback);
   if (!reply.success) {
-    const error = toolFailure('tool/failed', call, tool, reply.message);
-    const value = reply.value === undefined ? {} : { value: reply.value };
-    return { outcome: { status: 'failed', error, ...value, rollback }, succeeded: false, deadline: false };
+    const error = toolFailure('tool/failed', call, tool, reasonOf(reply.message));
+    const { value } = reply;
+    const given = value === undefined ? {} : { value };
+    return { outcome: { status: 'failed', error, ...given, rollback }, succeeded: false, deadline: false };
   }
   const output = tool.output.safeParse(reply.value);
   if (!output.success) {
@@ -59,7 +71,7 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
 }
 
 function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, rollback: Rollback): Verdict {
-  const reason = cause instanceof Error ? cause.message : messageOf(cause);
+  const reason = reasonOf(cause);
   if (cause instanceof VisibilityExpansionRequired) {
     const error = toolFailure('tool/failed', call, tool, reason);
     return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false, rethrow: cause };
@@ -110,6 +122,11 @@ function isReply(
   return typeof value === 'object' && value !== null && 'success' in value && typeof value.success === 'boolean';
 }
 
-function messageOf(cause: unknown): string {
-  return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
+/** The message of something that was thrown, whatever it is: even looking at it may throw. */
+export function reasonOf(cause: unknown): string {
+  try {
+    return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
+  } catch {
+    return 'it threw a value that cannot be shown';
+  }
 }

@@ -1,15 +1,19 @@
 import { err, ok, type Result } from '@signalbox/model';
-import type { Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
+import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
+import { replacementOf } from '../filesystem/regular-file.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
-import { restoreAll } from '../snapshots/two-phase-restore.ts';
+import { restoreAll, restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
+import { machineTimers, type Timers } from './timers.ts';
 import type { Rollback } from './tool-outcome.ts';
 
 /** Everything that a call with file effects can change, captured before it begins. */
 export interface FileTransaction {
   readonly pre: CompositeSnapshot;
+  /** All that the call may change, if that is known. */
+  readonly paths: readonly string[] | undefined;
   /** What was done stays. */
   commit(): Promise<Result<void, StateError>>;
   /** What was done is undone, also after a commit. */
@@ -18,54 +22,106 @@ export interface FileTransaction {
 
 export async function beginFileTransaction(
   state: ExecutionState,
-  call: { readonly id: string; readonly tool: string; readonly paths: readonly string[] | undefined },
+  call: Pick<FileCall, 'id' | 'tool' | 'evaluation'> & { readonly paths: readonly string[] | undefined },
+  timers: Timers = machineTimers,
 ): Promise<Result<FileTransaction, StateError>> {
-  const { id, tool, paths } = call;
-  const scope = paths === undefined ? {} : { paths };
-  const pre = await state.snapshot({
-    ...scope,
-    tag: `pre:${id}`,
-    metadata: { toolCallId: id, toolName: tool, phase: 'pre_tool' },
-  });
-  if (!pre.ok) return pre;
+  const { id, tool } = call;
   const files = state.resources.get(filesystem);
-  // The filesystem put this snapshot in itself.
-  const before = pre.value.resources.get(filesystem.name) as FilesystemSnapshot;
-  const begun = await attempt(async () => files?.begin({ id, tool, before, ...scope }) ?? ok({ startedAt: 0 }));
+  let paths = call.paths;
+  const capture = () =>
+    state.snapshot({
+      ...(paths && { paths }),
+      tag: `pre:${id}`,
+      metadata: { toolCallId: id, toolName: tool, phase: 'pre_tool' },
+    });
+  if (call.paths !== undefined && files !== undefined) {
+    const linked = await attempt(async () => ok(await files.linkedPaths(call.paths ?? [])));
+    if (!linked.ok) return linked;
+    paths = [...call.paths, ...linked.value];
+  }
+  const pre = await capture();
+  if (!pre.ok) return pre;
+  const scope = paths === undefined ? {} : { paths };
+  const captured = pre.value;
+  const before = filesIn(captured);
+  const charged = call.evaluation === undefined ? {} : { evaluation: call.evaluation };
+  const begun = await attempt(
+    async () => files?.begin({ id, tool, before, ...scope, ...charged }) ?? ok({ startedAt: 0 }),
+  );
   if (!begun.ok) return begun;
+  // Only a call that may have changed anything has to be told from what others did after its process died.
+  const stopBeating = paths === undefined && files !== undefined ? beat(() => files.alive(id), timers) : () => {};
 
   const commit = () =>
     attempt(async () => {
+      stopBeating();
       await files?.end(id);
       return ok(undefined);
     });
 
   return ok({
-    pre: pre.value,
+    pre: captured,
+    paths,
     commit,
     async rollback() {
+      stopBeating();
+      // From here on a crash finds a call whose process had ended: what it did is told from what comes later.
+      if (paths === undefined) await files?.alive(id).catch(() => {});
+      const ended = paths === undefined && files !== undefined ? { endedAt: await files.mark(id) } : {};
       const parts = [...state.resources.snapshotable()].map(
         ([name, part]) =>
           () =>
-            part.stage(pre.value.resources.get(name), { id, left: 'present', ...scope }),
+            part.stage(captured.resources.get(name), { id, left: 'present', ...scope, ...ended }),
       );
-      const restored = await attempt(() => restoreAll(parts));
+      const restored = await attempt(() => (paths === undefined ? restoreUnlessMoved(...parts) : restoreAll(parts)));
       if (restored.ok) {
         const opaqueChanged = (await files?.changedOpaque(before, begun.value.startedAt)) ?? [];
-        return { kind: 'restored', opaqueChanged, lost: restored.value.lost };
+        const { lost, kept, left } = restored.value;
+        return {
+          kind: 'restored',
+          opaqueChanged,
+          lost,
+          ...(kept !== null && { kept }),
+          ...(left.length > 0 && { left }),
+        };
       }
       if (restored.error.code !== 'state/conflict') return { kind: 'failed', error: restored.error };
-      const ended = await commit();
-      return { kind: ended.ok ? 'conflict' : 'failed', error: restored.error };
+      const closed = await commit();
+      return { kind: closed.ok ? 'conflict' : 'failed', error: restored.error };
     },
   });
 }
 
-/** The paths that a tool declares, and where they really lead: a link on the way, or the link itself, may be meant. */
+/** How much of what a call did before its process died is left alone, at most: it could be somebody else's. */
+const BEAT_MS = 100;
+
+/** Says again and again that the call's process lives, until it is told to stop. */
+function beat(say: () => Promise<void>, timers: Timers): () => void {
+  let stop = () => {};
+  const next = () => {
+    stop = timers.after(BEAT_MS, () => {
+      // A beat that cannot be written only makes the call look dead earlier than it was.
+      say().catch(() => {});
+      next();
+    });
+  };
+  next();
+  return () => stop();
+}
+
+function filesIn(snapshot: CompositeSnapshot): FilesystemSnapshot {
+  // The filesystem put this snapshot in itself.
+  return snapshot.resources.get(filesystem.name) as FilesystemSnapshot;
+}
+
+/**
+ * The paths that a tool declares, and where they really lead: a link on the way, or the link itself, may be meant. With each
+ * goes the file that its new content may be written to first.
+ */
 export function locatedPaths(files: Filesystem, paths: readonly string[]): readonly string[] {
   const located = paths.flatMap(path => {
     const at = files.locate(path);
-    return at.ok ? [path, at.value] : [path];
+    return at.ok ? [path, at.value, ...(at.value === '' ? [] : [replacementOf(at.value)])] : [path];
   });
   return [...new Set(located)];
 }

@@ -1,4 +1,4 @@
-import type { Deadline, Timers } from '../budget/deadline.ts';
+import type { Timers } from './timers.ts';
 import type { AnyTool, ToolContext, ToolReply } from './tool.ts';
 
 /** How a handler ended. `late` is what it did after it was told to stop; null where it may still be running. */
@@ -7,41 +7,43 @@ export type HandlerEnd =
   | { readonly kind: 'threw'; readonly cause: unknown }
   /** Canceled before it began. */
   | { readonly kind: 'not-begun' }
-  | { readonly kind: 'canceled' | 'deadline'; readonly late: HandlerEnd | null };
+  | {
+      readonly kind: 'canceled';
+      readonly late: HandlerEnd | null;
+      /** Settles when a handler that may still be running has ended. Never rejects. */
+      readonly over: Promise<unknown>;
+    };
 
 /** How long a handler whose signal was aborted is waited for before the rollback begins. */
 const GRACE_MS = 2000;
 
 /**
- * Runs a handler until it ends, is canceled or meets the deadline. The only point at which a call waits for its handler.
+ * Runs a handler until it ends or is canceled. The only point at which a call waits for its handler.
  * A handler that is aborted is given a while to stop, so that it does not write into the rollback.
  */
 export async function runHandler(
   tool: AnyTool,
   input: unknown,
   context: (signal: AbortSignal) => ToolContext,
-  limits: { readonly signal?: AbortSignal; readonly deadline?: Deadline; readonly timers: Timers },
+  limits: { readonly signal?: AbortSignal; readonly timers: Timers },
 ): Promise<HandlerEnd> {
   if (limits.signal?.aborted) return { kind: 'not-begun' };
   const aborter = new AbortController();
   const running = settle(tool, input, context(aborter.signal));
-  let stop: (kind: 'canceled' | 'deadline') => void = () => {};
-  const stopped = new Promise<'canceled' | 'deadline'>(resolve => {
-    stop = resolve;
+  let cancel = () => {};
+  const canceled = new Promise<'canceled'>(resolve => {
+    cancel = () => resolve('canceled');
   });
-  const cancel = () => stop('canceled');
   // The handler may have run a while already, and what cancels it with it.
   if (limits.signal?.aborted) cancel();
   limits.signal?.addEventListener('abort', cancel, { once: true });
-  const disarm = limits.deadline && limits.timers.after(limits.deadline.remainingMs(), () => stop('deadline'));
   try {
-    const first = await Promise.race([running, stopped]);
+    const first = await Promise.race([running, canceled]);
     if (typeof first === 'object') return first;
     aborter.abort();
-    return { kind: first, late: await withinGrace(running, limits.timers) };
+    return { kind: first, late: await withinGrace(running, limits.timers), over: running };
   } finally {
     limits.signal?.removeEventListener('abort', cancel);
-    disarm?.();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorEnvelope, Json } from '@signalbox/model';
 import type { HeldChanges } from '../layers/held-changes.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
 
 /** How a call ended. */
 export type ToolOutcome =
@@ -40,7 +41,13 @@ export type Rollback =
       readonly opaqueChanged: readonly string[];
       /** What could not be brought back. */
       readonly lost: readonly string[];
+      /** What was overwritten or removed and may not have been the call's: kept first, and can be brought back. */
+      readonly kept?: KeptFiles;
+      /** What others changed after the call's process had ended: left as it is. */
+      readonly left?: readonly string[];
     }
+  /** The handler was told to stop and still runs: its directory is held, and restored once it has ended. */
+  | { readonly kind: 'waiting' }
   /** Someone else changed what should have been undone: nothing was overwritten. */
   | { readonly kind: 'conflict'; readonly error: StateError }
   /** It worked on a layer, which was dropped: there was nothing to restore. */
@@ -51,7 +58,7 @@ export type Rollback =
   | { readonly kind: 'failed'; readonly error: StateError };
 
 /** The evaluation is over: no further call can be made. */
-export interface PromptEvaluationError extends ErrorEnvelope<'tool/deadline' | 'tool/budget'> {
+export interface PromptEvaluationError extends ErrorEnvelope<'tool/deadline'> {
   /** How the call that was under way ended; absent where none had begun. */
   readonly outcome?: ToolOutcome;
 }

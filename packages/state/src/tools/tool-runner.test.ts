@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import {
-  createTestClock,
   createTestRunner,
   createTestState,
   createTestTimers,
@@ -11,13 +10,10 @@ import {
   plan,
   setupPlan,
 } from '../../test/builders.ts';
-import { budget, createBudgetTracker } from '../budget/budget-tracker.ts';
-import { createDeadline, deadline } from '../budget/deadline.ts';
 import { createPathLocks } from '../filesystem/path-locks.ts';
 import { createMemoryUndoLog } from '../filesystem/undo-log.ts';
 import { toolInvoked } from '../session/tool-invoked.ts';
 import { snapshotsEquivalent } from '../snapshots/composite-snapshot.ts';
-import { resource } from '../snapshots/resources.ts';
 import {
   DeadlineExceededError,
   defineTool,
@@ -112,21 +108,6 @@ describe('before the handler', () => {
     if (!allowed)
       expect(outcome).toMatchObject({ error: { code: 'tool/refused' }, rollback: { kind: 'nothing-to-undo' } });
   });
-
-  it('[S33] a spent budget ends the evaluation before the handler, and every call is charged', async () => {
-    const tracker = createBudgetTracker({ limits: { toolCalls: 2 }, clock: createTestClock() });
-    const { state } = createTestState({ resources: [resource(budget, tracker)] });
-    let runs = 0;
-    const t = tool('t', () => {
-      runs++;
-      return fail('as told');
-    });
-    const runner = createTestRunner(state, { tools: [t] });
-    must(await runner.execute(call('t')));
-    must(await runner.execute(call('t')));
-    expect(await runner.execute(call('t'))).toMatchObject({ ok: false, error: { code: 'tool/budget' } });
-    expect([runs, tracker.total().toolCalls]).toEqual([2, 2]);
-  });
 });
 
 describe('rollback triggers', () => {
@@ -193,38 +174,7 @@ describe('rollback triggers', () => {
     expect(await isUntouched()).toBe(true);
   });
 
-  it('[S43] a deadline that passes aborts the handler, rolls back and ends the evaluation', async () => {
-    const clock = createTestClock();
-    const timers = createTestTimers();
-    const { state, isUntouched } = await createWorkingState({
-      clock,
-      resources: [resource(deadline, createDeadline(clock, clock.now() + 1000))],
-    });
-    let began = () => {};
-    const beginning = new Promise<void>(resolve => {
-      began = resolve;
-    });
-    const t = tool('t', async context => {
-      await breakEverything(context);
-      began();
-      await new Promise(resolve => context.signal.addEventListener('abort', resolve));
-      return succeed('too late');
-    });
-    const runner = createTestRunner(state, { tools: [t], timers });
-    const running = runner.execute(call('t'));
-    await beginning;
-    clock.advance(1000);
-    timers.fire();
-    expect(await running).toMatchObject({
-      ok: false,
-      error: { code: 'tool/deadline', outcome: { status: 'failed', rollback: { kind: 'restored' } } },
-    });
-    expect(await isUntouched()).toBe(true);
-    expect(await runner.execute(call('t'))).toMatchObject({ ok: false, error: { code: 'tool/deadline' } });
-    expect(timers.waiting).toBe(0);
-  });
-
-  it('[S43] a handler that says itself that the deadline passed ends the evaluation too', async () => {
+  it('[S43] a handler that says that a deadline passed is rolled back and ends the evaluation', async () => {
     const { state, isUntouched } = await createWorkingState();
     const t = tool('t', async context => {
       await breakEverything(context);
@@ -233,17 +183,6 @@ describe('rollback triggers', () => {
     const ended = await createTestRunner(state, { tools: [t] }).execute(call('t'));
     expect(ended).toMatchObject({ ok: false, error: { code: 'tool/deadline', outcome: { status: 'failed' } } });
     expect(await isUntouched()).toBe(true);
-  });
-
-  it('[S35] a rollback gives no spending back', async () => {
-    const tracker = createBudgetTracker({ limits: {}, clock: createTestClock() });
-    const { state } = await createWorkingState({ resources: [resource(budget, tracker)] });
-    const t = tool('t', ({ resources }) => {
-      resources.get(budget)?.add('e', { tokens: 7 });
-      return fail('as told');
-    });
-    must(await createTestRunner(state, { tools: [t] }).execute(call('t')));
-    expect(tracker.total()).toEqual({ tokens: 7, costMicros: 0, toolCalls: 1 });
   });
 });
 
@@ -267,8 +206,8 @@ describe('cancellation', () => {
     expect(await isUntouched()).toBe(true);
   });
 
-  it('[S44] a handler that ignores it is given up on, and can write nothing afterwards', async () => {
-    const { state, isUntouched } = await createWorkingState();
+  it('[S44] [S105] a handler that ignores it is answered in time, and its directory is held until it has ended and is undone', async () => {
+    const { state, files, isUntouched } = await createWorkingState();
     const aborter = new AbortController();
     const timers = createTestTimers();
     let goOn = () => {};
@@ -285,16 +224,30 @@ describe('cancellation', () => {
       aborter.abort();
       await later;
       refused = await context.files.write('file.txt', 'from beyond');
+      // It has other ways than its context.
+      must(await files.write('file.txt', 'around its context'));
       ended();
       return succeed('never heard');
     });
-    const running = createTestRunner(state, { tools: [t], timers }).execute(call('t'), { signal: aborter.signal });
-    while (timers.waiting === 0) await new Promise(setImmediate);
-    timers.fire();
-    expect(must(await running)).toMatchObject({ error: { code: 'tool/canceled' } });
+    const next = tool('next', () => succeed('done'));
+    const runner = createTestRunner(state, { tools: [t, next], timers });
+    let outcome: unknown;
+    void runner.execute(call('t'), { signal: aborter.signal }).then(ran => {
+      outcome = must(ran);
+    });
+    while (outcome === undefined) {
+      timers.fire();
+      await new Promise(setImmediate);
+    }
+    expect(outcome).toMatchObject({ error: { code: 'tool/canceled' }, rollback: { kind: 'waiting' } });
+    expect(must(await runner.execute(call('next')))).toMatchObject({
+      error: { code: 'state/lock-failed', message: expect.stringContaining('still runs') },
+    });
     goOn();
     await end;
     expect(refused).toMatchObject({ ok: false, error: { code: 'state/path-refused' } });
+    const go = async () => must(await runner.execute(call('next'))).status === 'succeeded';
+    while (!(await go())) await new Promise(setImmediate);
     expect(await isUntouched()).toBe(true);
   });
 
@@ -565,5 +518,97 @@ describe('after the call', () => {
     if (one === undefined || two === undefined) throw new Error('two states were made');
     expect(snapshotsEquivalent(one.state.resources, one.snapshot, two.snapshot)).toBe(true);
     expect(one.snapshot.session.slices).toEqual({ Plan: [{ objective: 'made', status: 'done' }] });
+  });
+});
+
+describe('a reply that cannot be judged', () => {
+  const odd = (value: unknown) => value as ToolReply<string>;
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  const throwing = (property: string) =>
+    Object.defineProperty({ success: false, message: 'm' }, property, {
+      get() {
+        throw new Error('a getter');
+      },
+    });
+  const cases: readonly (readonly [string, z.ZodType<string>, () => ToolReply<string>])[] = [
+    ['an output schema that waits', z.string().refine(async () => true), () => succeed('done')],
+    [
+      'an output schema that throws',
+      z.string().refine(() => {
+        throw new Error('a schema');
+      }),
+      () => succeed('done'),
+    ],
+    ['a getter that throws', z.string(), () => odd(throwing('success'))],
+    ['a message that throws', z.string(), () => odd(throwing('message'))],
+    ['a value that throws', z.string(), () => odd(throwing('value'))],
+    ['a message that is no text', z.string(), () => odd({ success: false, message: Object.create(null) })],
+    ['a reply that is no object', z.string(), () => odd(7)],
+    ['a revoked proxy', z.string(), () => odd(revoked())],
+    [
+      'a thrown value without a prototype',
+      z.string(),
+      () => {
+        throw Object.create(null);
+      },
+    ],
+    [
+      'a thrown revoked proxy',
+      z.string(),
+      () => {
+        throw revoked();
+      },
+    ],
+    [
+      'a thrown error with a message that throws',
+      z.string(),
+      () => {
+        throw throwing('message');
+      },
+    ],
+  ];
+  it.each(cases)('[S102] %s is a failed call, rolled back, and the next call runs', async (_, output, reply) => {
+    const { state, isUntouched } = await createWorkingState();
+    const strange = defineTool({
+      name: 'strange',
+      description: 'a test',
+      input: z.unknown(),
+      output,
+      risk: 'low',
+      effects: { kind: 'files' },
+      async handler(__, context) {
+        await breakEverything(context);
+        return reply();
+      },
+    });
+    const plain = tool('plain', () => succeed('done'));
+    const runner = createTestRunner(state, { tools: [strange, plain] });
+    expect(must(await runner.execute(call('strange')))).toMatchObject({
+      status: 'failed',
+      rollback: { kind: 'restored' },
+    });
+    expect(await isUntouched()).toBe(true);
+    expect(must(await runner.execute(call('plain')))).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('[S102] an input schema or a declaration of paths that throws runs nothing and is a failed call', async () => {
+    const { state, isUntouched } = await createWorkingState();
+    const boom = () => {
+      throw Object.create(null);
+    };
+    const bad = defineTool({
+      ...tool('bad', () => succeed('done')),
+      input: z.unknown().refine(async () => true),
+    });
+    const worse = tool('worse', () => succeed('done'), { kind: 'files', paths: boom });
+    const runner = createTestRunner(state, { tools: [bad, worse] });
+    for (const name of ['bad', 'worse']) {
+      expect(must(await runner.execute(call(name)))).toMatchObject({ error: { code: 'tool/invalid-input' } });
+    }
+    expect(await isUntouched()).toBe(true);
   });
 });

@@ -1,6 +1,4 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { budget } from '../budget/budget-tracker.ts';
-import { deadline, machineTimers, type Timers } from '../budget/deadline.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
@@ -11,12 +9,14 @@ import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { snapshotFailed } from '../snapshots/snapshot-error.ts';
 import { type CallCheckpoints, createCallCheckpoints, warned } from './call-checkpoints.ts';
-import { judged, type Verdict } from './call-verdict.ts';
+import { judged, reasonOf, type Verdict } from './call-verdict.ts';
 import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
 import { guardedFiles, type WriteScope } from './guarded-files.ts';
 import { type HandlerEnd, runHandler } from './handler-run.ts';
 import { runOnLayer } from './layered-call.ts';
+import { linger, lingeringIn } from './lingering-calls.ts';
 import { announce } from './telemetry.ts';
+import { machineTimers, type Timers } from './timers.ts';
 import type { AnyTool, ToolContext } from './tool.ts';
 import type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
 import { checkPolicy, type ToolPolicy } from './tool-policy.ts';
@@ -29,7 +29,7 @@ export interface ProviderToolCall {
 }
 
 /**
- * The one way to run a tool. In this order: parse, policy, whether it can run here, deadline and budget, capture, handler, check of the result,
+ * The one way to run a tool. In this order: parse, policy, whether it can run here, capture, handler, check of the result,
  * commit or restore, checkpoint, telemetry.
  *
  * 1. A call that does not succeed leaves nothing behind but logs, spending and what its outcome says.
@@ -71,17 +71,14 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       const startedAt = state.clock.now();
       const tool = tools.get(call.name);
       if (tool === undefined) return ok(refused(unknownTool(call.name)));
-      const input = tool.input.safeParse(call.input);
-      if (!input.success) return ok(refused(invalidInput(call, input.error.issues[0])));
+      const input = parsed(tool, call.input);
+      if (!input.ok) return ok(refused(invalidInput(call, input.error)));
       const allowed = checkPolicy(options.policy ?? {}, tool);
       if (!allowed.ok) return ok(refused(allowed.error));
       const ready = await tool.ready?.();
       if (ready?.ok === false) return ok(refused(ready.error));
-      const over = evaluationOver();
-      if (over !== undefined) return err(over);
-      state.resources.get(budget)?.add(options.evaluation, { toolCalls: 1 });
 
-      const verdict = await run(call, tool, input.data, signal);
+      const verdict = await run(call, tool, input.value, signal);
       announce(state, options.telemetry, invocationOf(call, verdict.outcome, state.clock.now() - startedAt));
       if (verdict.rethrow !== undefined) throw verdict.rethrow;
       if (verdict.deadline) return err({ ...deadlinePassed(), outcome: verdict.outcome });
@@ -94,7 +91,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       case 'files': {
         const layered = tool.effects.onLayer === true ? await runLayered(call, tool, input, signal) : undefined;
         if (layered !== undefined) return layered;
-        return runWithFiles(call, tool, input, tool.effects.paths?.(input), signal);
+        return runWithFiles(call, tool, input, tool.effects.paths, signal);
       }
       case 'external':
         return runExternal(call, tool, input, signal);
@@ -133,17 +130,38 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     call: ProviderToolCall,
     tool: AnyTool,
     input: unknown,
-    declared: readonly string[] | undefined,
+    declared: ((input: unknown) => readonly string[]) | undefined,
     signal?: AbortSignal,
   ): Promise<Verdict> {
-    const paths = declared && locatedPaths(files ?? noFiles, declared);
-    const lock = await locks.acquire((files ?? noFiles).lockPath, 'exclusive', signal);
-    if (!lock.ok) return notRun(notLocked(call, lock.error));
+    let paths: readonly string[] | undefined;
     try {
-      const transaction = await beginFileTransaction(state, { id: call.id, tool: tool.name, paths });
+      paths = declared && locatedPaths(files ?? noFiles, declared(input));
+    } catch (cause) {
+      return notRun(invalidInput(call, `its paths cannot be told: ${reasonOf(cause)}`));
+    }
+    const { lockPath } = files ?? noFiles;
+    const held = lingeringIn(locks, lockPath);
+    if (held !== undefined) return notRun(notBegun(call, stillHeld(lockPath, held)));
+    const lock = await locks.acquire(lockPath, 'exclusive', signal);
+    if (!lock.ok) return notRun(notLocked(call, lock.error));
+    let release = lock.value;
+    try {
+      const began = { id: call.id, tool: tool.name, paths, evaluation: options.evaluation };
+      const transaction = await beginFileTransaction(state, began, timers);
       if (!transaction.ok) return notRun(notBegun(call, transaction.error));
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
+      if (end.kind === 'canceled' && end.late === null) {
+        // What it still writes is undone too: the restore waits for it, and the directory for the restore.
+        const waiting = judged(call, tool, end, { kind: 'waiting' });
+        const restored = end.over.then(async () => {
+          const undone = judged(call, tool, end, await rollback());
+          await checkpoints.after(call, tool, pre, undone, paths === undefined ? {} : { paths });
+        });
+        linger(locks, lockPath, { call: call.id, tool: tool.name }, restored.finally(lock.value));
+        release = () => {};
+        return waiting;
+      }
       let verdict = judged(call, tool, end, NOTHING);
       if (verdict.succeeded) {
         const kept = await commit();
@@ -154,9 +172,10 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (!verdict.succeeded && verdict.outcome.status === 'failed') {
         verdict = { ...verdict, outcome: { ...verdict.outcome, rollback: await rollback() } };
       }
-      return await checkpoints.after(call, tool, pre, verdict, paths === undefined ? {} : { paths });
+      const changed = transaction.value.paths;
+      return await checkpoints.after(call, tool, pre, verdict, changed === undefined ? {} : { paths: changed });
     } finally {
-      lock.value();
+      release();
     }
   }
 
@@ -185,7 +204,6 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     layer?: LayerEntry,
   ) {
     const session = state.session.begin();
-    const until = state.resources.get(deadline);
     let ended = false;
     const context = (own: AbortSignal): ToolContext => ({
       callId: call.id,
@@ -199,16 +217,10 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       rng: state.rng,
       signal: own,
     });
-    const limits = { timers, ...(signal && { signal }), ...(until && { deadline: until }) };
+    const limits = { timers, ...(signal && { signal }) };
     const end: HandlerEnd = await runHandler(tool, input, context, limits);
     ended = true;
     return { end, session };
-  }
-
-  function evaluationOver(): PromptEvaluationError | undefined {
-    if (state.resources.get(deadline)?.hasPassed()) return deadlinePassed();
-    const left = state.resources.get(budget)?.check();
-    return left === undefined || left.ok ? undefined : left.error;
   }
 }
 
@@ -222,10 +234,6 @@ function committed(session: SessionTransaction, verdict: Verdict): Verdict {
 
 function notRun(error: ToolFailure): Verdict {
   return { outcome: refused(error), succeeded: false, deadline: false };
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function refused(error: ToolFailure): ToolOutcome {
@@ -244,12 +252,21 @@ function unknownTool(name: string): ToolFailure {
   });
 }
 
-function invalidInput(
-  call: ProviderToolCall,
-  issue: { path: PropertyKey[]; message: string } | undefined,
-): ToolFailure {
+/** The input as the tool's schema has it, or what is wrong with it. A schema that throws refuses the input. */
+function parsed(tool: AnyTool, input: unknown): Result<unknown, string> {
+  try {
+    const read = tool.input.safeParse(input);
+    if (read.success) return ok(read.data);
+    const [issue] = read.error.issues;
+    return err(`${issue?.path.map(String).join('.') || 'input'}: ${issue?.message}`);
+  } catch (cause) {
+    return err(reasonOf(cause));
+  }
+}
+
+function invalidInput(call: ProviderToolCall, reason: string): ToolFailure {
   return failure('tool/invalid-input', {
-    message: `the input of ${call.name} is not valid: ${issue?.path.map(String).join('.') || 'input'}: ${issue?.message}`,
+    message: `the input of ${call.name} is not valid: ${reason}`,
     suggestion: 'Nothing was run. Correct the input and call again.',
   });
 }
@@ -259,6 +276,14 @@ function notLocked(call: ProviderToolCall, error: LockError): ToolFailure {
   return failure('tool/canceled', {
     message: `call ${call.id} of ${call.name} was canceled before it began`,
     suggestion: 'Nothing was run. Call again if it is still wanted.',
+  });
+}
+
+function stillHeld(path: string, { call, tool }: { readonly call: string; readonly tool: string }): LockError {
+  return failure('state/lock-failed', {
+    message: `call ${call} of ${tool} was told to stop and still runs in ${path}`,
+    suggestion: 'Wait until it has ended and what it did is undone, then call again.',
+    retry: { kind: 'retryable_immediate' },
   });
 }
 

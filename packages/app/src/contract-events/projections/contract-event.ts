@@ -138,7 +138,10 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
         event.outcome === 'succeeded' ? undefined : `${event.tool}: ${event.outcome}`,
       );
     case 'call.undone':
-      return progress(event.node, `${event.by} undid ${event.tool}`);
+      return progress(
+        event.node,
+        event.kept === true ? `${event.by} brought back what ${event.tool} kept` : `${event.by} undid ${event.tool}`,
+      );
     case 'usage.recorded':
       return progress(event.node, 'used a model');
     default:

@@ -1,0 +1,40 @@
+import * as fs from 'node:fs';
+import { osPath } from './path-name.ts';
+import { type DirectoryNode, joined } from './tree.ts';
+
+/**
+ * The other paths under a root that name the same files as some paths do. A file that is written in place changes under all of
+ * its names, so a call that declares one of them changes the others too. Looked for only if a path has other names at all.
+ */
+export async function linkedPaths(
+  root: string,
+  paths: readonly (readonly string[])[],
+  tree: () => Promise<DirectoryNode>,
+): Promise<readonly string[]> {
+  const declared = new Set(paths.map(parts => parts.join('/')));
+  const inodes = new Set<number>();
+  for (const path of declared) {
+    const stat = lookAt(`${root}/${path}`);
+    if (stat?.isFile() && stat.nlink > 1) inodes.add(stat.ino);
+  }
+  if (inodes.size === 0) return [];
+  const found: string[] = [];
+  const walk = (directory: DirectoryNode, at: string) => {
+    for (const [name, node] of directory.entries) {
+      const path = joined(at, name);
+      if (node.kind === 'directory') walk(node, path);
+      else if (node.kind === 'file' && inodes.has(node.stamp?.ino ?? 0) && !declared.has(path)) found.push(path);
+    }
+  };
+  walk(await tree(), '');
+  return found;
+}
+
+function lookAt(path: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  } catch {
+    // A part of the path is not a directory, or may not be searched: nothing can be written there either.
+    return undefined;
+  }
+}

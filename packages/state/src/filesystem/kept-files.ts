@@ -1,0 +1,75 @@
+import type { RestoreStep } from './restore-plan.ts';
+import { type DirectoryNode, joined, nodeAt, sameAttributes, sameNode, type TreeNode, withNode } from './tree.ts';
+
+/**
+ * Of a tree, what turning it into another one throws away: files, links and directories that are other or gone then, each
+ * with the directories around it. Undefined where nothing is.
+ */
+export function discardedTree(now: DirectoryNode, desired: DirectoryNode): DirectoryNode | undefined {
+  const entries = new Map<string, TreeNode>();
+  for (const [name, node] of now.entries) {
+    const wanted = desired.entries.get(name);
+    if (sameNode(node, wanted)) continue;
+    const part = node.kind === 'directory' && wanted?.kind === 'directory' ? discardedTree(node, wanted) : node;
+    if (part !== undefined) entries.set(name, part);
+  }
+  return entries.size === 0 && sameAttributes(now, desired) ? undefined : { ...now, entries };
+}
+
+/** The paths of a tree that is kept: files and links, directories that are empty, and directories of another mode. */
+export function keptPaths(kept: DirectoryNode, desired: TreeNode | undefined, at = ''): readonly string[] {
+  const there = desired?.kind === 'directory' ? desired : undefined;
+  const paths: string[] = [];
+  if (there !== undefined ? !sameAttributes(kept, there) : kept.entries.size === 0) paths.push(at === '' ? '.' : at);
+  for (const [name, node] of kept.entries) {
+    const path = joined(at, name);
+    if (node.kind === 'directory') paths.push(...keptPaths(node, there?.entries.get(name), path));
+    else paths.push(path);
+  }
+  return paths;
+}
+
+/** A tree with what is kept of another one laid over it. */
+export function overlaid(base: DirectoryNode, kept: DirectoryNode): DirectoryNode {
+  const entries = new Map(base.entries);
+  for (const [name, node] of kept.entries) {
+    const there = base.entries.get(name);
+    entries.set(name, node.kind === 'directory' && there?.kind === 'directory' ? overlaid(there, node) : node);
+  }
+  const { mode, uid, gid } = kept;
+  return { ...base, mode, uid, gid, entries };
+}
+
+/**
+ * What was written to things after they were kept and before they were moved out of the way: the kept tree with it, or
+ * undefined where nothing was. `look` reads what a step moved away.
+ */
+export async function withLateChanges(
+  kept: DirectoryNode,
+  steps: readonly RestoreStep[],
+  look: (as: number, before: TreeNode | undefined) => Promise<TreeNode | undefined>,
+): Promise<DirectoryNode | undefined> {
+  let late: DirectoryNode | undefined;
+  for (const step of steps) {
+    if (step.op !== 'aside') continue;
+    const parts = step.path.split('/');
+    const before = nodeAt(kept, parts);
+    // What is not among the kept is moved to another place, not thrown away.
+    if (before === undefined) continue;
+    const now = await look(step.as, before);
+    if (now !== undefined && !sameContents(before, now)) late = withNode(late ?? kept, parts, now);
+  }
+  return late;
+}
+
+/** Whether everything that is in one is in the other. Modes do not count: a restore may change them. */
+function sameContents(a: TreeNode | undefined, b: TreeNode | undefined): boolean {
+  if (a?.kind === 'directory' && b?.kind === 'directory') {
+    return (
+      a.entries.size === b.entries.size &&
+      [...a.entries].every(([name, node]) => sameContents(node, b.entries.get(name)))
+    );
+  }
+  if (a?.kind === 'file' && b?.kind === 'file') return a.digest === b.digest;
+  return a !== undefined && b !== undefined && a.kind === b.kind && (a.kind !== 'link' || sameNode(a, b));
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { osPath } from './path-name.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+
+/** The last part of the path is a pipe, a socket, a device or a directory. */
+export class NotAFileError extends Error {
+  override readonly name = 'NotAFileError';
+
+  constructor() {
+    super('it is not a file');
+  }
+}
+
+/**
+ * Opens a regular file to read it and returns the descriptor. Never waits: opening a pipe blocks one of the few threads
+ * that serve every file call of the process. A link as the last part of the path is refused.
+ */
+export function openToRead(path: string): number {
+  return openChecked(path, O_RDONLY);
+}
+
+/**
+ * Makes a file, or replaces its content and keeps its mode. A file with other names (hard links) is replaced by one of its
+ * own: writing it in place would change what those names show, which no undo of this path brings back.
+ */
+export function replaceFile(path: string, content: Uint8Array | string): void {
+  const there = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  if (there?.isFile() && there.nlink > 1) replaceEntry(path, there, content);
+  else writeTo(openChecked(path, O_WRONLY | O_CREAT, 0o644), content);
+}
+
+/**
+ * The file beside a path to which the new content of a file with several names is written first. A call that declares the
+ * path declares this one too, so that a crash in between leaves nothing behind.
+ */
+export function replacementOf(path: string): string {
+  const cut = path.lastIndexOf('/') + 1;
+  const tag = createHash('sha256')
+    .update(osPath(path.slice(cut)))
+    .digest('hex')
+    .slice(0, 16);
+  return `${path.slice(0, cut)}.signalbox-write-${tag}`;
+}
+
+function replaceEntry(path: string, was: fs.Stats, content: Uint8Array | string): void {
+  // A new entry would go around the mode of the file.
+  fs.accessSync(osPath(path), fs.constants.W_OK);
+  const replacement = replacementOf(path);
+  fs.rmSync(osPath(replacement), { force: true });
+  try {
+    writeTo(openChecked(replacement, O_WRONLY | O_CREAT | O_EXCL, 0o600), content);
+    giveLike(replacement, was);
+    fs.renameSync(osPath(replacement), osPath(path));
+  } catch (cause) {
+    fs.rmSync(osPath(replacement), { force: true });
+    throw cause;
+  }
+}
+
+function writeTo(fd: number, content: Uint8Array | string): void {
+  try {
+    fs.ftruncateSync(fd, 0);
+    fs.writeFileSync(fd, content);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Only root can give files away; where we may not, the file is ours. */
+function giveLike(path: string, { uid, gid, mode }: fs.Stats): void {
+  try {
+    fs.chownSync(osPath(path), uid, gid);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EPERM') throw cause;
+  }
+  fs.chmodSync(osPath(path), mode & 0o7777);
+}
+
+function openChecked(path: string, flags: number, mode?: number): number {
+  // Opening a device can have effects of its own, so it is looked at first; what replaces it in between is seen after.
+  const there = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) throw new NotAFileError();
+  const fd = fs.openSync(osPath(path), flags | O_NOFOLLOW | O_NONBLOCK, mode);
+  if (fs.fstatSync(fd).isFile()) return fd;
+  fs.closeSync(fd);
+  throw new NotAFileError();
+}
