@@ -30,6 +30,8 @@ export const sandbox = await detectSandbox();
 /** Whether commands can run on layers here. */
 export const hasLayers = sandbox.ok && sandbox.value.name === 'bubblewrap' && findLayers('/tmp').ok;
 
+export const commandTool = createRunCommand({ sandbox: async () => sandbox });
+
 /** A directory that commands work in, with everything durable beside it. */
 export interface LayeredPlace {
   readonly root: string;
@@ -71,7 +73,7 @@ export async function openLayered(
   const { state } = createTestState({ files, checkpoints });
   const locks = createPathLocks();
   const runner = createTestRunner(state, {
-    tools: [createRunCommand({ sandbox: async () => sandbox })],
+    tools: [commandTool],
     locks,
     undoLog,
   });

@@ -9,7 +9,6 @@ import {
   createPathLocks,
   createRunCommand,
   type DirectoryNode,
-  type HostFiles,
   type KeptFiles,
   loadTree,
   nodeHostFiles,
@@ -19,7 +18,15 @@ import {
   recoverPending,
 } from '../src/index.ts';
 import { createTestRunner, createTestState, must, temporaryDirectory } from './builders.ts';
-import { commandScript, createDice, createPerson, plantTree, tokensIn, tokensUnder } from './person-and-command.ts';
+import {
+  commandScript,
+  createDice,
+  createPerson,
+  disturbed,
+  plantTree,
+  tokensIn,
+  tokensUnder,
+} from './person-and-command.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const SEEDS = SOAK ? 640 : 32;
@@ -30,24 +37,6 @@ beforeEach(() => {
   directory = temporaryDirectory();
 });
 afterEach(() => directory.remove());
-
-/** Lets a person act after some of the changes that a restore makes on disk. */
-function disturbed(act: () => void, isDue: () => boolean): HostFiles {
-  const wrapped = Object.entries(nodeHostFiles).map(([name, work]) => {
-    if (name === 'now') return [name, work];
-    const call = work as (...args: readonly unknown[]) => unknown;
-    return [
-      name,
-      (...args: readonly unknown[]) => {
-        const result = call(...args);
-        if (isDue()) act();
-        return result;
-      },
-    ];
-  });
-  // Every member of the port is passed on.
-  return Object.fromEntries(wrapped) as unknown as HostFiles;
-}
 
 async function keptTokens(store: ContentStore, kept: KeptFiles | null | undefined): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
@@ -84,7 +73,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
   };
   const due = createDice(seed + 1_000_000);
   let disturbing = false;
-  const files = disturbed(person.act, () => disturbing && due(4) === 0);
+  const files = disturbed(nodeHostFiles, person.act, () => disturbing && due(4) === 0);
   const undoLog = openHostUndoLog(at('undo'), files);
   const store = openHostContentStore(at('blobs'));
   const open = () => openHostFilesystem({ root, store, undoLog, files });

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import type { HostFiles } from '../src/index.ts';
 
 /** Whole numbers below a limit, the same ones for the same seed. */
 export function createDice(seed: number): (limit: number) => number {
@@ -20,22 +21,45 @@ export function plantTree(root: string): void {
 
 /** A shell script that does one thing after the other, each when it is told to, and says when it has done it. */
 export function commandScript(
-  dice: (limit: number) => number,
+  dice: Dice,
   place: { readonly go: string; readonly done: string; readonly pid: string; readonly root: string },
   ending: { readonly steps: number; readonly exitCode: number | null },
 ): { readonly text: string; readonly paths: readonly string[] } {
-  const paths: string[] = [];
+  const { works, paths } = commandWorks(dice, ending.steps);
   const lines = [
     `echo $$ > ${place.pid}.tmp; mv ${place.pid}.tmp ${place.pid}`,
     `exec 3<${place.go}`,
     `cd ${place.root}`,
+    ...works.flatMap((work, step) => ['read go <&3', `{ ${work}; } 2>/dev/null`, `: > ${place.done}${step}`]),
+    ...['read go <&3', ending.exitCode === null ? 'read go <&3' : `exit ${ending.exitCode}`],
   ];
-  for (let step = 0; step < ending.steps; step++) {
+  return { text: `${lines.join('\n')}\n`, paths };
+}
+
+/** The same for a command on a layer: it is told by how much is in a file, and says so where only we see it. */
+export function layerScript(
+  dice: Dice,
+  ending: { readonly steps: number; readonly exitCode: number | null },
+): { readonly text: string; readonly paths: readonly string[] } {
+  const { works, paths } = commandWorks(dice, ending.steps);
+  const wait = (count: number) => `until [ "$(wc -c < .go)" -ge ${count} ]; do sleep 0.01; done`;
+  const lines = [
+    ...works.flatMap((work, step) => [wait(step + 1), `{ ${work}; } 2>/dev/null`, `: > .done-${step}`]),
+    ...[wait(ending.steps + 1), 'rm -f .done-*', ending.exitCode === null ? 'sleep 3600' : `exit ${ending.exitCode}`],
+  ];
+  return { text: `${lines.join('\n')}\n`, paths };
+}
+
+type Dice = (limit: number) => number;
+
+function commandWorks(dice: Dice, steps: number) {
+  const paths: string[] = [];
+  const works = Array.from({ length: steps }, (_, step) => {
     const at = PATHS[dice(PATHS.length)] as string;
     const other = PATHS[dice(PATHS.length)] as string;
     paths.push(at);
     const write = `mkdir -p "$(dirname ${at})"; printf 'command ${step}' > ${at}`;
-    const work = [
+    return [
       write,
       write,
       `mkdir -p "$(dirname ${at})"; printf 'command ${step}' >> ${at}`,
@@ -45,11 +69,27 @@ export function commandScript(
       `mkdir -p "$(dirname ${other})"; mv ${at} ${other}`,
       `chmod 600 ${at}`,
       `mv dir moved`,
-    ][dice(9)];
-    lines.push('read go <&3', `{ ${work}; } 2>/dev/null`, `: > ${place.done}${step}`);
-  }
-  lines.push('read go <&3', ending.exitCode === null ? 'read go <&3' : `exit ${ending.exitCode}`);
-  return { text: `${lines.join('\n')}\n`, paths };
+    ][dice(9)] as string;
+  });
+  return { works, paths };
+}
+
+/** Lets a person act after some of the changes that are made on disk. */
+export function disturbed(files: HostFiles, act: () => void, isDue: () => boolean): HostFiles {
+  const wrapped = Object.entries(files).map(([name, work]) => {
+    if (name === 'now') return [name, work];
+    const call = work as (...args: readonly unknown[]) => unknown;
+    return [
+      name,
+      (...args: readonly unknown[]) => {
+        const result = call(...args);
+        if (isDue()) act();
+        return result;
+      },
+    ];
+  });
+  // Every member of the port is passed on.
+  return Object.fromEntries(wrapped) as unknown as HostFiles;
 }
 
 /** Somebody who works in the same directory. What they wrote and did not give up themselves must never be lost. */

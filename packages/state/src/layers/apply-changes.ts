@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { type Digest, err, ok, type Result } from '@signalbox/model';
 import { type HostFiles, removeTree, syncAll } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
-import { osPath } from '../filesystem/path-name.ts';
+import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { joined } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import {
@@ -24,6 +25,8 @@ export interface ApplyOptions {
   readonly layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>;
   readonly changes: readonly LayerChange[];
   readonly call: { readonly id: string; readonly key: string; readonly tool: string; readonly startedAt: number };
+  /** When what the changes replace was looked at, on the clock of the root's filesystem. */
+  readonly lookedAt: bigint;
   /** The tree of what the changes replace, where it is kept. */
   readonly before: Digest | null;
   /** The log that will say that the call succeeded. */
@@ -35,8 +38,6 @@ export interface ApplyOptions {
 /** Changes that are in the root. If the process dies they are taken back, unless the
  * log says by then that the call succeeded. */
 export interface AppliedChanges {
-  /** What was written to while it was replaced, by the path it had, and where it is now. */
-  readonly late: readonly { readonly path: string; readonly kept: string }[];
   /** Lets go of what taking it back would need. */
   finish(): Promise<void>;
   takeBack(): Promise<Result<void, StateError>>;
@@ -44,9 +45,10 @@ export interface AppliedChanges {
 
 export type ApplyResult =
   | { readonly kind: 'applied'; readonly applied: AppliedChanges }
-  /** Somebody changed this path since the changes were read. Nothing is applied. */
-  | { readonly kind: 'changed'; readonly path: string }
-  | { readonly kind: 'failed'; readonly error: StateError };
+  /** Somebody changed these paths since the changes were read. Nothing is applied. */
+  | { readonly kind: 'changed'; readonly paths: readonly string[] }
+  /** `left`: paths that could not be taken back, because somebody changed them meanwhile. */
+  | { readonly kind: 'failed'; readonly error: StateError; readonly left: readonly string[] };
 
 /**
  * Applies a change set whole or not at all.
@@ -54,7 +56,7 @@ export type ApplyResult =
  * 1. What is new is on the root's filesystem, and synced, before the first step.
  * 2. The steps are written down, durably, before the first of them.
  * 3. A path that is not as it was looked at stops it: what was done is taken back, and nothing is overwritten.
- * 4. What was replaced is looked at once more afterwards.
+ * 4. What was replaced or removed is looked at once more afterwards: what was written to it meanwhile stops it too.
  */
 export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> {
   const { layer, changes, call, files, undoLog } = options;
@@ -94,16 +96,17 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
   }
 
   const outcome = performApply(place, steps);
-  if (outcome.kind !== 'done') {
-    const left = takeBackApply(place, steps, outcome.done);
+  const changed = outcome.kind === 'changed' ? [outcome.path] : [];
+  const late = outcome.kind === 'done' ? lateChanges(place, steps, options.lookedAt) : changed;
+  if (outcome.kind !== 'done' || late.length > 0) {
+    const left = takeBackApply(place, steps, outcome.kind === 'done' ? steps.length : outcome.done);
     await abandon();
-    if (left.length > 0) return failed(halfDone(place, steps, left));
-    if (outcome.kind === 'changed') return { kind: 'changed', path: outcome.path };
+    if (left.length > 0) return failed(halfDone(place, steps, left), left);
+    if (outcome.kind !== 'failed') return { kind: 'changed', paths: late };
     return failed(restoreFailed(`${outcome.path}: ${reasonOf(outcome.cause)}`, { state: 'unchanged' }));
   }
   await syncDirectories(files, place, steps);
   const applied: AppliedChanges = {
-    late: lateWrites(place, steps),
     async finish() {
       // A record that comes back finds its checkpoint written, and nothing to do.
       await undoLog.remove(call.key, { durable: options.checkpoints === null });
@@ -118,18 +121,29 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
   return { kind: 'applied', applied };
 }
 
-function failed(error: StateError): ApplyResult {
-  return { kind: 'failed', error };
+function failed(error: StateError, left: readonly string[] = []): ApplyResult {
+  return { kind: 'failed', error, left };
 }
 
-/** What is written to a file after it was replaced, through a descriptor that was open. */
-export function lateWrites(place: ApplyPlace, steps: readonly ApplyStep[]): AppliedChanges['late'] {
+/** What somebody wrote to files that were replaced, or put into directories that were removed, after they were looked at. */
+function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: bigint): readonly string[] {
   return steps.flatMap(step => {
-    if (step.op !== 'put' || step.was === null) return [];
+    if (step.op !== 'aside' && (step.op !== 'put' || step.was === null)) return [];
     const kept = `${place.staging}/${step.as}`;
     const now = at(kept);
-    return now === undefined || isSame(now, step.was) ? [] : [{ path: step.path, kept }];
+    if (now === undefined || step.was === null) return [];
+    if (now.kind === 'directory') return [...newerInside(kept, step.path, lookedAt)];
+    return isSame(now, step.was) ? [] : [step.path];
   });
+}
+
+function* newerInside(directory: string, path: string, since: bigint): Generator<string> {
+  for (const name of fs.readdirSync(osPath(directory), { encoding: 'buffer' }).map(nameFromBytes)) {
+    const stat = fs.lstatSync(osPath(`${directory}/${name}`), { bigint: true, throwIfNoEntry: false });
+    if (stat === undefined) continue;
+    if (stat.ctimeNs >= since) yield joined(path, name);
+    if (stat.isDirectory()) yield* newerInside(`${directory}/${name}`, joined(path, name), since);
+  }
 }
 
 /** Where what is new lies while it is on its way into a root that is on another filesystem. */

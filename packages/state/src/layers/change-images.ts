@@ -20,7 +20,7 @@ export interface ChangeImages {
 export async function keepImages(
   place: { readonly root: string; readonly upper: string },
   changes: readonly LayerChange[],
-  options: { readonly store: ContentStore; readonly refillable: ReadonlySet<string> },
+  options: KeepOptions,
 ): Promise<ChangeImages> {
   const keeper = new Keeper(options.store, options.refillable);
   const before = new Draft(place.root);
@@ -49,6 +49,11 @@ export async function keepImages(
     }
   }
   return { before: before.tree(), after: after.tree() };
+}
+
+interface KeepOptions {
+  readonly store: ContentStore;
+  readonly refillable: ReadonlySet<string>;
 }
 
 const LARGE_FILE = 4 << 20;

@@ -25,3 +25,9 @@ export async function instantOn(directory: string): Promise<bigint> {
 
 /** Linux' `__O_TMPFILE`, which Node does not name. */
 const UNNAMED = 0o20000000;
+
+/** The same for a root, asked of a directory of ours where that is on the same filesystem: a root may not be writable. */
+export function instantNear(root: string, own: string): Promise<bigint> {
+  const isNear = fs.lstatSync(own, { bigint: true }).dev === fs.lstatSync(root, { bigint: true }).dev;
+  return instantOn(isNear ? own : root);
+}

@@ -2,11 +2,14 @@ import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
+import { isWithin } from '../filesystem/path-locks.ts';
 import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
+import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { type AppliedChanges, type ApplyResult, applyChanges } from './apply-changes.ts';
 import { type ChangeImages, keepImages } from './change-images.ts';
+import { instantNear } from './filesystem-instant.ts';
 import {
   changedSinceShown,
   chosenChanges,
@@ -37,10 +40,14 @@ export interface LayerApplied {
   readonly applied: AppliedChanges;
 }
 
-export type LayerResult =
-  | LayerApplied
-  | { readonly kind: 'held'; readonly held: HeldChanges }
-  | { readonly kind: 'failed'; readonly error: StateError };
+export type LayerResult = LayerApplied | { readonly kind: 'held'; readonly held: HeldChanges } | LayerFailed;
+
+/** Nothing was applied, but for paths that somebody changed meanwhile: what was there before them is kept. */
+export interface LayerFailed {
+  readonly kind: 'failed';
+  readonly error: StateError;
+  readonly kept?: KeptFiles;
+}
 
 /** Calls on layers of one directory. The lock of the root is held by whoever applies, not by whoever runs. */
 export interface Layering {
@@ -80,11 +87,13 @@ export function createLayering(options: LayeringOptions): Layering {
     changes: readonly LayerChange[],
     call: LayerCall,
     close = () => {},
-  ): Promise<LayerApplied | Exclude<ApplyResult, { kind: 'applied' }>> {
+  ): Promise<LayerApplied | LayerFailed | Extract<ApplyResult, { kind: 'changed' }>> {
     const place = { root, upper: `${layer.directory}/upper` };
     let images: ChangeImages;
     let before: Digest;
+    let lookedAt: bigint;
     try {
+      lookedAt = await instantNear(root, layer.directory);
       images = await keepImages(place, changes, { store, refillable: options.refillable });
       before = await options.keep(images.before);
       await options.keep(images.after);
@@ -96,10 +105,12 @@ export function createLayering(options: LayeringOptions): Layering {
     const { id, tool, startedAt, checkpoints } = call;
     const applied = await applyChanges({
       ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt } },
-      ...{ before, checkpoints, files, undoLog },
+      ...{ lookedAt, before, checkpoints, files, undoLog },
     });
     options.touched(changes.map(({ path }) => path));
-    return applied.kind === 'applied' ? { ...applied, images } : applied;
+    if (applied.kind === 'applied') return { ...applied, images };
+    if (applied.kind === 'changed' || applied.left.length === 0) return applied;
+    return { ...applied, kept: { digest: before, paths: applied.left } };
   }
 
   return {
@@ -126,7 +137,12 @@ export function createLayering(options: LayeringOptions): Layering {
         const done = await apply(layer, set.changes, call, set.close);
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is as it was.
-        return await hold({ changes: set.changes, conflicts: [{ path: done.path, of: done.path, theirs: 'changed' }] });
+        const conflicts = done.paths.map(path => ({
+          path,
+          of: changeAt(set.changes, path),
+          theirs: 'changed' as const,
+        }));
+        return await hold({ changes: set.changes, conflicts });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
       } finally {
@@ -150,7 +166,7 @@ export function createLayering(options: LayeringOptions): Layering {
       const layer = { id: held.layer, root, directory, place: held.place };
       const { tool } = held.call;
       const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });
-      if (done.kind === 'changed') return err(conflict([done.path]));
+      if (done.kind === 'changed') return err(conflict(done.paths));
       if (done.kind === 'failed') return err(done.error);
       const finish = async () => {
         await done.applied.finish();
@@ -159,4 +175,9 @@ export function createLayering(options: LayeringOptions): Layering {
       return ok({ kind: 'applied', images: done.images, applied: { ...done.applied, finish } });
     },
   };
+}
+
+/** The change that a path is a part of. */
+function changeAt(changes: readonly LayerChange[], path: string): string {
+  return changes.find(change => isWithin(path, change.path))?.path ?? path;
 }

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { err, ok } from '@signalbox/model';
 import { type HostFiles, nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
-import { instantOn } from './filesystem-instant.ts';
+import { instantNear } from './filesystem-instant.ts';
 import { heldIn } from './held-changes.ts';
 import { HOLD_FD, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
@@ -45,9 +45,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
         if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
         files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
-        // A root that we may not write to cannot tell the time.
-        const isNear = fs.lstatSync(directory, { bigint: true }).dev === own.dev;
-        const since = await instantOn(isNear ? directory : root);
+        const since = await instantNear(root, directory);
         return ok(layerOf({ id, root, place: { dev: String(own.dev), ino: String(own.ino) }, directory, since }));
       } catch (cause) {
         removeTree(files, directory);

@@ -12,6 +12,7 @@ import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { applyChanges } from './apply-changes.ts';
 import { at, parentOf } from './apply-steps.ts';
+import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import type { Identity, LayerChange } from './layer-change.ts';
 
@@ -42,7 +43,9 @@ export interface UndoneChanges {
  */
 export async function undoChanges(options: UndoChangesOptions): Promise<Result<UndoneChanges, StateError>> {
   const { root, changes, files } = options;
-  const looked = await lookedAt(root, changes);
+  fs.mkdirSync(options.home, { recursive: true, mode: 0o700 });
+  const lookedAt = await instantNear(root, options.home);
+  const looked = await lookAt(root, changes);
   if (looked.conflicts.length > 0) return err(conflict(looked.conflicts));
   const { wanted, lost } = looked;
   const paths = wanted.map(({ path }) => path);
@@ -50,17 +53,18 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   const id = randomUUID();
   const directory = `${options.home}/${id}`;
   try {
-    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    files.mkdir(directory, 0o700);
     const inverse = await staged(options, directory, wanted);
     const result = await applyChanges({
       layer: { id, root, directory, place: options.place },
       changes: inverse,
       call: { id: options.id, key: `${root}\n${options.id}`, tool: 'undo', startedAt: files.now() },
+      lookedAt,
       before: null,
       ...{ checkpoints: null, files, undoLog: options.undoLog },
     });
     if (result.kind === 'failed') return err(result.error);
-    if (result.kind === 'changed') return err(conflict([result.path]));
+    if (result.kind === 'changed') return err(conflict(result.paths));
     await result.applied.finish();
     return ok({ paths, lost });
   } catch (cause) {
@@ -77,7 +81,7 @@ interface Wanted {
   readonly there: Identity | undefined;
 }
 
-async function lookedAt(root: string, changes: CallChanges) {
+async function lookAt(root: string, changes: CallChanges) {
   const wanted: Wanted[] = [];
   const lost: string[] = [];
   const conflicts: string[] = [];

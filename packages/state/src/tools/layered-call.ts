@@ -5,10 +5,10 @@ import { shownPath } from '../filesystem/path-name.ts';
 import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import type { HeldChanges } from '../layers/held-changes.ts';
 import { type LayerEntry, LayerRefused } from '../layers/layer.ts';
-import type { LayerApplied, Layering } from '../layers/layering.ts';
+import type { LayerApplied, LayerFailed, Layering } from '../layers/layering.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
-import { type CallCheckpoints, warned } from './call-checkpoints.ts';
+import type { CallCheckpoints } from './call-checkpoints.ts';
 import type { Verdict } from './call-verdict.ts';
 import type { HandlerEnd } from './handler-run.ts';
 import type { AnyTool } from './tool.ts';
@@ -63,7 +63,9 @@ export async function runOnLayer(
         checkpoints: state.checkpoints?.file ?? null,
         ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
       });
-      if (result.kind === 'failed') return await ended(options.judge({ kind: 'threw', cause: result.error }), null);
+      if (result.kind === 'failed') {
+        return await ended(notApplied(options.judge({ kind: 'threw', cause: result.error }), result), null);
+      }
       if (result.kind === 'held') {
         isHeld = true;
         return await ended(heldVerdict(call, result.held), null);
@@ -85,10 +87,7 @@ export async function runOnLayer(
     }
     const recorded = await ended(verdict, result);
     await result.applied.finish();
-    return result.applied.late.reduce(
-      (told, { path }) => warned(told, `someone wrote to ./${shownPath(path)} while it was replaced`),
-      recorded,
-    );
+    return recorded;
   }
 
   async function ended(verdict: Verdict, result: LayerApplied | null): Promise<Verdict> {
@@ -113,6 +112,11 @@ export const NOTHING_KNOWN = { ...EMPTY_DIRECTORY, partial: true as const };
 
 function dropped(verdict: Verdict): Verdict {
   return withRollback(verdict, { kind: 'dropped' });
+}
+
+function notApplied(verdict: Verdict, { kept }: LayerFailed): Verdict {
+  if (kept === undefined) return dropped(verdict);
+  return withRollback(verdict, { kind: 'restored', opaqueChanged: [], lost: [], left: kept.paths, kept });
 }
 
 function withRollback(
