@@ -54,7 +54,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
       fs.appendFileSync(`${root}/.go`, 'x');
       const isDone = () => fs.readdirSync(layers).some(id => fs.existsSync(`${layers}/${id}/upper/.done-${step}`));
       while (!isOver && !isDone()) await setTimeout(1);
-      if (dice(3) === 0) person.act();
+      if (dice(2) === 0) person.act();
     }
   };
   const lost = () => {
@@ -85,7 +85,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
     isOver = true;
   });
   await drive();
-  isDisturbing = true;
+  isDisturbing = dice(2) === 0;
   if (ending === 'cancel') aborter.abort();
   fs.appendFileSync(`${root}/.go`, 'x');
   const outcome: ToolOutcome = await running;
