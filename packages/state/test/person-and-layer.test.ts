@@ -10,7 +10,7 @@ import { commandTool, hasLayers, openLayered } from './layered.ts';
 import { createDice, createPerson, disturbed, layerScript, plantTree, tokensUnder } from './person-and-command.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const SEEDS = SOAK ? 640 : 24;
+const SEEDS = SOAK ? 640 : 32;
 const ENDINGS = [
   'succeed',
   'succeed',
@@ -54,7 +54,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
       fs.appendFileSync(`${root}/.go`, 'x');
       const isDone = () => fs.readdirSync(layers).some(id => fs.existsSync(`${layers}/${id}/upper/.done-${step}`));
       while (!isOver && !isDone()) await setTimeout(1);
-      if (dice(2) === 0) person.act();
+      for (let times = dice(3); times > 0; times--) person.act();
     }
   };
   const lost = () => {
@@ -105,7 +105,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
   }
   const checkpoint = place.checkpoints.get('call-1');
   if (checkpoint !== undefined && checkpoint.post !== null) {
-    if (dice(2) === 0) person.act();
+    for (let times = dice(3); times > 0; times--) person.act();
     const undone = await undoCall({ files: place.files, checkpoint, locks: place.locks });
     if (undone.ok && lost().length > 0) return { lost: lost(), told: { ...told, undone } };
   }
