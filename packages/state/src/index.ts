@@ -70,6 +70,7 @@ export { findLayers } from './layers/find-layers.ts';
 export { type HeldChanges, type HeldChoice, heldChoice, heldIn } from './layers/held-changes.ts';
 export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
 export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
+export { probeLayers } from './layers/probe-layers.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';

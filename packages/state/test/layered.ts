@@ -11,6 +11,7 @@ import {
   findLayers,
   type HostFiles,
   type HostFilesystem,
+  type Layers,
   nodeHostFiles,
   openCheckpointStore,
   openHostCheckpointLog,
@@ -56,11 +57,16 @@ export interface RunOptions {
 
 export async function openLayered(
   directory: string,
-  options: { readonly root?: string; readonly data?: string; readonly files?: HostFiles } = {},
+  options: {
+    readonly root?: string;
+    readonly data?: string;
+    readonly files?: HostFiles;
+    readonly layers?: Layers;
+  } = {},
 ): Promise<LayeredPlace> {
   const { root = `${directory}/root`, data = `${directory}/data`, files: port = nodeHostFiles } = options;
   for (const one of [root, data]) fs.mkdirSync(one, { recursive: true });
-  const layers = must(findLayers(`${data}/layers`));
+  const layers = options.layers ?? must(findLayers(`${data}/layers`));
   const undoLog = openHostUndoLog(`${data}/undo`, port);
   const store = openHostContentStore(`${data}/blobs`, port);
   const open = (at: string) =>

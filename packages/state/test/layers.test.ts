@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
+import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findLayers, forkAt, rollbackToTool, undoCall } from '../src/index.ts';
+import { findLayers, forkAt, nodeHostFiles, rollbackToTool, undoCall } from '../src/index.ts';
+import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { companionsOf } from '../src/layers/read-changes.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
-import { hasLayers, type LayeredPlace, openLayered } from './layered.ts';
+import { begun, hasLayers, type LayeredPlace, openLayered } from './layered.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let place: LayeredPlace;
@@ -306,6 +308,41 @@ describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
   });
 });
 
+describe.skipIf(!hasLayers)('changes that are being applied', () => {
+  it.each([
+    [
+      'a file is written to through a descriptor',
+      'echo c > src/a; echo d > src/b',
+      'src/a',
+      () => fs.writeSync(open, 'mine'),
+    ],
+    [
+      'something is put into a directory that goes',
+      'rm -rf old; echo d > src/b',
+      'old/mine',
+      () => fs.writeFileSync(`${place.data}/layers/${fs.readdirSync(`${place.data}/layers`)[0]}/before-0/mine`, 'mine'),
+    ],
+  ])('[S82] when %s are taken back, and held', async (_, script, path, late) => {
+    open = fs.openSync(`${root}/src/a`, 'a');
+    let isLate = false;
+    const files = {
+      ...nodeHostFiles,
+      rename(from: string, to: string) {
+        nodeHostFiles.rename(from, to);
+        if (to !== `${root}/src/b` || isLate) return;
+        isLate = true;
+        late();
+      },
+    };
+    const own = await openLayered(fs.realpathSync(directory.path), { files });
+    const outcome = await own.run(script);
+    fs.closeSync(open);
+    expect(outcome).toMatchObject({ status: 'failed', rollback: { kind: 'held', held: { conflicts: [{ path }] } } });
+    expect([read('src/b'), read(path)]).toEqual(['b', path === 'src/a' ? 'amine' : 'mine']);
+  });
+  let open = 0;
+});
+
 describe.skipIf(!hasLayers)('changes that are held', () => {
   const facts = { startedAt: 0, checkpoints: null };
   async function conflicted() {
@@ -356,6 +393,60 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
       error: { code: 'state/conflict' },
     });
     expect([read('src/a'), fs.existsSync(`${root}/src/new`)]).toEqual(['mine again', false]);
+  });
+});
+
+describe.skipIf(!hasLayers)('a root without a layer', () => {
+  it.skipIf(process.getuid?.() !== 0)(
+    '[S81] because of a mount inside it is worked on in place, from a snapshot',
+    async () => {
+      fs.mkdirSync(`${root}/mounted`);
+      execFileSync('mount', ['-t', 'tmpfs', 'none', `${root}/mounted`]);
+      try {
+        expect(await place.files.layering?.open()).toMatchObject({
+          ok: false,
+          error: { code: 'state/no-layer', message: expect.stringContaining('mounted inside it') },
+        });
+        expect(await place.run('echo c > src/a')).toMatchObject({ status: 'succeeded' });
+        expect(await place.run('echo bad > src/a; exit 1')).toMatchObject({
+          status: 'failed',
+          rollback: { kind: 'restored' },
+        });
+        expect(read('src/a')).toBe('c\n');
+      } finally {
+        execFileSync('umount', [`${root}/mounted`]);
+      }
+    },
+  );
+
+  it('[S81] because a mount is refused runs nothing before it is worked on in place', async () => {
+    const programs = { unshare: '/usr/bin/false', mount: '/usr/bin/false' };
+    const layers = createOverlayLayers({ home: `${place.data}/layers`, programs });
+    const own = await openLayered(fs.realpathSync(directory.path), { layers });
+    expect(await own.run('echo c >> src/a; exit 1')).toMatchObject({
+      status: 'failed',
+      rollback: { kind: 'restored' },
+    });
+    expect(await own.run('echo c >> src/a')).toMatchObject({ status: 'succeeded' });
+    expect(read('src/a')).toBe('ac\n');
+    expect(await own.files.layering?.open()).toMatchObject({ ok: false });
+  });
+
+  it('[S84] a view ends when it is let go, and with the process that opened it', async () => {
+    const child = path.join(import.meta.dirname, 'layer-owner.ts');
+    write('.go', '');
+    const owner = spawn(process.execPath, [child, fs.realpathSync(directory.path), ': > .begun; sleep 3600'], {
+      stdio: 'ignore',
+    });
+    await begun(`${place.data}/layers`, new Set());
+    const holders = () =>
+      execFileSync('sh', ['-c', `grep -l ${JSON.stringify(`${root} `)} /proc/[0-9]*/mountinfo || true`], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).toString();
+    expect(holders()).not.toBe('');
+    owner.kill('SIGKILL');
+    await expect.poll(holders).toBe('');
+    expect(await place.recover()).toEqual([]);
   });
 });
 

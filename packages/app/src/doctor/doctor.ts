@@ -1,5 +1,6 @@
 import type { Program } from '../child/child-process.ts';
 import { type Check, warned } from './check.ts';
+import { checkLayers } from './layer-check.ts';
 import { checkLock } from './lock-check.ts';
 import { checkSandbox } from './sandbox-check.ts';
 import { openScratch } from './scratch-directory.ts';
@@ -37,7 +38,12 @@ async function checkDataDirectory(dataDir: string, program: Program): Promise<re
     return [check, warned('lock', 'not tried', advice), warned('fsync', 'not tried', advice)];
   }
   try {
-    return [check, await checkLock(scratch.path, program), checkSync(scratch.path)];
+    return [
+      check,
+      await checkLock(scratch.path, program),
+      checkSync(scratch.path),
+      await checkLayers(scratch.path, process.cwd()),
+    ];
   } finally {
     scratch.remove();
   }

@@ -1,0 +1,18 @@
+import { detectSandbox, probeLayers } from '@signalbox/state';
+import { type Check, passed, warned } from './check.ts';
+
+/** Whether commands run on layers in a directory; it is tried for real, in a place of our own and over the directory. */
+export async function checkLayers(
+  scratch: string,
+  directory: string,
+  detect: typeof detectSandbox = detectSandbox,
+): Promise<Check> {
+  const sandbox = await detect();
+  const probed = sandbox.ok ? await probeLayers(sandbox.value, scratch, directory) : sandbox;
+  if (probed.ok) return passed('layers', `commands in ${directory} run on a layer`);
+  return warned(
+    'layers',
+    probed.error.message,
+    'Commands run in the directory itself. What a failed one changed is brought back from a snapshot, and what that discards is kept: signalbox undo RUN CALL --kept.',
+  );
+}
