@@ -86,7 +86,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     const from = (path: string) => copies?.get(path) ?? `upper/${path}`;
     steps = planSteps(copies === undefined ? changes : withCopies(changes, staging, copies), from, path => {
       const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
-      return stat === undefined ? undefined : attributesOf(identityOf(stat));
+      return stat?.isDirectory() ? attributesOf(identityOf(stat)) : undefined;
     });
     await syncContents(files, place, steps);
     await put(steps);

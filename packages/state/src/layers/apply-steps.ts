@@ -38,18 +38,22 @@ export interface ApplyPlace {
   readonly staging: string;
 }
 
-/** `from` says where what a change puts into the root lies in the staging directory. */
+/**
+ * `from` says where what a change puts into the root lies in the staging directory, `modeOf` what a directory of the root has
+ * now.
+ */
 export function planSteps(
   changes: readonly LayerChange[],
   from: (path: string) => string,
   modeOf: (directory: string) => Attributes | undefined,
 ): readonly ApplyStep[] {
   const opened = new Map<string, { readonly set: Attributes; readonly was: Attributes }>();
+  const made = new Set<string>();
   const finals: ApplyStep[] = [];
   const steps: ApplyStep[] = [];
   let next = 0;
   const open = (directory: string) => {
-    const was = opened.has(directory) ? undefined : modeOf(directory);
+    const was = opened.has(directory) || made.has(directory) ? undefined : modeOf(directory);
     if (was !== undefined && (was.mode & 0o300) !== 0o300) {
       opened.set(directory, { set: { ...was, mode: was.mode | 0o700 }, was });
     }
@@ -66,6 +70,7 @@ export function planSteps(
       case 'make':
         open(parentOf(path));
         steps.push({ op: 'mkdir', path });
+        made.add(path);
         finals.unshift({ op: 'attributes', path, set: attributesOf(change.now), was: MADE });
         break;
       case 'put':

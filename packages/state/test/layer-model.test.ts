@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rollbackToTool, undoCall } from '../src/index.ts';
+import { must, temporaryDirectory, treeOf } from './builders.ts';
+import { hasLayers, type LayeredPlace, openLayered } from './layered.ts';
+import { createDice } from './person-and-command.ts';
+
+const SOAK = process.env.SIGNALBOX_SOAK === '1';
+/** Each runs four to five scripts. */
+const SEEDS = SOAK ? 450 : 10;
+
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => {
+  spawnSync('chmod', ['-R', 'u+rwx', directory.path]);
+  directory.remove();
+});
+
+const NAMES = ['a', 'b', 'd', 'd/a', 'd/e', 'd/e/f', 'g', 'g/h', '.git/index', 'node_modules/m/i', 'x y', 'n\nl'];
+const MODES = ['600', '644', '755', '700', '400', '500'];
+
+/** One thing that a shell does to files. What cannot be done is left out, in the layer as in the model. */
+function step(dice: (limit: number) => number, count: number): string {
+  const pick = () => `'${NAMES[dice(NAMES.length)]}'`;
+  const [at, other] = [pick(), pick()];
+  const parent = `mkdir -p "$(dirname ${at})"`;
+  const works = [
+    `${parent}; printf '%s' ${count} > ${at}`,
+    `${parent}; printf '%s' ${count} >> ${at}`,
+    `${parent}; printf '%s' ${count} > ${at}.tmp; mv -f ${at}.tmp ${at}`,
+    `rm -rf ${at}`,
+    `rm -rf ${at}; mkdir -p ${at}; printf '%s' ${count} > ${at}/again`,
+    `mkdir -p "$(dirname ${other})"; mv -f ${at} ${other}`,
+    `mkdir -p ${at}`,
+    `chmod ${MODES[dice(MODES.length)]} ${at}`,
+    `ln -sfn ${other} ${at}`,
+    `ln -f ${at} ${other}`,
+    `cp -r ${at} ${other}`,
+    `rmdir ${at}`,
+    `touch -d 2002-02-02 ${at}`,
+  ];
+  return `{ ${works[dice(works.length)]}; } 2>/dev/null`;
+}
+
+async function play(seed: number): Promise<void> {
+  const dice = createDice(seed);
+  const here = `${fs.realpathSync(directory.path)}/${seed}`;
+  const place: LayeredPlace = await openLayered(here);
+  const { root, state, locks, files, checkpoints } = place;
+  const bare = `${here}/bare`;
+  fs.mkdirSync(bare);
+  const before: { readonly call: string; readonly tree: object }[] = [];
+  let count = 0;
+  const calls = 4 + dice(2);
+  for (let call = 1; call <= calls; call++) {
+    const now = treeOf(root);
+    const fails = dice(4) === 0;
+    const lines = Array.from({ length: 1 + dice(5) }, () => step(dice, count++));
+    const script = `${lines.join('\n')}\nexit ${fails ? 1 : 0}`;
+    const outcome = await place.run(script);
+    if (!fails) spawnSync('sh', ['-c', script], { cwd: bare });
+    const told = outcome.status === 'failed' && !fails ? JSON.stringify(outcome) : '';
+    expect([seed, script, outcome.status, told]).toEqual([seed, script, fails ? 'failed' : 'succeeded', '']);
+    expect([seed, script, treeOf(root)]).toEqual([seed, script, treeOf(bare)]);
+    before.push({ call: `call-${call}`, tree: now });
+  }
+  const last = before.at(-1);
+  const checkpoint = last && checkpoints.get(last.call);
+  if (dice(2) === 0 && checkpoint !== undefined && checkpoint.post !== null) {
+    const undone = await undoCall({ files, checkpoint, locks });
+    if (undone.ok) expect([seed, treeOf(root)]).toEqual([seed, last?.tree]);
+    else expect(undone.error.code).toBe('state/nothing-to-undo');
+    return;
+  }
+  const target = before[dice(before.length)];
+  if (target === undefined) return;
+  must(await rollbackToTool({ state, locks, toolCallId: target.call }));
+  expect([seed, target.call, treeOf(root)]).toEqual([seed, target.call, target.tree]);
+}
+
+describe.skipIf(!hasLayers)('scripts on layers', () => {
+  it('[S72] [S79] [S80] leave what they leave on a plain directory, and go back to every call', async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) await play(seed);
+  });
+});
