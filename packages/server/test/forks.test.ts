@@ -61,6 +61,8 @@ describe('forks over HTTP', () => {
     });
     const report = await json(post(`/api/runs/${run}/undo`, { call: 't/1/1/0', dryRun: true }));
     expect(undoReport.parse(report)).toEqual({ paths: ['t/1/1/0'], lost: [] });
+    const kept = await json(post(`/api/runs/${run}/undo`, { call: 't/1/1/0', kept: true }));
+    expect(undoReport.parse(kept)).toEqual({ paths: ['t/1/1/0'], lost: [], conflicts: ['changed since'] });
     for (const path of ['lineage', 'checkpoints']) {
       expect(await code(asker.ask('GET', `/api/runs/${UNKNOWN}/${path}`))).toEqual([404, 'run/unknown']);
     }

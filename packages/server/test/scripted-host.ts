@@ -418,7 +418,8 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       return ok(run.id);
     },
     checkpoints: async () => ok([]),
-    undo: async (_, call) => ok({ paths: [call], lost: [] }),
+    undo: async (_, call, { kept }) =>
+      ok({ paths: [call], lost: [], ...(kept === true && { conflicts: ['changed since'] }) }),
     async start(request) {
       const before = started.get(request.idempotencyKey ?? '');
       if (before !== undefined) return ok(before);

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,6 +34,7 @@ afterEach(() => {
   directory.remove();
 });
 
+const NOBODY = 65534;
 const read = (path: string) => fs.readFileSync(`${root}/${path}`, 'utf8');
 const write = (path: string, text: string) => fs.writeFileSync(`${root}/${path}`, text);
 /** As editors save: a new file takes the place of the old one. */
@@ -431,6 +432,26 @@ describe.skipIf(!hasLayers)('a root without a layer', () => {
     expect(read('src/a')).toBe('ac\n');
     expect(await own.files.layering?.open()).toMatchObject({ ok: false });
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    '[S81] because of files of another group is worked on in place once a command failed',
+    async () => {
+      const gid = 4242;
+      const base = `${fs.realpathSync(directory.path)}/own`;
+      fs.mkdirSync(`${base}/root`, { recursive: true });
+      fs.writeFileSync(`${base}/root/shared`, 'old');
+      for (const one of ['', '/root', '/root/shared'])
+        fs.chownSync(base + one, NOBODY, one === '/root/shared' ? gid : NOBODY);
+      fs.chmodSync(directory.path, 0o755);
+      fs.chmodSync(`${base}/root/shared`, 0o664);
+      const child = path.join(import.meta.dirname, 'layer-owner.ts');
+      const script = `process.setgroups([${gid}]);process.setgid(${NOBODY});process.setuid(${NOBODY});process.argv.splice(1,0,'');await import(${JSON.stringify(child)})`;
+      const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script, base, 'echo c > shared'], {
+        encoding: 'utf8',
+      });
+      expect([ended.stderr, fs.readFileSync(`${base}/root/shared`, 'utf8')]).toEqual(['', 'c\n']);
+    },
+  );
 
   it('[S84] a view ends when it is let go, and with the process that opened it', async () => {
     const child = path.join(import.meta.dirname, 'layer-owner.ts');

@@ -129,6 +129,6 @@ function partsOf(path: string): readonly string[] {
 export function nothingKept(call: string): NothingKeptError {
   return failure('state/nothing-to-undo', {
     message: `nothing was kept of call ${call}: its rollback overwrote and removed nothing`,
-    suggestion: 'Choose a failed call that the list of checkpoints says was kept.',
+    suggestion: 'Choose a call whose checkpoint lists kept files.',
   });
 }

@@ -7,8 +7,9 @@ import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import { createMemoryContentStore } from './content-store.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
 import { nodeHostFiles } from './host-files.ts';
-import { type HostFilesystem, stagingName } from './host-filesystem.ts';
+import type { HostFilesystem } from './host-filesystem.ts';
 import { nameFromBytes, nameFromJson, nameToJson, osPath, shownPath } from './path-name.ts';
+import { stagingName } from './staging-name.ts';
 import { nodeAt, withNode } from './tree.ts';
 
 let root: string;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
@@ -8,12 +7,12 @@ import { undoChanges } from '../layers/undo-changes.ts';
 import { restoreFailed, type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles, StagedRestore, StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
-import type { FileCall, Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
 import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
-import { closedName, type KeptTree, preparedName, reasonOf, stageHostRestore } from './host-restore.ts';
+import { type KeptTree, reasonOf, stageHostRestore } from './host-restore.ts';
 import { identityOf, type ScanOptions, scanNode, scanPaths, scanTree } from './host-scan.ts';
 import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
@@ -22,10 +21,12 @@ import { isWithin } from './path-locks.ts';
 import { osPath, pathParts } from './path-name.ts';
 import { directoryPlaces } from './restore-merge.ts';
 import type { RestoreStep } from './restore-plan.ts';
-import { exists } from './restore-steps.ts';
+import { rootReplaced } from './root-identity.ts';
+import { freeStaging, namesOf, preparedName, stagingName } from './staging-name.ts';
 import { type DirectoryNode, joined, sameNode, type TreeNode } from './tree.ts';
 import { keepTree, loadTree } from './tree-codec.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
+import { filesRecord, isRestoring, restoring, withKept, withStaging } from './undo-record.ts';
 
 export interface HostFilesystemOptions {
   readonly root: string;
@@ -164,11 +165,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     const settled = left === 'known' ? (known === undefined ? snapshot.tree : await look([])) : snapshot.tree;
     // Only the paths that a call declared are its doing; everywhere else the target is taken to be there already.
     const declared = left === 'present' ? paths : undefined;
-    const keeps = left === 'present' && declared === undefined && endedAt !== undefined;
+    const keeps = left === 'present' && endedAt !== undefined;
     const scan = () =>
       declared === undefined
         ? scanTree(scanOptions(left === 'present' && !keeps ? null : store), known)
-        : scanPaths(scanOptions(null), snapshot.tree, declared.map(partsOf));
+        : scanPaths(scanOptions(keeps ? store : null), snapshot.tree, declared.map(partsOf));
     const { now, opened } = await openClosedPaths({ files, root, target: snapshot.tree }, scan);
     const isTheirs = (node: TreeNode, path: string) =>
       isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt ?? 0);
@@ -302,101 +303,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   });
 }
 
-/** The same for the same call, so that whoever finishes a restore finds what was staged. */
-export function stagingName(id: string): string {
-  return `.signalbox-restore-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
-}
-
-/** The names that a restore uses beside its staging directory's own. */
-function namesOf(staging: string): readonly string[] {
-  return [preparedName(staging), staging, closedName(staging)];
-}
-
-/** A name for the staging directory under which nobody else has anything. */
-function freeStaging(root: string, id: string, ours: ReadonlySet<string>): string {
-  const usual = stagingName(id);
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? usual : `${usual}-${number}`;
-    if (namesOf(name).every(one => ours.has(one) || !isTaken(`${root}/${one}`))) return name;
-  }
-}
-
-function isTaken(path: string): boolean {
-  try {
-    return exists(path);
-  } catch {
-    // A root that is closed to us is opened later; nobody else has put anything there under our names.
-    return false;
-  }
-}
-
 /** Whether something was changed after an instant. Directories tell nothing: their times change with their entries. */
 function isAfter(path: string, node: TreeNode, changedAt: number | undefined, instant: number): boolean {
   if (node.kind === 'directory') return false;
   if (node.kind === 'opaque') return changedAfter(path, instant);
   return (changedAt ?? node.stamp?.ctimeMs ?? 0) > instant;
-}
-
-function filesRecord(
-  id: string,
-  call: Pick<FileCall, 'id' | 'tool' | 'paths' | 'evaluation'>,
-  root: string,
-  identity: string,
-  before: Digest | null,
-  startedAt: number,
-): UndoRecord {
-  const limit = call.paths === undefined ? {} : { paths: [...call.paths] };
-  const { id: callId, tool, evaluation } = call;
-  const charged = evaluation === undefined ? {} : { evaluation };
-  return {
-    version: 1,
-    id,
-    callId,
-    tool,
-    startedAt,
-    ...charged,
-    work: { kind: 'files', root, identity, before, ...limit },
-  };
-}
-
-/** The record of a restore with what whoever finishes it has to know. */
-function withStaging(record: UndoRecord, key: string, staging: string, endedAt: number | undefined): UndoRecord {
-  if (record.work.kind !== 'files') return record;
-  const named = staging === stagingName(key) ? {} : { staging };
-  return { ...record, work: { ...record.work, ...named, ...(endedAt !== undefined && { endedAt }) } };
-}
-
-function withKept(record: UndoRecord, { digest, paths }: KeptFiles): UndoRecord {
-  if (record.work.kind !== 'files') return record;
-  return { ...record, work: { ...record.work, kept: { digest, paths: [...paths] } } };
-}
-
-/** Why what is at a path is not the directory that was there. */
-export function rootReplaced(
-  root: string,
-  identity: string,
-  dev?: number,
-): ErrorEnvelope<'state/root-replaced'> | undefined {
-  const there = fs.lstatSync(osPath(root), { throwIfNoEntry: false });
-  if (there?.isDirectory() && identityOf(there) === identity && (dev === undefined || there.dev === dev))
-    return undefined;
-  const what = there === undefined ? 'is gone' : there.isSymbolicLink() ? 'is a link now' : 'is another directory now';
-  return failure('state/root-replaced', {
-    message: `the working directory ${root} ${what}; nothing was changed`,
-    suggestion: 'Move the directory that was there back to its place, then try again.',
-    retry: { kind: 'retryable_immediate' },
-  });
-}
-
-/** The record of a restore that may have changed something; null: of one that has not. */
-function restoring(record: UndoRecord, staging: string, steps: readonly RestoreStep[] | null): UndoRecord {
-  if (record.work.kind !== 'files') return record;
-  const { restoring: _, ...work } = record.work;
-  return { ...record, work: steps === null ? work : { ...work, restoring: { staging, steps: [...steps] } } };
-}
-
-function isRestoring({ work }: UndoRecord): boolean {
-  return work.kind === 'files' && work.restoring !== undefined;
 }
 
 function partsOf(path: string): readonly string[] {

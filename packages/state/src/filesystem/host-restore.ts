@@ -11,6 +11,7 @@ import { osPath } from './path-name.ts';
 import { type MergeOptions, mergeRestore } from './restore-merge.ts';
 import { planRestore, type RestorePlan, type RestoreStep } from './restore-plan.ts';
 import { exists, performSteps, type StepPlace, setAttributes, undoSteps } from './restore-steps.ts';
+import { closedName, preparedName } from './staging-name.ts';
 import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } from './tree.ts';
 
 /**
@@ -201,16 +202,6 @@ function touchedDirectories(root: string, steps: readonly RestoreStep[]): Readon
     path.includes('/') ? `${root}/${path.slice(0, path.lastIndexOf('/'))}` : root,
   );
   return new Set([root, ...parents]);
-}
-
-/** The staging directory after the last step. */
-export function closedName(staging: string): string {
-  return `${staging}-done`;
-}
-
-/** The staging directory before the first step. Once it has its own name, everything in it is durable. */
-export function preparedName(staging: string): string {
-  return `${staging}-new`;
 }
 
 /** Answers what has to be synced before the first step. */

@@ -64,14 +64,14 @@ describe('recovery', () => {
     expect(await recover()).toEqual([]);
   });
 
-  it('[S28] [S22] of a call that declared its paths only those are undone', async () => {
+  it('[S28] [S22] [S113] of a call that declared its paths only those are undone, and what was there is kept', async () => {
     const { recover, filesystem } = createWorld();
     must(await filesystem.write('a', 'before'));
     const before = must(await filesystem.snapshot({ paths: ['a'] }));
     must(await filesystem.begin({ id: 'call', tool: 'write', before, paths: ['a'] }));
     fs.writeFileSync(`${root}/a`, 'half');
     fs.writeFileSync(`${root}/theirs`, 'made by someone else since');
-    await recover();
+    expect(await recover()).toMatchObject([{ outcome: { kind: 'rolled-back', kept: { paths: ['a'] }, left: [] } }]);
     expect(treeOf(root)).toEqual({ './a': 'file 644 before', './theirs': 'file 644 made by someone else since' });
   });
 

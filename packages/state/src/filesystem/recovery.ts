@@ -5,11 +5,13 @@ import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
 import { type HostFiles, nodeHostFiles, removeTree } from './host-files.ts';
-import { type HostFilesystem, rootReplaced, stagingName } from './host-filesystem.ts';
-import { closedName, closeStaging, preparedName } from './host-restore.ts';
+import type { HostFilesystem } from './host-filesystem.ts';
+import { closeStaging } from './host-restore.ts';
 import type { PathLocks } from './path-locks.ts';
 import type { RestoreStep } from './restore-plan.ts';
 import { exists, firstUndoneStep, performSteps, type StepPlace } from './restore-steps.ts';
+import { rootReplaced } from './root-identity.ts';
+import { closedName, preparedName, stagingName } from './staging-name.ts';
 import { nodeAt, sameAttributes, sameNode } from './tree.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
 
@@ -192,12 +194,16 @@ async function rollBack(
   undoLog: UndoLog,
 ): Promise<Recovery['outcome']> {
   const { paths } = work;
-  const scope = paths === undefined ? { endedAt: await lastAlive(record, work, tree, undoLog) } : { paths };
+  // Paths that the call declared go back whoever wrote them last, but what is there is kept.
+  const endedAt = paths === undefined ? await lastAlive(record, work, tree, undoLog) : AFTER_EVERYTHING;
+  const scope = { endedAt, ...(paths && { paths }) };
   const restored = await restoreUnlessMoved(() => tree.stage(before, { id: record.callId, left: 'present', ...scope }));
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
   const { lost, kept, left } = restored.value;
   return { kind: 'rolled-back', lost, kept, left };
 }
+
+const AFTER_EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 /** How far apart two clocks may be that are one. */
 const SAME_CLOCK_MS = 1000;

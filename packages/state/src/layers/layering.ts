@@ -22,6 +22,7 @@ import {
 import type { Layer, Layers, NoLayerError } from './layer.ts';
 import type { ChangeSet, LayerChange } from './layer-change.ts';
 import { readChanges } from './read-changes.ts';
+import { unmappedFile } from './unmapped-files.ts';
 
 /** A call whose changes are applied. */
 export interface LayerCall {
@@ -54,6 +55,8 @@ export interface Layering {
   open(): Promise<Result<Layer, NoLayerError>>;
   /** No further layer of this directory is tried. */
   refuse(reason: string): void;
+  /** Whether a command may have failed because of its layer alone: then no further one is tried. Looked for once. */
+  mayBeToBlame(layer: Layer): Promise<boolean>;
   /** Applies what was written on a layer; or holds it, where somebody else changed the same. */
   settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
   held(callId: string): HeldChanges | undefined;
@@ -81,6 +84,7 @@ export interface LayeringOptions {
 export function createLayering(options: LayeringOptions): Layering {
   const { root, layers, files, store, undoLog } = options;
   const keyOf = (callId: string) => `${root}\n${callId}`;
+  let unmapped: Promise<string | undefined> | undefined;
 
   async function apply(
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
@@ -116,6 +120,13 @@ export function createLayering(options: LayeringOptions): Layering {
   return {
     open: () => layers.open(root),
     refuse: reason => layers.refuse(root, reason),
+    async mayBeToBlame(layer) {
+      if (!layer.entry.isMapped) return false;
+      unmapped ??= unmappedFile(root);
+      const path = await unmapped;
+      if (path !== undefined) layers.refuse(root, `${path} belongs to another user or group`);
+      return path !== undefined;
+    },
     async settle(layer, call) {
       const view = layer.view();
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };

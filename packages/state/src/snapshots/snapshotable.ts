@@ -31,8 +31,8 @@ export interface StageOptions<S> extends CaptureOptions {
    */
   readonly left: 'present' | 'known' | { readonly snapshot: S };
   /**
-   * With `present`, for a call that may have changed anything: others may have worked there too, so what is thrown away is
-   * kept first, and what was changed after this instant, on the clock of the filesystem, stays.
+   * With `present`, where others may have worked too: what is thrown away is kept first, and what was changed after this
+   * instant, on the clock of the filesystem, stays.
    */
   readonly endedAt?: number;
 }

@@ -54,6 +54,8 @@ export async function runOnLayer(
       return undefined;
     }
     const verdict = options.judge(end);
+    // It left nothing behind: running it again is no repetition.
+    if (end.kind === 'replied' && !verdict.succeeded && (await layering.mayBeToBlame(layer))) return undefined;
     if (!verdict.succeeded) return await ended(dropped(verdict), null);
     const lock = await options.locks.acquire(options.lockPath, 'exclusive', options.signal);
     if (!lock.ok) return options.notLocked(lock.error);

@@ -1,0 +1,43 @@
+import * as fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * Whether there is something under a directory that we may write, and that a layer of ours could not: in the user namespace of
+ * a layer only our own user and first group are known. The first path that is found, or undefined.
+ */
+export async function unmappedFile(root: string): Promise<string | undefined> {
+  const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
+  let looked = 0;
+  const waiting = [Buffer.from(root)];
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    for (const name of namesIn(directory)) {
+      const path = Buffer.concat([directory, SLASH, name]);
+      const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+      if (stat === undefined || stat.isSymbolicLink()) continue;
+      if ((stat.uid !== uid || stat.gid !== gid) && isWritable(path)) return path.toString();
+      if (stat.isDirectory()) waiting.push(path);
+      if (++looked % ENTRIES_PER_TURN === 0) await setImmediate();
+    }
+  }
+  return undefined;
+}
+
+const SLASH = Buffer.from('/');
+const ENTRIES_PER_TURN = 512;
+
+function namesIn(directory: Buffer): readonly Buffer[] {
+  try {
+    return fs.readdirSync(directory, { encoding: 'buffer' });
+  } catch {
+    return [];
+  }
+}
+
+function isWritable(path: Buffer): boolean {
+  try {
+    fs.accessSync(path, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
