@@ -148,6 +148,7 @@ export {
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
 export { type OrphanAction, type OrphanPolicy, recoverOrphan } from './tasks/orphan-policy.ts';
+export { releaseTask } from './tasks/release-task.ts';
 export {
   DEFAULT_BACKOFF_MS,
   DEFAULT_MAX_RETRIES,

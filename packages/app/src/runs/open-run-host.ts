@@ -145,8 +145,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
         : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
     const failed = { status: 'failed', error } as const;
-    const record = await store.run(run);
-    if (record !== undefined) await change(record, failed, { action: 'terminate', by: 'signalbox' });
+    await change(run, failed, { action: 'terminate', by: 'signalbox' });
     return failed;
   }
 

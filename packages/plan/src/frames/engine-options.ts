@@ -77,7 +77,7 @@ export interface PlanRunOptions {
 export interface RecordedCode {
   /** Is given the way to write what code wrote that no transaction surrounded. */
   attach(push: ActionQueue['push']): void;
-  /** Everything that was taken in is flushed, and the frame is about to be rendered. */
+  /** Everything that was taken in is flushed, and the frame is about to be rendered. Throws where the render threw. */
   beforeRender(): void;
   /** The effect, doing what is recorded of it. */
   effect(call: EffectCall): EffectCall;

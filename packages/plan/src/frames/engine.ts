@@ -25,6 +25,7 @@ import { createOperator } from './operator.ts';
 import { createPlanContext } from './plan-context.ts';
 import { createPlanQueries } from './plan-queries.ts';
 import { createReadBook, LOOP } from './read-book.ts';
+import { putRestRows } from './rest.ts';
 import { createRunCommit } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -145,9 +146,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     options,
     memory,
     inputs,
-    writes => {
+    (writes, isEndDue) => {
       queries.committed(writes);
-      commands.committed();
+      // Whoever asked for something is told when it is known what became of the run.
+      if (!isEndDue) commands.committed();
     },
     () => [...files.takeBlobs(), ...artifacts.takeBlobs()],
   );
@@ -261,14 +263,14 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     frameTime = clock.now();
     random = frameRandom(seed, index);
     trace.note(() => ({ triggers }));
-    options.recorded?.beforeRender();
     files.refresh();
 
     enter('render', index);
     let settled: Settled;
     let calls: readonly EffectCall[];
     try {
-      settled = settle(renderer, structure, records, iterations);
+      options.recorded?.beforeRender();
+      settled = settle(renderer, structure, records, iterations, keeper.tree);
       calls = effects.calls(settled.activity, renderer);
     } catch (error) {
       return finish(failedWith(asPlanError(error, 'plan/render-failed', moment())));
@@ -297,8 +299,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const digest = memory.digest.value;
     const productive = isProductive || index === 0 || triggers.includes('resume');
     const evidence = storm.check({ productive, signature: digest, at: frameTime });
-    if (evidence !== undefined) await subPlans.end('suspend', evidence.summary);
-    const end: RunEnd | undefined = evidence === undefined ? earlyEnd(settled, calls) : { status: 'stalled', evidence };
+    const end = evidence === undefined ? earlyEnd(settled, calls) : undefined;
 
     enter('commit', index);
     const written = ledger.writtenState();
@@ -320,6 +321,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       trace.end();
       return lost ?? end;
     }
+    if (evidence !== undefined) return finish({ status: 'stalled', evidence });
 
     enter('execute');
     desk.begin();
@@ -376,9 +378,11 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     }
   }
 
-  /** Ends the run with what is left to commit, and rests its children. */
-  async function finish(end: RunEnd): Promise<RunEnd> {
+  /** Ends the run with what is left to commit, and rests its work and its children. */
+  async function finish(end: Ended): Promise<RunEnd> {
     await subPlans.end('suspend', 'the run above it ended');
+    desk.release();
+    putRestRows(memory, structure, end.status);
     trace.end();
     return book.finish(end);
   }
@@ -390,7 +394,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     desk.terminate();
     // Children that waited have no engine; they are being stopped now.
     await subPlans.end('terminate', reason);
-    putStatusRows(memory, structure, Math.max(0, memory.nextFrame - 1));
+    putRestRows(memory, structure, 'stopped');
     return book.finish({ status: 'stopped', reason });
   }
 
@@ -399,11 +403,13 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     if (goesOn || queue.size > 0 || effects.any || effects.isDue(calls)) return undefined;
     // A query sees what this frame commits only in the next one.
     if (reads.waitsForTables) return undefined;
+    // A frame shows what it was rendered with: statuses of a run at rest come after it.
+    if (memory.running.size > 0) return undefined;
     const end = outcome(activity, activity.ready.length);
     return end !== undefined && book.canEnd(end) ? end : undefined;
   }
 
-  function outcome(activity: Activity, ready: number): RunEnd | undefined {
+  function outcome(activity: Activity, ready: number): Ended | undefined {
     return inbox.length > 0 || inputs.isDue ? undefined : outcomeOf(activity, ready, memory, structure, desk, operator);
   }
 
@@ -429,6 +435,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     },
   };
 }
+
+type Ended = Exclude<RunEnd, { readonly status: 'lost' }>;
 
 /** What a plan gets as input; plain data cannot be changed. */
 function deepFrozen(value: unknown): unknown {

@@ -24,6 +24,8 @@ export interface RunMemory {
   readonly volatile: Readable;
   /** Records of nodes, also of those that left the plan. */
   readonly records: Map<string, NodeRecord>;
+  /** Nodes whose status says that they run. */
+  readonly running: Set<string>;
   /** Tasks that have not come to their end. */
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
@@ -104,6 +106,7 @@ export async function loadMemory(
     state: createReadable('', state),
     volatile: createReadable('vol:', new Map()),
     records,
+    running: new Set([...(known.get('status') ?? [])].flatMap(([id, row]) => (isRunning(row) ? [id] : []))),
     tasks: new Map(tasks.map(task => [task.id, task])),
     ledger,
     digest,
@@ -119,6 +122,10 @@ export async function loadMemory(
     nextFrame: frames,
     record,
   };
+}
+
+function isRunning(row: Json): boolean {
+  return (row as { readonly status?: string }).status === 'running';
 }
 
 export async function artifactsOf(reader: RunReader, run: RunId): Promise<ReadonlySet<ArtifactId>> {

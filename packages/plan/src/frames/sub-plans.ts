@@ -1,9 +1,9 @@
 import type { RunId } from '@signalbox/model';
 import { type NewRun, type NodeKey, type RunRecord, subPlanRunId, type TaskError } from '@signalbox/runs';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
+import { stopUndriven } from './end-undriven.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
-import { stopUndriven } from './stop-undriven.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
 /** How deep runs nest. A plan that runs itself would otherwise never end. */

@@ -3,12 +3,12 @@ import type { AnyEvent, Blobs, IntervalSpace, RunReader, RunRecord, Task } from 
 import { queryTables } from '../context.ts';
 import { editUndriven } from '../forks/edit-undriven.ts';
 import { type Command, type CommandBox, createCommandBox } from '../frames/command.ts';
+import { endUndriven, stopUndriven } from '../frames/end-undriven.ts';
 import { createEngine, type Engine } from '../frames/engine.ts';
 import type { PlanRunOptions, RecordedCode, RunEnd } from '../frames/engine-options.ts';
 import { createFrameDigest } from '../frames/frame-digest.ts';
 import type { TriggerKind } from '../frames/frame-scheduler.ts';
 import { digested, loadMemory, type RunMemory } from '../frames/run-memory.ts';
-import { stopUndriven } from '../frames/stop-undriven.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { type RecordedFrame, recordedFrames } from './recorded-frames.ts';
 import { editOf, inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
@@ -100,6 +100,10 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
   let effects: { readonly ran: ReadonlyMap<string, EffectRun>; readonly writes: RecordedWrites } | undefined;
   let push: Parameters<RecordedCode['attach']>[0] = () => {};
   let taken = 0;
+  /** The next render threw when the run was recorded. */
+  let rendersThrow = false;
+  /** The engine failed the run in its last step. */
+  let isOver = false;
   /** What the events say that the run became last. */
   let status: RunRecord['status'] | undefined;
   let memory: RunMemory;
@@ -112,6 +116,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       push = given;
     },
     beforeRender() {
+      if (rendersThrow) throw new Error('as recorded');
       const volatile = reads.volatile();
       if (volatile.size > 0) memory.volatile.write(volatile);
     },
@@ -150,6 +155,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
 
   async function begin(): Promise<void> {
     work.forget();
+    isOver = false;
     memory = await loadMemory(plan, run, store.reader, clock, options.ids, record.limits);
     const box = createCommandBox();
     commands = box;
@@ -205,16 +211,24 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     noteStatus(events);
     const end = lifeEndOf(events, nextFrame);
     const rest: Command = { kind: 'suspend' };
-    if (end === 'terminated' || end === 'failed') {
-      inputs = await feed(events, nextFrame);
+    const isEndOfOwn = (event: AnyEvent) => event.type === 'run.status' && event.to === 'failed';
+    const own = end === 'failed' && !isOver ? events.slice(0, events.findLastIndex(isEndOfOwn) + 1) : [];
+    if (isOver && end !== 'stopped' && end !== 'left') {
+      // What it did last was part of its last step.
+    } else if (end === 'terminated' || end === 'failed') {
+      inputs = await feed(end === 'failed' ? own : events, nextFrame);
       if (end === 'terminated') void commands.ask({ kind: 'grace-over' });
+      else rendersThrow = true;
       await engine.step(['task_finished']);
-    } else if (end !== 'gone') {
+      rendersThrow = false;
+    } else if (end !== 'gone' && end !== 'left') {
       void commands.ask(rest);
       await engine.step(['stop_requested']);
     }
     if (end === 'stopped') await stopUndriven(options, run, record.stopReason ?? 'as recorded');
-    for (const event of events) {
+    const known = end === 'left' ? await store.reader.run(run) : undefined;
+    if (known !== undefined) await endUndriven(options, known, { status: 'paused' });
+    for (const event of events.slice(own.length)) {
       if (event.type === 'state.edited') await editUndriven(options, run, await editOf({ run, reader }, event, events));
     }
     await engine.close();
@@ -261,6 +275,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       const triggers = triggersOf(frame.trigger.detail);
       if (triggers.includes('stop_requested')) void commands.ask({ kind: 'time-over' });
       const end = await engine.step(triggers);
+      isOver = end?.status === 'failed';
       const made = store.lastFrame;
       if (made?.index !== frame.index) return noFrame(frame, end);
       return made.digest === frame.digest ? undefined : differenceOf(reader, run, frame, store, made.digest);
