@@ -96,7 +96,7 @@ export {
 } from './plan-error.ts';
 export { outlineOf, type PlanOutline } from './plan-outline.ts';
 export type { DifferentRow, ReplayDifference } from './replay/replay-difference.ts';
-export { type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
+export { type PlanOfVersion, type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';
 export { type NodeRecord, nodeRecord } from './structure/node-record.ts';
 export {

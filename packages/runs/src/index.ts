@@ -133,6 +133,7 @@ export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retent
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
+export { isSamePlan, planFilesOf, planSources, planVersionOf } from './run/plan-versions.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {
   type NewRun,

@@ -147,7 +147,21 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
 }
 
 async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
-  const { run, source, owner, create, startedBy, changed, limit, trace, database, directory, refused, workspace } = job;
+  const {
+    run,
+    source,
+    kept,
+    owner,
+    create,
+    startedBy,
+    changed,
+    limit,
+    trace,
+    database,
+    directory,
+    refused,
+    workspace,
+  } = job;
   const loaded = await plans.load(source);
   if (!loaded.ok) return loaded;
   verdicts.set(run, limit);
@@ -155,6 +169,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     plan: loaded.value.plan,
     run,
     ...(create && { create }),
+    ...(kept && { source: kept }),
     ...(startedBy !== undefined && { startedBy }),
     owner,
     changed,

@@ -11,7 +11,16 @@ import type {
   TaskRequest,
   TraceEntry,
 } from '@signalbox/plan';
-import type { Blobs, Commit, OwnerId, RetryPolicy, RunReader, RunWorkspace, StopVerdict } from '@signalbox/runs';
+import type {
+  Blobs,
+  Commit,
+  OwnerId,
+  RetryPolicy,
+  RunReader,
+  RunSource,
+  RunWorkspace,
+  StopVerdict,
+} from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 
@@ -109,6 +118,8 @@ export interface PlanFacts {
 export interface DriveJob {
   readonly run: RunId;
   readonly source: PlanSource;
+  /** The same files as the run's record names them. */
+  readonly kept?: RunSource;
   readonly owner: OwnerId;
   readonly create?: PlanRunOptions['create'];
   readonly startedBy?: string;

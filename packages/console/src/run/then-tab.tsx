@@ -43,6 +43,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
         )}
         . {mounted.length > 0 && `${many(mounted.length, 'node')} came. `}
         {unmounted.length > 0 && `${many(unmounted.length, 'node')} left. `}
+        {read.planVersion > 1 && `Plan version ${read.planVersion} made it. `}
         {!read.verifiable && 'It read something that was not recorded: it cannot be verified.'}
       </p>
       <Panel title="State against the frame before">

@@ -16,6 +16,7 @@ import {
   type IntervalWrite,
   type NewRun,
   type NodeKey,
+  planSources,
   type RunReader,
   type RunRecord,
   type StreamChunk,
@@ -60,7 +61,10 @@ export async function forkPlan(
   const frame = await reader.frame(parentId, index);
   const committed = frame === undefined ? undefined : await frameEvent(reader, parent, index);
   if (frame === undefined || committed === undefined) return err(unknownFrame(parent, index));
-  const { name, tags, correlationId, source, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
+  const { planVersion = 1, ...shown } = frame;
+  // The plan that made the frame is the first of the fork.
+  const source = planSources(parent)[planVersion - 1];
+  const { name, tags, correlationId, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
   const input = fork.input === undefined ? parent.input : fork.input;
   const place = fork.place ?? {
     ...(workingDirectory === undefined ? {} : { workingDirectory }),
@@ -109,7 +113,7 @@ export async function forkPlan(
       at,
       run: { kind: 'create', run: created },
       inherit: { run: parentId, frame: index },
-      frame: { ...frame, index: 0, trigger },
+      frame: { ...shown, index: 0, trigger },
       ...(intervals.length === 0 ? {} : { intervals }),
       ...(fork.resumed === undefined ? {} : { tasks: [fork.resumed.task], stream: fork.resumed.stream }),
       events,

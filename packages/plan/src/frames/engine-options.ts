@@ -7,6 +7,7 @@ import type {
   OwnerId,
   RetryPolicy,
   RunReader,
+  RunSource,
   StopVerdict,
   TaskError,
 } from '@signalbox/runs';
@@ -28,6 +29,11 @@ export interface PlanRunOptions {
   readonly run: RunId;
   /** A run that is not there yet: its first commit creates it. Without this, the run is taken up as it is. */
   readonly create?: Omit<NewRun, 'driver' | 'status' | 'phase'>;
+  /**
+   * The files of the plan. Where the record of a run that is taken up has others, the run goes on with another version of its
+   * plan; so do its children (R38).
+   */
+  readonly source?: RunSource;
   /** Who started it, as its first event says it. */
   readonly startedBy?: string;
   readonly owner: OwnerId;

@@ -1,3 +1,4 @@
+import { planVersionOf } from '@signalbox/runs';
 import { createArtifactBook } from '../artifacts/artifact-book.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
@@ -26,7 +27,7 @@ import { createPlanContext } from './plan-context.ts';
 import { createPlanQueries } from './plan-queries.ts';
 import { createReadBook, LOOP } from './read-book.ts';
 import { putRestRows } from './rest.ts';
-import { createRunCommit } from './run-commit.ts';
+import { createRunCommit, newSourceOf } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
 import type { RunMemory } from './run-memory.ts';
 import { failedWith, outcomeOf } from './run-outcome.ts';
@@ -188,9 +189,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   let isSuspended = false;
   let cancelIdle: (() => void) | undefined;
 
+  const planVersion = laterVersionOf(memory.record, options.source);
   if (memory.record !== undefined) {
     const frame = memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 };
-    ledger.event('run.resumed', { ...frame, changed: options.changed ?? [] });
+    ledger.event('run.resumed', { ...frame, changed: options.changed ?? [], ...planVersion });
     desk.recover();
     operator.takeUp();
   }
@@ -314,6 +316,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
         written,
         digest,
         verifiable: !files.takeUnrecorded() && reads.isRecorded,
+        ...planVersion,
       },
       end,
     );
@@ -437,6 +440,17 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
 }
 
 type Ended = Exclude<RunEnd, { readonly status: 'lost' }>;
+
+/** The version of its plan that a run goes on with, if that is not the first. */
+function laterVersionOf(
+  record: RunMemory['record'],
+  source: PlanRunOptions['source'],
+): { readonly planVersion?: number } {
+  if (record === undefined) return {};
+  const isNew = record.source !== undefined && newSourceOf(record, source) !== undefined;
+  const planVersion = planVersionOf(record) + (isNew ? 1 : 0);
+  return planVersion === 1 ? {} : { planVersion };
+}
 
 /** What a plan gets as input; plain data cannot be changed. */
 function deepFrozen(value: unknown): unknown {

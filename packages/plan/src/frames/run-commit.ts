@@ -1,5 +1,15 @@
 import { type EventId, RUN_EVENT_VERSION, type RunPhase, timestampOf } from '@signalbox/model';
-import { type Frame, hasRunEnded, mayRunFollow, type RunChange, type RunWrite, type WriteSet } from '@signalbox/runs';
+import {
+  type Frame,
+  hasRunEnded,
+  isSamePlan,
+  mayRunFollow,
+  type RunChange,
+  type RunRecord,
+  type RunSource,
+  type RunWrite,
+  type WriteSet,
+} from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunInputs } from './run-inputs.ts';
@@ -17,6 +27,11 @@ export interface RunCommit {
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
+/** The files that a run goes on with, where they are others than those it went on with before. */
+export function newSourceOf(record: RunRecord | undefined, source: RunSource | undefined): RunSource | undefined {
+  return record === undefined || source === undefined || isSamePlan(record.source, source) ? undefined : source;
+}
+
 /**
  * `onCommitted` is told what became durable, and whether the end of the run follows at once; `takeBlobs` gives what must be
  * durable before.
@@ -30,6 +45,7 @@ export function createRunCommit(
 ): RunCommit {
   const { run, clock, ids, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined;
+  let newSource = newSourceOf(memory.record, options.source);
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;
@@ -55,7 +71,10 @@ export function createRunCommit(
     const nextPhase = end?.status === 'completed' ? 'DONE' : phase;
     const claim = claimOf();
     const inputSeq = inputs.toKeep(end !== undefined);
-    if (to === status && nextPhase === shownPhase && claim === undefined && inputSeq === undefined) return undefined;
+    const source = newSource === undefined ? {} : { source: newSource };
+    const isNothing = claim === undefined && inputSeq === undefined && newSource === undefined;
+    if (to === status && nextPhase === shownPhase && isNothing) return undefined;
+    newSource = undefined;
     const why = {
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
@@ -74,7 +93,10 @@ export function createRunCommit(
     shownPhase = nextPhase;
     const output = end?.status === 'completed' ? { output: end.output } : {};
     const kept = inputSeq === undefined ? {} : { inputSeq };
-    return { kind: 'change', change: { status: to, phase: nextPhase, ...over, ...why, ...output, ...claim, ...kept } };
+    return {
+      kind: 'change',
+      change: { status: to, phase: nextPhase, ...over, ...why, ...output, ...claim, ...kept, ...source },
+    };
   }
 
   /** Taking a run over is part of the first commit, so nobody owns a run that he did nothing to. */
@@ -104,6 +126,7 @@ export function createRunCommit(
         mounted: mounted.length,
         unmounted: unmounted.length,
         digest,
+        ...(frame.planVersion === undefined ? {} : { planVersion: frame.planVersion }),
       });
     }
     const writes = ledger.writes(frame, memory.nextFrame, write);

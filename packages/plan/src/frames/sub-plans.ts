@@ -72,7 +72,8 @@ export function createSubPlans(
 
   function newChild(node: SubPlanNode, request: TaskRequest): NonNullable<PlanRunOptions['create']> {
     const parent: Inherited | undefined = memory.record ?? options.create;
-    const { correlationId, workingDirectory, source } = parent ?? {};
+    const { correlationId, workingDirectory } = parent ?? {};
+    const source = options.source ?? parent?.source;
     const { maxRetriesPerTask } = memory.limits;
     const { plan } = node.code;
     return {
