@@ -8,6 +8,7 @@ import {
   editFault,
   outlineOf,
   type PlanRun,
+  planFailure,
   previewPlan,
   runPlan,
   type TaskExecutor,
@@ -57,9 +58,13 @@ const calls: ThreadCalls = {
     const loaded = await plans.load(source);
     if (!loaded.ok) return loaded;
     const { plan, closure } = loaded.value;
-    const accepted = plan.input.safeParse(input);
     const facts = { name: plan.name, closure, workspace: plan.workspace === true };
-    return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues));
+    try {
+      const accepted = plan.input.safeParse(input);
+      return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues));
+    } catch (error) {
+      return err(planFailure(error, 'plan/input-invalid'));
+    }
   },
   async describe(source) {
     const loaded = await plans.load(source);

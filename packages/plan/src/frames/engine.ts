@@ -269,15 +269,13 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
 
     enter('render', index);
     let settled: Settled;
-    let calls: readonly EffectCall[];
     try {
       options.recorded?.beforeRender();
-      settled = settle(renderer, structure, records, iterations, keeper.tree);
-      calls = effects.calls(settled.activity, renderer);
+      settled = settle(renderer, structure, records, iterations, keeper.tree, shown => effects.calls(shown, renderer));
     } catch (error) {
       return finish(failedWith(asPlanError(error, 'plan/render-failed', moment())));
     }
-    const { activity } = settled;
+    const { activity, calls } = settled;
     trace.note(() => ({ reads: [...renderer.reads], nodes: countNodes(settled.tree) }));
 
     enter('reconcile', index);

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { el } from '../../test/elements.ts';
 import { type Harness, harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
-import { Phase, SubPlan, Task, While } from '../nodes/components.ts';
+import { Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
 import { replayRun } from '../replay/replay-run.ts';
 import { endUndriven } from './end-undriven.ts';
@@ -224,6 +224,64 @@ describe('a render that throws', () => {
     const replayed = await replayRun({ plan: releasePlan(mended, false), run: world.run, reader: world.runs });
     expect(replayed).toMatchObject({ verified: replayed.frames });
     expect(replayed.frames).toBeGreaterThan(1);
+  });
+});
+
+describe('a run whose engine throws', () => {
+  it('[P181] is failed as it was committed last, and goes on from there', async () => {
+    const world = harness();
+    const seen = witness();
+    let frames = 0;
+    const onFrame = () => {
+      frames += 1;
+      if (frames === 2) throw new Error('out of the blue');
+      return () => {};
+    };
+    expect(await world.end(world.start(releasePlan(seen, false), { onFrame }))).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('out of the blue') },
+    });
+    // The end of the task was not committed: it is done again.
+    expect(await world.end(world.resume(releasePlan(seen, false)))).toMatchObject({ status: 'completed' });
+    expect(seen.done).toEqual(['build', 'build', 'ship']);
+    const replayed = await replayRun({ plan: releasePlan(seen, false), run: world.run, reader: world.runs });
+    expect(replayed).toMatchObject({ verified: replayed.frames });
+  });
+
+  it('[P185] is not one whose schemas throw: what they judge does not fit', async () => {
+    const throwing = z.number().refine(() => {
+      throw new Error('a bug in the schema');
+    });
+    const plans = {
+      state: definePlan({
+        name: 'state',
+        state: z.object({ n: throwing.optional() }),
+        render: ctx => el(Task, { id: 'a', run: () => 1, onFinished: () => ctx.state.update('n', () => 1) }),
+      }),
+      output: definePlan({
+        name: 'output',
+        render: () => el(Human, { id: 'a', prompt: '?', schema: throwing }),
+      }),
+      hook: definePlan({
+        name: 'hook',
+        render: ctx => {
+          ctx.effect('hook', (() => {}) as never, [] as never);
+          return null;
+        },
+      }),
+    };
+    const messages: string[] = [];
+    for (const plan of Object.values(plans)) {
+      const world = harness();
+      const executor = { execute: async () => ({ kind: 'done', output: 1 }) as const };
+      const end = await world.end(world.start(plan, { executor }));
+      messages.push(end.status === 'failed' ? end.error.message : end.status);
+    }
+    expect(messages).toEqual([
+      expect.stringContaining('a bug in the schema'),
+      expect.stringContaining('a bug in the schema'),
+      expect.stringContaining("ctx.effect('hook') takes a list of plain data and a function"),
+    ]);
   });
 });
 

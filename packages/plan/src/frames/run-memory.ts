@@ -30,6 +30,7 @@ export interface RunMemory {
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
   readonly digest: FrameDigest;
+  /** Effects that ran. One that failed counts as if it had not: it runs again. */
   readonly effects: ReadonlyMap<string, EffectMemory>;
   /** Nodes of the last frame that an earlier process committed, with their kinds. */
   readonly formerNodes: ReadonlyMap<string, string>;
@@ -110,7 +111,11 @@ export async function loadMemory(
     tasks: new Map(tasks.map(task => [task.id, task])),
     ledger,
     digest,
-    effects: new Map([...records].flatMap(([id, { effect }]) => (effect === undefined ? [] : [[id, effect] as const]))),
+    effects: new Map(
+      [...records].flatMap(([id, { effect, status }]) =>
+        effect === undefined || status === 'failed' ? [] : [[id, effect] as const],
+      ),
+    ),
     formerNodes: new Map(
       [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
     ),

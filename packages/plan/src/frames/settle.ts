@@ -1,3 +1,4 @@
+import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { Renderer } from '../render/renderer.ts';
 import type { Readable } from '../render/tracked.ts';
@@ -6,6 +7,8 @@ import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import type { Activity, Structure } from '../structure/structure.ts';
 
 export interface Settled {
+  /** What the frame asks for of effects. */
+  readonly calls: readonly EffectCall[];
   readonly tree: PlanNode;
   readonly activity: Activity;
   /** A loop wants another turn, which belongs to the next frame. */
@@ -23,6 +26,7 @@ export function settle(
   records: Map<string, NodeRecord>,
   iterations: Readable,
   shown: PlanNode | undefined,
+  callsOf: (activity: Activity) => readonly EffectCall[],
 ): Settled {
   const hasTurned = new Set<string>();
   const before = new Map<string, NodeRecord | undefined>();
@@ -32,7 +36,7 @@ export function settle(
       structure.setTree(tree);
       const activity = structure.activity();
       const turns = activity.turns.filter(({ loop, turn }) => turn === 'leave' || !hasTurned.has(loop.id));
-      if (turns.length === 0) return { tree, activity, goesOn: activity.turns.length > 0 };
+      if (turns.length === 0) return { tree, activity, goesOn: activity.turns.length > 0, calls: callsOf(activity) };
       for (const { loop, turn } of turns) {
         const known = records.get(loop.id);
         if (!before.has(loop.id)) before.set(loop.id, known);
