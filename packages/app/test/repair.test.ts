@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { RunId } from '@signalbox/model';
+import type { Json, RunId } from '@signalbox/model';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
+import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const opened: TestHost[] = [];
@@ -79,5 +80,81 @@ describe('a run whose thread is lost', () => {
     writeFileSync(path.join(folder, 'flag'), '');
     expect(await test.host.resume(run)).toMatchObject({ ok: true });
     expect(await test.end(run)).toEqual({ status: 'completed', output: {} });
+  });
+});
+
+describe('a signal', () => {
+  const listening = planText(
+    `<Human id="gate" prompt="Wait" /><SubPlan id="below" plan={inner} />`,
+    'z.object({ version: z.number().optional() })',
+    `const inner = definePlan({ name: 'inner', signals: { hush: { schema: z.string(), handle: () => {} } },
+       render: () => <Human id="inside" prompt="Wait" /> });`,
+  ).replace(
+    'render: ctx => (<>',
+    `signals: {
+       deployed: { schema: z.object({ version: z.number() }), handle: ({ version }, ctx) => ctx.state.set('version', version) },
+       throwing: { schema: z.any().refine(() => { throw new Error('a bug'); }), handle: () => {} },
+     }, render: ctx => (<>`,
+  );
+  const send = (test: TestHost, run: RunId, name: string, payload: Json) =>
+    test.host.act(run, { kind: 'signal', name, payload }, 'ada');
+
+  it('[A165] that the plan does not declare, or whose payload does not fit, is refused and leaves no trace', async () => {
+    const test = await open(temporaryFolder());
+    const run = await test.start('plan', listening);
+    await test.end(run);
+    const { nextSeq } = (await test.store.run(run)) ?? {};
+    expect(await send(test, run, 'deploid', null)).toMatchObject({
+      error: {
+        code: 'run/signal-unknown',
+        message: expect.stringContaining("no signal 'deploid'"),
+        suggestion: 'Its signals are: deployed, throwing.',
+        details: { known: ['deployed', 'throwing'] },
+      },
+    });
+    expect(await send(test, run, 'deployed', { version: 'three' })).toMatchObject({
+      error: { code: 'run/signal-invalid', details: { place: 'payload.version' } },
+    });
+    expect(await send(test, run, 'throwing', 1)).toMatchObject({
+      error: { code: 'run/signal-invalid', message: expect.stringContaining('a bug') },
+    });
+    expect(await test.store.run(run)).toMatchObject({ nextSeq });
+
+    expect(await send(test, run, 'deployed', { version: 3 })).toMatchObject({ ok: true });
+    await test.host.resume(run);
+    await test.end(run);
+    expect(await test.state(run)).toEqual({ version: 3 });
+  });
+
+  it('[A165] is judged by the plan that drives the run, also below, and by the newest version', async () => {
+    const folder = temporaryFolder();
+    const test = await open(folder);
+    const long = listening.replace(
+      '<Human id="inside" prompt="Wait" />',
+      '<Task id="inside" run={() => new Promise(() => {})} />',
+    );
+    const run = await test.start('plan', long);
+    const child = await until(async () => {
+      const [found] = await test.store.children(run);
+      return found !== undefined && (await statusOf(test, found.id, 'inside')) === 'running' ? found : undefined;
+    });
+    expect(await send(test, child.id, 'deployed', { version: 1 })).toMatchObject({
+      error: { code: 'run/signal-unknown', details: { known: ['hush'] } },
+    });
+    expect(await send(test, child.id, 'hush', 'now')).toMatchObject({ ok: true });
+    expect(await send(test, run, 'nobody', null)).toMatchObject({ error: { code: 'run/signal-unknown' } });
+    await test.host.act(run, { kind: 'terminate', reason: 'enough' }, 'ada');
+    await test.end(run);
+
+    writeFileSync(path.join(folder, 'plan.tsx'), planText('<Human id="gate" prompt="Wait" />'));
+    expect(await test.host.resume(run, { useCurrent: true })).toMatchObject({ ok: true });
+    await test.end(run);
+    expect(await send(test, run, 'deployed', { version: 1 })).toMatchObject({
+      error: {
+        code: 'run/signal-unknown',
+        details: { known: [] },
+        suggestion: expect.stringContaining('--use-current'),
+      },
+    });
   });
 });

@@ -20,6 +20,7 @@ export type { Timers, TriggerKind } from './frames/frame-scheduler.ts';
 export type { TraceEntry } from './frames/frame-trace.ts';
 export { type PlanPreview, type PreviewOptions, previewPlan } from './frames/preview-plan.ts';
 export { runPlan } from './frames/run-plan.ts';
+export { type SignalFault, signalFault } from './frames/signal-round.ts';
 export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
 export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';

@@ -1,18 +1,28 @@
 import { type ErrorEnvelope, err, type NodeStatus, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import { stopUndriven } from '@signalbox/plan';
-import type { Commit, RunReader, RunRecord } from '@signalbox/runs';
+import type { Blobs, Commit, RunReader, RunRecord } from '@signalbox/runs';
 import type { createInterventions } from '../forks/interventions.ts';
 import type { Machine } from '../machine.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
 import type { ChangeUndriven } from './change-undriven.ts';
+import { keptPlan } from './plan-files.ts';
+import { planLost } from './plan-lost.ts';
 import { draftEvent } from './run-events.ts';
-import { alreadyCompleted, editRefused, noEffect, planFails, unknownNode, unknownRun } from './run-failures.ts';
+import {
+  alreadyCompleted,
+  editRefused,
+  noEffect,
+  planFails,
+  signalRefused,
+  unknownNode,
+  unknownRun,
+} from './run-failures.ts';
 import type { RunAction, RunHost } from './run-host.ts';
 
 export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
-  readonly store: Commit & RunReader;
+  readonly store: Commit & RunReader & Pick<Blobs, 'get'>;
   readonly machine: Machine;
-  readonly threads: Pick<PlanThreads, 'command'>;
+  readonly threads: Pick<PlanThreads, 'command' | 'signalFault'>;
   readonly interventions: Pick<ReturnType<typeof createInterventions>, 'edit' | 'reset'>;
   readonly change: ChangeUndriven;
 }
@@ -27,8 +37,11 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
   async function act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>> {
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
+    if (record.status === 'completed') return err(alreadyCompleted(run));
     if (action.kind === 'signal') {
       const { name, payload } = action;
+      const taken = await takesSignal(record, action);
+      if (!taken.ok) return taken;
       const event = draftEvent(machine, 'signal.received', { name, payload, by });
       const at = timestampOf(machine.clock);
       const written = await store.commit({ at, events: [event] }, { run, version: 'any' });
@@ -36,7 +49,6 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
       await threads.command(run, { kind: 'input' });
       return ok(undefined);
     }
-    if (record.status === 'completed') return err(alreadyCompleted(run));
     const node = 'node' in action ? action.node : undefined;
     if (node !== undefined && !(await hasNode(record, node))) return err(unknownNode(run, node));
     const told = await threads.command(run, { ...action, by });
@@ -49,6 +61,21 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
     // It ended just now: what is left is a run that nobody drives.
     if (told === 'over') await finished(run);
     return actUndriven(run, action, by);
+  }
+
+  /** Whether the plan has a handler for the signal that takes its payload. */
+  async function takesSignal(
+    record: RunRecord,
+    signal: Extract<RunAction, { readonly kind: 'signal' }>,
+  ): Promise<Result<void, ErrorEnvelope>> {
+    // The plan of a sub-plan that nobody drives is in the code of the run above it: its run judges when it goes on.
+    const isBelow = record.origin?.kind === 'sub-plan';
+    const fault = await threads.signalFault(record.id, signal, async () =>
+      isBelow ? ok(undefined) : keptPlan(store, record),
+    );
+    if ('status' in fault) return err(planLost(record.source?.entry ?? record.name, fault.reason));
+    if (!fault.ok) return fault;
+    return fault.value === undefined ? ok(undefined) : err(signalRefused(record.id, signal.name, fault.value));
   }
 
   async function actUndriven(run: RunId, action: DrivenAction, by: string): Promise<Result<void, ErrorEnvelope>> {

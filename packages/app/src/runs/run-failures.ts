@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, failure, type NodeStatus, type RunId } from '@signalbox/model';
-import type { RunEnd } from '@signalbox/plan';
+import type { RunEnd, SignalFault } from '@signalbox/plan';
 import type { RunRecord, TaskError } from '@signalbox/runs';
 
 /** Why nothing was done to a run. */
@@ -74,6 +74,27 @@ const standings: Record<NodeStatus, string> = {
   abandoned: 'it was given up',
   skipped: 'its branch is not taken',
 };
+
+/** The plan would do nothing with the signal: it is not recorded. */
+export function signalRefused(run: RunId, name: string, fault: SignalFault): ErrorEnvelope {
+  if (fault.kind === 'invalid') {
+    const { plan, place, why } = fault;
+    return failure('run/signal-invalid', {
+      message: `The payload of signal '${name}' does not fit plan ${plan} of run ${run} at ${place}: ${why}`,
+      suggestion: 'Send a payload that the schema of the signal accepts.',
+      details: { run, signal: name, place },
+    });
+  }
+  const { plan, known } = fault;
+  return failure('run/signal-unknown', {
+    message: `Plan ${plan} of run ${run} has no signal '${name}'.`,
+    suggestion:
+      known.length === 0
+        ? 'Declare it in the signals of the plan, then resume the run with --use-current.'
+        : `Its signals are: ${known.join(', ')}.`,
+    details: { run, signal: name, known },
+  });
+}
 
 /** The run was taken up for it, and its plan threw before the next frame. */
 export function planFails(run: RunId, what: string, node: string, { code, message }: TaskError): ErrorEnvelope {

@@ -11,6 +11,7 @@ import {
   planFailure,
   previewPlan,
   runPlan,
+  signalFault,
   type TaskExecutor,
   type TaskRequest,
 } from '@signalbox/plan';
@@ -80,6 +81,13 @@ const calls: ThreadCalls = {
   async stateFault(source, key, value) {
     const loaded = await plans.load(source);
     return loaded.ok ? ok(editFault(loaded.value.plan, key, value)) : loaded;
+  },
+  async signalFault(run, source, name, payload) {
+    await loading.get(run);
+    const live = lives.get(run);
+    if (live !== undefined || source === undefined) return ok(live?.signalFault(name, payload));
+    const loaded = await plans.load(source);
+    return loaded.ok ? ok(signalFault(loaded.value.plan, name, payload)) : loaded;
   },
   // What few threads do is loaded by those that do it.
   replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job),

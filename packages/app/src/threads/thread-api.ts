@@ -6,6 +6,7 @@ import type {
   PlanPreview,
   PlanRunOptions,
   RunEnd,
+  SignalFault,
   StateEdit,
   TaskOutcome,
   TaskRequest,
@@ -38,6 +39,13 @@ export interface ThreadCalls {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope>>;
+  /** Why the plan of a run does nothing with a signal: the one that is driven here, or else the one that is given. */
+  signalFault(
+    run: RunId,
+    source: PlanSource | undefined,
+    name: string,
+    payload: Json,
+  ): Promise<Result<SignalFault | undefined, ErrorEnvelope>>;
   /** Makes the frames of a recorded run again. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
   /** Checks the record of a run. */

@@ -21,6 +21,7 @@ import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
 import type { CommandAnswer, StateEdit } from './command.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { TraceEntry } from './frame-trace.ts';
+import type { SignalFault } from './signal-round.ts';
 import type { StormLimits } from './storm-guard.ts';
 import type { TaskExecutor } from './task-executor.ts';
 
@@ -127,6 +128,8 @@ export interface PlanRun {
   input(): Promise<CommandAnswer>;
   /** Others changed these tables: queries that wait for them run again. */
   invalidate(tables: readonly QueryTable[]): Promise<CommandAnswer>;
+  /** Why the plan would do nothing with a signal. */
+  signalFault(name: string, payload: Json): SignalFault | undefined;
   /** The tree of the last frame, with statuses. */
   tree(): TreeNode | undefined;
 }

@@ -8,6 +8,7 @@ import { createEngine } from './engine.ts';
 import type { DrivenRun, PlanRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
 import { loadMemory } from './run-memory.ts';
+import { signalFault } from './signal-round.ts';
 
 /**
  * Runs a plan until it ends, waits for a person, is paused or stalls: from its first frame, or from where the reader has
@@ -96,6 +97,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
       isAbandoned = true;
       becomeDue();
     },
+    signalFault: (name, payload) => signalFault(options.plan, name, payload),
     tree: () => shown(),
   };
 }
