@@ -5,7 +5,7 @@ import { el } from '../../test/elements.ts';
 import { type Harness, harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
-import { definePlan } from '../plan-definition.ts';
+import { type AnyPlan, definePlan } from '../plan-definition.ts';
 import { replayRun } from '../replay/replay-run.ts';
 import { endUndriven } from './end-undriven.ts';
 
@@ -188,16 +188,35 @@ describe('a render that throws', () => {
     expect(mended.done).toEqual(['build', 'ship']);
   });
 
-  it('[P182] in a sub-plan fails its node, and the parent goes on when both are corrected and the node is retried', async () => {
+  it('[P182] in a sub-plan, however deep, fails the runs above it; all go on when it is corrected', async () => {
     const world = harness();
     const seen = witness();
-    const parent = (hasBug: boolean) =>
-      definePlan({ name: 'parent', render: () => el(SubPlan, { id: 'sub', plan: releasePlan(seen, hasBug) }) });
+    const wrap = (name: string, inner: AnyPlan) =>
+      definePlan({ name, render: () => el(SubPlan, { id: 'sub', plan: inner }) });
+    const parent = (hasBug: boolean) => wrap('top', wrap('middle', releasePlan(seen, hasBug)));
     expect(await world.end(world.start(parent(true)))).toMatchObject({ status: 'failed' });
-    const resumed = world.resume(parent(false));
-    void resumed.retry('sub');
-    expect(await world.end(resumed)).toMatchObject({ status: 'completed' });
-    expect(seen.done).toEqual(['build', 'build', 'ship']);
+    expect(await world.end(world.resume(parent(true)))).toMatchObject({ status: 'failed' });
+    expect(await world.end(world.resume(parent(false)))).toMatchObject({ status: 'completed' });
+    expect(seen.done).toEqual(['build', 'ship']);
+    const [middle] = await world.runs.children(world.run);
+    const [inner] = await world.runs.children(middle?.id as RunId);
+    expect([middle?.status, inner?.status]).toEqual(['completed', 'completed']);
+    const replayed = await replayRun({ plan: parent(false), run: world.run, reader: world.runs });
+    expect(replayed).toMatchObject({ verified: replayed.frames });
+  });
+
+  it('[P182] in a sub-plan does not revive one whose work failed', async () => {
+    const world = harness();
+    const seen = witness();
+    const failing = () => {
+      seen.done.push('build');
+      throw new Error('no');
+    };
+    const inner = definePlan({ name: 'inner', render: () => el(Task, { id: 'build', run: failing }) });
+    const parent = definePlan({ name: 'parent', render: () => el(SubPlan, { id: 'sub', plan: inner }) });
+    expect(await world.end(world.start(parent))).toMatchObject({ status: 'failed' });
+    expect(await world.end(world.resume(parent))).toMatchObject({ status: 'failed' });
+    expect(seen.done).toEqual(['build']);
   });
 
   it.each(['the end of a task', 'a signal', 'an edit'])('[P183] is replayed with what led to it: %s', async cause => {

@@ -41,6 +41,8 @@ export interface RunMemory {
   readonly artifacts: ReadonlySet<ArtifactId>;
   /** Runs of sub-plans that have not come to their end. */
   readonly children: readonly RunRecord[];
+  /** Runs of sub-plans that failed in their plan, not in their work: they can go on. */
+  readonly broken: ReadonlySet<RunId>;
   /** The last three, oldest first. */
   lastChanges: readonly StateChange[];
   nextFrame: number;
@@ -122,11 +124,25 @@ export async function loadMemory(
     formerReads: new Set(known.get('read')?.keys()),
     artifacts: record === undefined ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
+    broken: record?.status === 'failed' ? await brokenOf(reader, children) : new Set(),
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
     nextFrame: frames,
     record,
   };
+}
+
+async function brokenOf(reader: RunReader, children: readonly RunRecord[]): Promise<ReadonlySet<RunId>> {
+  const broken = new Set<RunId>();
+  for (const { id, origin, status, error } of children) {
+    if (origin?.kind !== 'sub-plan' || status !== 'failed') continue;
+    const isBroken =
+      error?.code === 'plan/task-failed'
+        ? (await brokenOf(reader, await reader.children(id))).size > 0
+        : error?.code.startsWith('plan/') === true && error.code !== 'plan/input-invalid';
+    if (isBroken) broken.add(id);
+  }
+  return broken;
 }
 
 function isRunning(row: Json): boolean {

@@ -36,7 +36,7 @@ export interface SubPlans {
 export interface ChildPlace {
   /** Which child of the node this is. */
   readonly child: number;
-  /** The child was stopped with its parent, which was taken up again. */
+  /** The child was stopped with its parent, or failed in its plan, and the parent was taken up again. */
   readonly isRevived: boolean;
 }
 
@@ -158,8 +158,10 @@ export function createSubPlans(
 /** A child that came to its end while nobody looked. What failed is not begun again: its own tasks were tried again. */
 function endedBefore(id: RunId, known: RunRecord | undefined, isRevived: boolean): TaskOutcome | undefined {
   switch (known?.status) {
-    case 'failed':
-      return failed('sub_plan_failed', `Run ${id} failed: ${known.error?.message ?? 'for an unknown reason'}`);
+    case 'failed': {
+      const why = known.error?.message ?? 'for an unknown reason';
+      return isRevived ? undefined : failed('sub_plan_failed', `Run ${id} failed: ${why}`);
+    }
     case 'stopped':
       return isRevived ? undefined : failed('sub_plan_stopped', `Run ${id} was stopped: ${known.stopReason ?? ''}`);
     case 'stalled':

@@ -113,6 +113,8 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
       if (row !== undefined && row.reason === undefined) commands.unshift({ kind: 'due', node });
     }
     if (event.type !== 'task.started') continue;
+    // A child run that had failed in its plan went on.
+    if (status === 'failed' && !retried.has(node)) commands.push({ kind: 'revive', node });
     started += 1;
     const { task } = event;
     // It was woken while it was being asked, and asked once more.
