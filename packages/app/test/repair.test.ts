@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Json, RunId } from '@signalbox/model';
 import { afterEach, describe, expect, it } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -156,5 +158,33 @@ describe('a signal', () => {
         suggestion: expect.stringContaining('--use-current'),
       },
     });
+  });
+});
+
+describe('a run that was exported while it worked', () => {
+  it('[A167] shows nothing that runs where it is imported, goes on there, and is verified', async () => {
+    const folder = temporaryFolder();
+    const test = await open(folder);
+    const body = `<Phase name="a"><Task id="long" run={() => (existsSync(new URL('flag', import.meta.url)) ? 1 : new Promise(() => {}))} /></Phase>
+      <Phase name="b"><Task id="last" run={() => 2} /></Phase>`;
+    const run = await test.start('plan', planText(body, 'z.object({})', "import { existsSync } from 'node:fs';"));
+    await until(async () => ((await statusOf(test, run, 'long')) === 'running' ? true : undefined));
+    const file = path.join(folder, 'run.bundle');
+    expect(await test.host.bundles.export(run, file)).toMatchObject({ ok: true });
+
+    const elsewhere = temporaryFolder();
+    const other = await open(elsewhere);
+    const imported = await other.host.bundles.import({ file }, 'ada');
+    if (!imported.ok) throw new Error(imported.error.message);
+    const { run: copy } = imported.value;
+    expect(await statusOf(other, copy, 'long')).toBe('idle');
+    expect((await other.store.tasks(copy)).map(({ status }) => status)).toEqual(['pending']);
+    writeFileSync(path.join(folder, 'flag'), '');
+    expect(await other.host.resume(copy)).toMatchObject({ ok: true });
+    expect(await other.end(copy)).toEqual({ status: 'completed', output: {} });
+    expect(await verifyRunReplay(path.join(elsewhere, 'data'), copy, { machine: thisMachine() })).toMatchObject({
+      value: { ok: true },
+    });
+    await test.host.act(run, { kind: 'terminate', reason: 'enough' }, 'ada');
   });
 });
