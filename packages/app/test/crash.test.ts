@@ -1,13 +1,17 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type Json, type RunId } from '@signalbox/model';
+import { planVersionOf, type RunRecord } from '@signalbox/runs';
 import { openStore, type Store } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const home = temporaryFolder();
+const machine = thisMachine();
 const child = path.join(import.meta.dirname, 'support', 'crash-child.ts');
 const living = new Set<ReturnType<typeof startChild>>();
 afterAll(() => {
@@ -22,9 +26,11 @@ function newFolder(): string {
   return folder;
 }
 
+type Mode = 'plain' | 'repaired';
+
 /** Runs a child until it ends by itself or is killed. */
-async function life(folder: string, ...how: readonly (string | number)[]) {
-  const running = startChild(child, folder, ...how);
+async function life(folder: string, mode: Mode, ...how: readonly (string | number)[]) {
+  const running = startChild(child, folder, mode, ...how);
   living.add(running);
   const ended = await running.ended;
   living.delete(running);
@@ -37,7 +43,7 @@ async function lifeUntil(folder: string, lines: number) {
   const side = path.join(folder, 'side');
   const count = () => (existsSync(side) ? readFileSync(side, 'utf8').split('\n').length : 0);
   const goal = count() + lines;
-  const running = startChild(child, folder);
+  const running = startChild(child, folder, 'plain');
   living.add(running);
   let ended: Awaited<typeof running.ended> | undefined;
   void running.ended.then(end => {
@@ -51,8 +57,8 @@ async function lifeUntil(folder: string, lines: number) {
 }
 
 /** Lives until the run is completed. */
-async function toTheEnd(folder: string) {
-  return (await life(folder)) ?? (await life(folder));
+async function toTheEnd(folder: string, mode: Mode = 'plain') {
+  return (await life(folder, mode)) ?? (await life(folder, mode));
 }
 
 /** Everything that must be the same however often the process died. */
@@ -93,6 +99,18 @@ async function pictureOf(store: Store, run: RunId) {
     changes: Object.fromEntries([...changes].sort()),
   };
 }
+
+async function rootOf(folder: string): Promise<RunRecord> {
+  const opened = openStore({ path: path.join(folder, 'data', 'db.sqlite') });
+  if (!opened.ok) throw new Bug(opened.error.message);
+  const [root] = (await opened.value.runs()).items.filter(({ origin }) => origin === undefined);
+  opened.value.close();
+  if (root === undefined) throw new Bug('there is no run');
+  return root;
+}
+
+const rootRun = async (folder: string) => (await rootOf(folder)).id;
+const versions = async (folder: string) => planVersionOf(await rootOf(folder));
 
 function sorted(value: Json): string {
   return JSON.stringify(value, (_, part) =>
@@ -145,7 +163,7 @@ describe('a plan of forty steps', () => {
     for (let at = 1; at <= commits; at += stride) {
       for (const when of ['before', 'after'] as const) {
         const folder = newFolder();
-        await life(folder, when, at);
+        await life(folder, 'plain', when, at);
         await toTheEnd(folder);
         expect({ at, when, again: doneAgain(folder), runs: await outcome(folder) }).toEqual({
           at,
@@ -169,11 +187,37 @@ describe('a plan of forty steps', () => {
         const dying =
           killed % 3 === 0
             ? lifeUntil(folder, below(60))
-            : life(folder, killed % 3 === 1 ? 'before' : 'after', below(commits / 3));
+            : life(folder, 'plain', killed % 3 === 1 ? 'before' : 'after', below(commits / 3));
         died = (await dying) === undefined;
         if (died) killed += 1;
       }
       expect({ killed, again: doneAgain(folder), runs: await outcome(folder) }).toEqual({ killed, again: [], runs });
+    }
+  });
+
+  it('[A166] ends the same when bugs of its plan are corrected half-way, whenever its process is killed', async () => {
+    const { runs } = await undisturbed;
+    const whole = newFolder();
+    const { commits = 0 } = (await toTheEnd(whole, 'repaired')) ?? {};
+    expect({ again: doneAgain(whole), runs: await outcome(whole) }).toEqual({ again: [], runs });
+    expect(await versions(whole)).toBe(3);
+    const rng = seededRng(12);
+    // Without soak a few of them, around every bug and anywhere.
+    const sample = () => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * commits);
+    const places = SOAK ? Array.from({ length: commits }, (_, at) => at + 1) : Array.from({ length: 3 }, sample);
+    for (const at of places) {
+      for (const when of ['before', 'after'] as const) {
+        const folder = newFolder();
+        await life(folder, 'repaired', when, at);
+        await toTheEnd(folder, 'repaired');
+        // A replay calls handlers, which leave their lines too.
+        const again = doneAgain(folder);
+        const verdict = await verifyRunReplay(path.join(folder, 'data'), await rootRun(folder), { machine });
+        expect({ at, when, again, runs: await outcome(folder), verdict }).toEqual({
+          ...{ at, when, again: [], runs },
+          verdict: { ok: true, value: expect.objectContaining({ ok: true }) },
+        });
+      }
     }
   });
 });

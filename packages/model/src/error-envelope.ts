@@ -65,6 +65,8 @@ export const errorCodes = {
     'run/driven',
     'run/node-unknown',
     'run/no-effect',
+    'run/signal-unknown',
+    'run/signal-invalid',
     'run/thread-lost',
     'run/frame-unknown',
     'run/task-unknown',

@@ -13,13 +13,14 @@ export { forkPlan, frameEvent, type PlanFork } from './forks/fork-plan.ts';
 export { resetUndriven } from './forks/reset-undriven.ts';
 export { editFault } from './forks/state-edit.ts';
 export type { CommandAnswer, StateEdit } from './frames/command.ts';
+export { endUndriven, stopUndriven, type UndrivenDeed, type UndrivenEnd } from './frames/end-undriven.ts';
 export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';
 export { type FramePhase, framePhases } from './frames/frame-phase.ts';
 export type { Timers, TriggerKind } from './frames/frame-scheduler.ts';
 export type { TraceEntry } from './frames/frame-trace.ts';
 export { type PlanPreview, type PreviewOptions, previewPlan } from './frames/preview-plan.ts';
 export { runPlan } from './frames/run-plan.ts';
-export { stopUndriven } from './frames/stop-undriven.ts';
+export { type SignalFault, signalFault } from './frames/signal-round.ts';
 export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
 export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
@@ -96,7 +97,7 @@ export {
 } from './plan-error.ts';
 export { outlineOf, type PlanOutline } from './plan-outline.ts';
 export type { DifferentRow, ReplayDifference } from './replay/replay-difference.ts';
-export { type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
+export { type PlanOfVersion, type ReplayOptions, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';
 export { type NodeRecord, nodeRecord } from './structure/node-record.ts';
 export {

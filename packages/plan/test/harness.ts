@@ -6,6 +6,7 @@ import { runPlan } from '../src/frames/run-plan.ts';
 import type { TaskExecutor } from '../src/frames/task-executor.ts';
 import type { AnyPlan } from '../src/plan-definition.ts';
 import { type FakeTimers, fakeTimers } from './fake-timers.ts';
+import { stillRunning } from './nothing-runs.ts';
 
 /** A world for runs of plans: memory, a clock that stands still, and timers that go off when nothing else happens. */
 export interface Harness {
@@ -16,7 +17,7 @@ export interface Harness {
   start(plan: AnyPlan, options?: Partial<PlanRunOptions> & { readonly input?: Json }): PlanRun;
   /** Takes the run up again, as another process would. */
   resume(plan: AnyPlan, options?: Partial<PlanRunOptions>): PlanRun;
-  /** Lets everything happen, timers included, until the run has ended. */
+  /** Lets everything happen, timers included, until the run has ended and shows nothing that runs. */
   end(run: PlanRun): Promise<RunEnd>;
   /** Lets happen what needs no timer. */
   calm(): Promise<void>;
@@ -53,6 +54,12 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
   const calm = async () => {
     for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve));
   };
+  /** Whatever a test is about: a run that ended shows nothing that runs. */
+  const settled = async (end: RunEnd): Promise<RunEnd> => {
+    const running = end.status === 'lost' ? [] : await stillRunning(runs, run);
+    if (running.length > 0) throw new Error(`the run ended ${end.status}, and still shows: ${running.join('; ')}`);
+    return end;
+  };
   return {
     run,
     runs,
@@ -82,7 +89,7 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
       for (let rounds = 0; rounds < 20_000; rounds++) {
         await calm();
         if (thrown !== undefined) throw thrown.error;
-        if (end !== undefined) return end;
+        if (end !== undefined) return settled(end);
         if (timers.next === undefined) throw new Error('the run has not ended, and nothing more will happen');
         timers.advance(timers.next);
       }

@@ -19,6 +19,7 @@ type Is = (value: unknown) => boolean;
 const isText: Is = value => typeof value === 'string' && value.isWellFormed();
 const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
 const isPositive: Is = value => isCount(value) && value !== 0;
+const isLaterVersion: Is = value => isPositive(value) && value !== 1;
 const isBoolean: Is = value => typeof value === 'boolean';
 const matches =
   (pattern: RegExp): Is =>
@@ -137,16 +138,19 @@ const isTrigger = record(
   { node: isNodeKey, keys: listOf(isText), detail: isText },
 );
 
-const isFrame = record({
-  index: isCount,
-  at: isTime,
-  trigger: isTrigger,
-  mounted: listOf(isNodeKey),
-  unmounted: listOf(isNodeKey),
-  written: listOf(isText),
-  digest: isDigest,
-  verifiable: isBoolean,
-});
+const isFrame = record(
+  {
+    index: isCount,
+    at: isTime,
+    trigger: isTrigger,
+    mounted: listOf(isNodeKey),
+    unmounted: listOf(isNodeKey),
+    written: listOf(isText),
+    digest: isDigest,
+    verifiable: isBoolean,
+  },
+  { planVersion: isLaterVersion },
+);
 
 const isInterval = record({
   space: oneOf(intervalSpace.options),
@@ -203,13 +207,11 @@ const isEvent = byMember('type', {
     { trigger: isText, node: isNodeKey, handler: isText },
   ),
   'handler.ran': event('handler.ran', { node: isNodeKey, handler: isName, frame: isCount }, { task: isUuid }),
-  'frame.committed': event('frame.committed', {
-    frame: isCount,
-    trigger: isTrigger,
-    mounted: isCount,
-    unmounted: isCount,
-    digest: isDigest,
-  }),
+  'frame.committed': event(
+    'frame.committed',
+    { frame: isCount, trigger: isTrigger, mounted: isCount, unmounted: isCount, digest: isDigest },
+    { planVersion: isLaterVersion },
+  ),
 });
 
 const isWriteSet = record(

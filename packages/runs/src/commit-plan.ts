@@ -22,6 +22,7 @@ import type { IntervalSpace } from './frames/interval.ts';
 import type { Transition } from './frames/transition.ts';
 import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
+import { planVersionOf } from './run/plan-versions.ts';
 import { changeRun, createRun } from './run/run-change.ts';
 import type { RunRecord } from './run/run-record.ts';
 import type { StreamChunk } from './stream/stream-chunk.ts';
@@ -172,6 +173,12 @@ function withFrame(record: RunRecord, { frame }: WriteSet): Result<RunRecord, Co
   if (frame === undefined) return ok(record);
   if (frame.index !== record.frames) {
     return err(refused(record.id, `its next frame is ${record.frames}, not ${frame.index}`));
+  }
+  const { planVersion = 1 } = frame;
+  if (planVersion !== planVersionOf(record)) {
+    return err(
+      refused(record.id, `frame ${frame.index} is of plan version ${planVersion}, not ${planVersionOf(record)}`),
+    );
   }
   return ok({ ...record, frames: record.frames + 1 });
 }

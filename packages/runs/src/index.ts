@@ -133,6 +133,7 @@ export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retent
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
+export { isSamePlan, planFilesOf, planSources, planVersionOf } from './run/plan-versions.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {
   type NewRun,
@@ -148,6 +149,7 @@ export {
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
 export { type OrphanAction, type OrphanPolicy, recoverOrphan } from './tasks/orphan-policy.ts';
+export { releaseTask } from './tasks/release-task.ts';
 export {
   DEFAULT_BACKOFF_MS,
   DEFAULT_MAX_RETRIES,

@@ -65,7 +65,7 @@ export const defineCancel: DefineCommand = (command, context) => {
 export const defineSignal: DefineCommand = (command, context) => {
   command.description(
     'Tells a run that something happened outside. The plan says what that means, in its `signals`; a run that nothing drives ' +
-      'takes it in when it goes on.',
+      'takes it in when it goes on. A signal that the plan does not declare, or a payload that does not fit, is refused.',
   );
   acting(command, context, `signalbox signal 019b8d62 deployed '{"version": 3}'`, ([name = '', payload]) => {
     const parsed = payload === undefined ? { ok: true as const, value: null } : parseJson(payload);

@@ -17,6 +17,8 @@ const refusals: readonly ErrorEnvelope['code'][] = [
   'plan/lint-refused',
   'run/effects-outside',
   'run/unconfirmed',
+  'run/signal-unknown',
+  'run/signal-invalid',
   'state/conflict',
   'state/root-replaced',
 ];

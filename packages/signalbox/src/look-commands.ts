@@ -64,10 +64,13 @@ async function printFrames(
       if (frame.index > to) break;
       tellGap(frame.index, next);
       next = frame.index + 1;
-      const { index, at, trigger, mounted, unmounted, written } = frame;
+      const { index, at, trigger, mounted, unmounted, written, planVersion = 1 } = frame;
+      const made = planVersion === 1 ? '' : `, plan version ${planVersion}`;
       const changes = `+${mounted.length} -${unmounted.length} nodes${written.length > 0 ? `, wrote ${written.map(shown).join(' ')}` : ''}`;
       terminal.print(
-        json ? JSON.stringify(frame) : `${String(index).padStart(6)} ${at} ${trigger.kind.padEnd(8)} ${changes}`,
+        json
+          ? JSON.stringify({ ...frame, planVersion })
+          : `${String(index).padStart(6)} ${at} ${trigger.kind.padEnd(8)} ${changes}${made}`,
       );
     }
     if (page.length === 0 || (page.at(-1)?.index ?? 0) >= to) break;

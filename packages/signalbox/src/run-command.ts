@@ -105,9 +105,9 @@ export const defineResume: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Goes on where the last commit left the run. What was committed is not done again. The plan is the one that the run ' +
-        'was started with: its files are kept with it.',
+        'went on with last: its files are kept with it. To go on after correcting the plan, use --use-current.',
     )
-    .option('--use-current', 'go on with the plan as its files are now')
+    .option('--use-current', 'go on with the plan as its files are now, and keep them as another version')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText('after', '\nExample:\n  $ signalbox resume 019b8d62')

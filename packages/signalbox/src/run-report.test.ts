@@ -86,6 +86,6 @@ it('a run that is taken up says what changed since it was started, if anything d
     describeEvent({ event: { type: 'run.resumed', changed } } as unknown as StoredEvent, node => node, paint);
   expect(resumed([])).toBeUndefined();
   expect(resumed(['file plan.tsx', 'engine 1 → 2'])).toBe(
-    '! changed since the run was started: file plan.tsx, engine 1 → 2',
+    '! changed since the run was last driven: file plan.tsx, engine 1 → 2',
   );
 });

@@ -33,7 +33,8 @@ export function describeEvent(
       return `${markOf('blocked', paint)} ${shown(labelOf(event.node))}: ${shown(event.blockReason ?? 'blocked')}`;
     case 'run.resumed': {
       if (event.changed.length === 0) return undefined;
-      return `${paint.doubtful('!')} changed since the run was started: ${event.changed.map(shown).join(', ')}`;
+      const version = event.planVersion === undefined ? '' : `; this is plan version ${event.planVersion}`;
+      return `${paint.doubtful('!')} changed since the run was last driven: ${event.changed.map(shown).join(', ')}${version}`;
     }
     case 'handler.failed':
       return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}`;
@@ -56,6 +57,7 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
     case 'failed':
       return [
         `${paint.bad('✗ failed')} ${id}: ${shown(error?.message ?? 'for an unknown reason')}`,
+        ...(isPlanFault(error?.code) ? [`Correct the plan, then: signalbox resume ${id} --use-current`] : []),
         ...firstOf(summary.failed, ({ node, why }) => [
           `${paint.bad('✗')} ${shown(node)}: ${shown(why)}`,
           `  Try it again: signalbox retry ${id} ${shown(quoted(node))}`,
@@ -83,6 +85,11 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
         `See it all: signalbox decisions --run ${id}`,
       ];
   }
+}
+
+/** Whether the run failed because of what its plan's own code did. */
+function isPlanFault(code = ''): boolean {
+  return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
 
 /** More than a few are counted, not shown. */

@@ -1,5 +1,13 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, findRun, lineageOf, type Reader, treeAt, treeToXml } from '@signalbox/app/runs';
+import {
+  type ErrorEnvelope,
+  findRun,
+  lineageOf,
+  planVersionOf,
+  type Reader,
+  treeAt,
+  treeToXml,
+} from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
@@ -55,10 +63,13 @@ async function show(
   const tree =
     run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));
   const lineage = await lineageOf(reader, run);
-  if (json) terminal.print(JSON.stringify({ run, tree: tree ?? null, lineage }));
+  const then = frame === undefined ? undefined : await reader.frame(run.id, Number(frame));
+  const planVersion = then === undefined ? planVersionOf(run) : (then.planVersion ?? 1);
+  if (json) terminal.print(JSON.stringify({ run, planVersion, tree: tree ?? null, lineage }));
   else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
     terminal.print(describeRun(run));
+    if (planVersionOf(run) > 1) terminal.print(`  plan version ${planVersion} of ${planVersionOf(run)}`);
     for (const line of describeLineage(lineage)) terminal.print(line);
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);
     if (tree !== undefined) terminal.print(describeTree(tree, paintOf(terminal)).join('\n'));

@@ -22,6 +22,7 @@ import {
   applyChange,
   canonicalEvent,
   type Maybe,
+  planFilesOf,
   type RunRecord,
 } from '@signalbox/runs';
 import { type Archive, StoreDamage, StoreFault } from '@signalbox/store';
@@ -214,7 +215,7 @@ function weighJournal(archive: Archive, record: RunRecord, filter: SecretFilter)
 function blobNames(blobs: Set<Digest>): (part: ArchivePart, row: ArchiveRows[ArchivePart]) => void {
   let last: { readonly key: string; readonly value: Maybe } | undefined;
   return (part, row) => {
-    if (part === 'record') for (const { digest } of (row as RunRecord).source?.files ?? []) blobs.add(digest);
+    if (part === 'record') for (const digest of planFilesOf(row as RunRecord)) blobs.add(digest);
     if (part === 'artifacts') {
       const { digest, content } = row as ArchiveRows['artifacts'];
       if (content === undefined) blobs.add(digest);

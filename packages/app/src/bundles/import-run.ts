@@ -11,7 +11,14 @@ import {
   type RunId,
   timestampOf,
 } from '@signalbox/model';
-import { type Blobs, type ImportAsNew, importAsNew, type RunRestore, type RunSource } from '@signalbox/runs';
+import {
+  type Blobs,
+  type ImportAsNew,
+  importAsNew,
+  planFilesOf,
+  type RunRestore,
+  type RunSource,
+} from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { checkContainer } from './bundle-container.ts';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
@@ -101,7 +108,7 @@ async function takeIn(
       last = of;
       if (row.part === 'record') {
         from ??= { run: row.row.id, head: row.row.head };
-        for (const { digest } of row.row.source?.files ?? []) wanted.add(digest);
+        for (const digest of planFilesOf(row.row)) wanted.add(digest);
         if (row.row.id === from.run) packages = row.row.source?.packages ?? [];
       }
       if (row.part === 'artifacts' && row.row.content === undefined) wanted.add(row.row.digest);

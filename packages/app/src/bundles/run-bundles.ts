@@ -1,10 +1,12 @@
 import path from 'node:path';
 import type { Clock, ErrorEnvelope, ImportReport, Result, RunId } from '@signalbox/model';
+import type { Commit, RunReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
 import { readToken } from '../access-token.ts';
 import { deriveJournal } from '../run-journal/derive-journal.ts';
 import { exportRun, type RunExport } from './export-run.ts';
 import { importRun, type RunImportOptions } from './import-run.ts';
+import { restImported } from './rest-imported.ts';
 import { secretsOf } from './secret-filter.ts';
 
 /** Bundles of the runs of a data directory that this process owns. */
@@ -26,12 +28,17 @@ export interface ExportFacts {
 }
 
 export function runBundles(
-  ports: Pick<RunImportOptions, 'store' | 'dataDirectory' | 'machine'> & ExportFacts,
+  ports: Pick<RunImportOptions, 'dataDirectory' | 'machine'> &
+    ExportFacts & { readonly store: RunImportOptions['store'] & Commit & RunReader },
 ): RunBundles {
   return {
     export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
-    import: ({ file, directory }, by) =>
-      importRun({ ...ports, by, workingDirectory: directory && path.resolve(directory) }, path.resolve(file)),
+    async import({ file, directory }, by) {
+      const workingDirectory = directory && path.resolve(directory);
+      const imported = await importRun({ ...ports, by, workingDirectory }, path.resolve(file));
+      if (imported.ok) await restImported(ports.store, ports.machine, imported.value.run);
+      return imported;
+    },
   };
 }
 

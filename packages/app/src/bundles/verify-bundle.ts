@@ -9,7 +9,7 @@ import {
   type Result,
   type RunId,
 } from '@signalbox/model';
-import { canonicalEvent, type RunRecord } from '@signalbox/runs';
+import { canonicalEvent, planFilesOf, type RunRecord } from '@signalbox/runs';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';
 
@@ -46,7 +46,7 @@ export async function verifyBundle(
       row(run, { part, row }) {
         if (part === 'record') {
           chains.set(run, { record: row, head: EMPTY_HEAD, events: 0 });
-          for (const { digest: name } of row.source?.files ?? []) wanted.add(name);
+          for (const name of planFilesOf(row)) wanted.add(name);
         }
         if (part === 'artifacts' && row.content === undefined) wanted.add(row.digest);
         const chain = chains.get(run);

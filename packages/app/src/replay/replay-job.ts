@@ -1,5 +1,5 @@
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
-import { type AnyPlan, type ReplayReport, replayRun } from '@signalbox/plan';
+import { type AnyPlan, type PlanOfVersion, type ReplayReport, replayRun } from '@signalbox/plan';
 import { openReader, type Reader } from '@signalbox/store';
 import type { LoadedPlans } from '../threads/loaded-plans.ts';
 import type { PlanSource } from '../threads/thread-api.ts';
@@ -8,7 +8,8 @@ import type { PlanSource } from '../threads/thread-api.ts';
 export interface ReplayJob {
   readonly database: string;
   readonly run: RunId;
-  readonly source: PlanSource;
+  /** The plan, of each version that the run went on with; the last stands for those that are not there. */
+  readonly versions: readonly PlanSource[];
 }
 
 /** What came of the replay of one run. */
@@ -19,14 +20,19 @@ export interface RunReplay extends Omit<ReplayReport, 'children'> {
 /** Replays a run and the runs of its sub-plans. It runs where code of plans is called. */
 export async function doReplay(
   plans: LoadedPlans,
-  { database, run, source }: ReplayJob,
+  { database, run, versions }: ReplayJob,
 ): Promise<Result<readonly RunReplay[], ErrorEnvelope>> {
-  const loaded = await plans.load(source);
-  if (!loaded.ok) return loaded;
+  const loaded: AnyPlan[] = [];
+  for (const source of versions) {
+    const version = await plans.load(source);
+    if (!version.ok) return version;
+    loaded.push(version.value.plan);
+  }
   const opened = openReader({ path: database });
   if (!opened.ok) return opened;
+  const planOf: PlanOfVersion = version => (loaded[version - 1] ?? loaded.at(-1)) as AnyPlan;
   try {
-    return { ok: true, value: await replayTree(opened.value, run, loaded.value.plan) };
+    return { ok: true, value: await replayTree(opened.value, run, planOf) };
   } finally {
     opened.value.close();
   }
@@ -39,9 +45,9 @@ async function breathe(frame: number): Promise<void> {
   if (frame % FRAMES_A_BREATH === 0) await new Promise<void>(resolve => setImmediate(resolve));
 }
 
-async function replayTree(reader: Reader, run: RunId, plan: AnyPlan): Promise<readonly RunReplay[]> {
+async function replayTree(reader: Reader, run: RunId, plan: PlanOfVersion): Promise<readonly RunReplay[]> {
   const { children, ...report } = await replayRun({ plan, run, reader, blobs: reader, onFrame: breathe });
   const below: RunReplay[] = [];
   for (const child of children) below.push(...(await replayTree(reader, child.run, child.plan)));
-  return [{ name: plan.name, ...report }, ...below];
+  return [{ name: plan(1).name, ...report }, ...below];
 }

@@ -3,7 +3,7 @@ import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox
 import { type Archive, openArchive } from '@signalbox/store';
 import { openBundle } from '../bundles/open-bundle.ts';
 import type { Machine } from '../machine.ts';
-import { keptPlan } from '../runs/plan-files.ts';
+import { keptVersions } from '../runs/plan-files.ts';
 import { planLost } from '../runs/plan-lost.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { inOwnThread } from '../threads/own-thread.ts';
@@ -68,10 +68,10 @@ async function replay(
   // The plan of a sub-plan is in the code of the run above it.
   if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, options);
   const { machine, plan, signal } = options;
-  const source: Result<PlanSource, ErrorEnvelope> =
-    plan === undefined ? await keptPlan(archive, record) : ok({ kind: 'file', file: path.resolve(plan) });
-  if (!source.ok) return source;
-  const job = { database, run: record.id, source: source.value };
+  const versions: Result<readonly PlanSource[], ErrorEnvelope> =
+    plan === undefined ? await keptVersions(archive, record) : ok([{ kind: 'file', file: path.resolve(plan) }]);
+  if (!versions.ok) return versions;
+  const job = { database, run: record.id, versions: versions.value };
   const replayed = await inOwnThread({ timers: machine.timers, signal }, threads => threads.replay(job));
   if ('status' in replayed) return err(planLost(plan ?? record.source?.entry ?? record.name, replayed.reason));
   if (!replayed.ok) return replayed;

@@ -1,38 +1,45 @@
-import { type ErrorEnvelope, err, ok, type Result, timestampOf } from '@signalbox/model';
-import type { Commit, RunRecord } from '@signalbox/runs';
+import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { endUndriven, type UndrivenDeed, type UndrivenEnd } from '@signalbox/plan';
+import { type Commit, hasRunEnded, type RunReader, type RunRecord } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from './run-events.ts';
 
-export interface UndrivenChange extends Pick<RunRecord, 'error'> {
-  readonly status: 'paused' | 'failed';
-}
+export type ChangeUndriven = (run: RunId, to: UndrivenEnd, deed: UndrivenDeed) => Promise<Result<void, ErrorEnvelope>>;
 
-/** What was done, and by whom. */
-export interface Deed {
-  readonly action: 'pause' | 'terminate';
-  readonly by: string;
-}
+/** Commits that were on their way when the run lost its driver may still come in. */
+const TRIES = 5;
 
-export type ChangeUndriven = (
-  record: RunRecord,
-  to: UndrivenChange,
-  deed: Deed,
-) => Promise<Result<void, ErrorEnvelope>>;
+/** Ends a run that nothing drives, or brings it to rest: nothing of it shows that it runs. */
+export function changeUndriven(store: Commit & RunReader, machine: Machine): ChangeUndriven {
+  const change = async (
+    record: RunRecord,
+    to: UndrivenEnd,
+    deed: UndrivenDeed,
+  ): Promise<Result<void, ErrorEnvelope>> => {
+    if (!hasRunEnded(record.status)) return endUndriven({ commit: store, reader: store, ...machine }, record, to, deed);
+    // It was taken up, and came no further: no end follows another.
+    const taken = await takeUp(record);
+    return taken.ok ? change(taken.value, to, deed) : taken;
+  };
 
-/** Changes a run that nothing drives, unless it changed since it was read. */
-export function changeUndriven(commit: Commit, machine: Machine): ChangeUndriven {
-  return async ({ id, epoch, version, status }, to, deed) => {
-    const events = [
-      draftEvent(machine, 'operator.acted', { ...deed }),
-      draftEvent(machine, 'run.status', {
-        from: status,
-        to: to.status,
-        ...(to.error === undefined ? {} : { error: to.error }),
-      }),
-    ];
+  async function takeUp({ id: run, epoch, version, status }: RunRecord): Promise<Result<RunRecord, ErrorEnvelope>> {
+    const events = [draftEvent(machine, 'run.status', { from: status, to: 'running' })];
+    const running = { status: 'running', error: null, stopReason: null } as const;
     const at = timestampOf(machine.clock);
-    const guard = { run: id, epoch, version };
-    const written = await commit.commit({ at, run: { kind: 'change', change: to }, events }, guard);
-    return written.ok ? ok(undefined) : err(written.error);
+    const written = await store.commit(
+      { at, run: { kind: 'change', change: running }, events },
+      { run, epoch, version },
+    );
+    if (!written.ok) return err(written.error);
+    return ok((await store.run(run)) as RunRecord);
+  }
+
+  return async (run, to, deed) => {
+    for (let tries = 1; ; tries++) {
+      const record = await store.run(run);
+      if (record === undefined || record.status === 'completed') return ok(undefined);
+      const changed = await change(record, to, deed);
+      if (changed.ok || changed.error.code !== 'run/stale-version' || tries === TRIES) return changed;
+    }
   };
 }

@@ -26,6 +26,7 @@ export {
   hasRunEnded,
   isTaskUnderWay,
   nodeKey,
+  planVersionOf,
   retryPolicy,
   safeImageTypes,
   taskId,

@@ -10,7 +10,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import type { RunEnd, TraceEntry } from '@signalbox/plan';
-import type { AgentRunner, RunRecord } from '@signalbox/runs';
+import { type AgentRunner, isSamePlan, type RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
@@ -32,7 +32,7 @@ import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
 import { createHostExecutor } from './host-executor.ts';
 import type { OwnedStore } from './owned-store.ts';
-import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
+import { changesSince, keepPlan, keptPlan, noSource } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
 import { createRunActs } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -105,10 +105,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     run: RunId,
     source: PlanSource,
     changed: readonly string[],
-    { workingDirectory, workspace }: Pick<RunRecord, 'workingDirectory' | 'workspace'>,
+    { workingDirectory, workspace, source: kept }: Pick<RunRecord, 'workingDirectory' | 'workspace' | 'source'>,
   ): Omit<DriveJob, 'limit'> => ({
     run,
     source,
+    ...(kept === undefined ? {} : { kept }),
     owner: owner.id,
     changed,
     directory: workingDirectory ?? (source.kind === 'file' ? path.dirname(source.file) : source.root),
@@ -124,9 +125,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const again = async (): Promise<DriveJob> => {
       const record = await store.run(run);
       if (record === undefined) return first;
-      const kept = await keptPlan(store, record);
+      const kept = await keptPlan(store, { id: run, source: first.kept });
       const limit = await stopVerdict(store, run, machine.clock);
-      return { ...job(run, kept.ok ? kept.value : first.source, [], record), limit };
+      const place = { ...record, ...(first.kept && { source: first.kept }) };
+      return { ...job(run, kept.ok ? kept.value : first.source, [], place), limit };
     };
     const finished = threads.drive(first, again).then(end => settle(run, end));
     driven.set(run, finished);
@@ -145,8 +147,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
         : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
     const failed = { status: 'failed', error } as const;
-    const record = await store.run(run);
-    if (record !== undefined) await change(record, failed, { action: 'terminate', by: 'signalbox' });
+    await change(run, failed, { action: 'terminate', by: 'signalbox' });
     return failed;
   }
 
@@ -173,7 +174,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const limit = await stopVerdict(store, run, machine.clock);
     const { created, cancel } = firstCommit(run);
     const finished = drive({
-      ...job(run, source, [], place.value),
+      ...job(run, source, [], { ...place.value, source: kept.value }),
       limit,
       ...(by === undefined ? {} : { startedBy: by }),
       create: {
@@ -224,9 +225,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (record === undefined) return err(unknownRun(run));
     if (record.status === 'completed') return err(alreadyCompleted(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, by });
-    const source = useCurrent
-      ? ok<PlanSource>({ kind: 'file', file: record.source?.entry ?? '' })
-      : await keptPlan(store, record);
+    const version = useCurrent ? await currentPlan(record) : ok(record.source);
+    if (!version.ok) return version;
+    const source = await keptPlan(store, { id: run, source: version.value });
     if (!source.ok) return source;
     const changed = await changesSince(record);
     if (by !== undefined && !driven.has(run)) {
@@ -237,9 +238,19 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     // Somebody else may have taken it up while the files were read.
     if (driven.has(run)) return err(alreadyDriven(run));
     const limit = await stopVerdict(store, run, machine.clock);
-    void drive({ ...job(run, source.value, changed, record), limit });
+    void drive({ ...job(run, source.value, changed, { ...record, source: version.value }), limit });
     return ok(run);
   };
+
+  /** The plan as its files are now, kept: another version of it, unless they are as they were. */
+  async function currentPlan({ id, source, input }: RunRecord): Promise<Result<RunRecord['source'], ErrorEnvelope>> {
+    if (source === undefined) return err(noSource(id));
+    const loaded = await threads.load({ kind: 'file', file: source.entry }, input);
+    if ('status' in loaded) return err(planLost(source.entry, loaded.reason));
+    if (!loaded.ok) return loaded;
+    const current = await keepPlan(store, loaded.value.closure);
+    return current.ok && isSamePlan(source, current.value) ? ok(source) : current;
+  }
 
   const interventions = createInterventions({
     store,

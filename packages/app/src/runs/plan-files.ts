@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { nodeHasher } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { ImportClosure } from '@signalbox/plan';
-import type { Blobs, RunRecord, RunSource } from '@signalbox/runs';
+import { type Blobs, planSources, type RunRecord, type RunSource } from '@signalbox/runs';
 import { SCHEMA_VERSION } from '@signalbox/store';
 import type { PlanSource } from '../threads/thread-api.ts';
 
@@ -30,10 +30,10 @@ export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Re
   });
 }
 
-/** The files that a run kept. */
+/** The files that a run kept: those of the version of its plan that it goes on with. */
 export async function keptPlan(
   blobs: Pick<Blobs, 'get'>,
-  { id, source }: RunRecord,
+  { id, source }: Pick<RunRecord, 'id' | 'source'>,
 ): Promise<Result<PlanSource, ErrorEnvelope>> {
   if (source === undefined) return err(noSource(id));
   const files: { readonly path: string; readonly contents: Uint8Array }[] = [];
@@ -44,6 +44,22 @@ export async function keptPlan(
   }
   const entry = path.relative(source.root, source.entry).split(path.sep).join('/');
   return ok({ kind: 'kept', root: source.root, entry, files });
+}
+
+/** The files that a run kept of every version of its plan, from the first on. */
+export async function keptVersions(
+  blobs: Pick<Blobs, 'get'>,
+  record: RunRecord,
+): Promise<Result<readonly PlanSource[], ErrorEnvelope>> {
+  const sources = planSources(record);
+  if (sources.length === 0) return err(noSource(record.id));
+  const kept: PlanSource[] = [];
+  for (const source of sources) {
+    const found = await keptPlan(blobs, { id: record.id, source });
+    if (!found.ok) return found;
+    kept.push(found.value);
+  }
+  return ok(kept);
 }
 
 /**
@@ -108,10 +124,10 @@ function changedWhileRead(name: string): ErrorEnvelope {
   });
 }
 
-function noSource(run: RunId): ErrorEnvelope {
+export function noSource(run: RunId): ErrorEnvelope {
   return failure('run/plan-changed', {
     message: `Run ${run} kept no files of its plan.`,
-    suggestion: 'Go on with the files as they are now: --use-current.',
+    suggestion: 'Start the plan again.',
     details: { run },
   });
 }

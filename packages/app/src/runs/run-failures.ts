@@ -1,6 +1,6 @@
-import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
-import type { RunEnd } from '@signalbox/plan';
-import type { RunRecord } from '@signalbox/runs';
+import { type ErrorEnvelope, failure, type NodeStatus, type RunId } from '@signalbox/model';
+import type { RunEnd, SignalFault } from '@signalbox/plan';
+import type { RunRecord, TaskError } from '@signalbox/runs';
 
 /** Why nothing was done to a run. */
 
@@ -54,11 +54,54 @@ export function editRefused(run: RunId, key: string, why: string): ErrorEnvelope
   });
 }
 
-export function noEffect(run: RunId, what: string, node: string): ErrorEnvelope {
+export function noEffect(run: RunId, what: string, node: string, status?: NodeStatus): ErrorEnvelope {
+  const why = status === undefined ? '' : `: ${standings[status]}`;
   return failure('run/no-effect', {
-    message: `There is nothing to ${what} at node ${node} of run ${run} as it stands.`,
-    suggestion: `See "signalbox show ${run}" for how it stands.`,
-    details: { run, node },
+    message: `There is nothing to ${what} at node ${node} of run ${run}${why}.`,
+    suggestion: `See "signalbox show ${run}" for its nodes; "signalbox resume ${run}" takes the run up.`,
+    details: { run, node, ...(status !== undefined && { status }) },
+  });
+}
+
+const standings: Record<NodeStatus, string> = {
+  idle: 'its work has not begun',
+  scheduled: 'it waits for its next attempt',
+  running: 'it is running',
+  succeeded: 'it has succeeded',
+  failed: 'it has failed',
+  blocked: 'it is blocked',
+  canceled: 'it was canceled',
+  abandoned: 'it was given up',
+  skipped: 'its branch is not taken',
+};
+
+/** The plan would do nothing with the signal: it is not recorded. */
+export function signalRefused(run: RunId, name: string, fault: SignalFault): ErrorEnvelope {
+  if (fault.kind === 'invalid') {
+    const { plan, place, why } = fault;
+    return failure('run/signal-invalid', {
+      message: `The payload of signal '${name}' does not fit plan ${plan} of run ${run} at ${place}: ${why}`,
+      suggestion: 'Send a payload that the schema of the signal accepts.',
+      details: { run, signal: name, place },
+    });
+  }
+  const { plan, known } = fault;
+  return failure('run/signal-unknown', {
+    message: `Plan ${plan} of run ${run} has no signal '${name}'.`,
+    suggestion:
+      known.length === 0
+        ? 'Declare it in the signals of the plan, then resume the run with --use-current.'
+        : `Its signals are: ${known.join(', ')}.`,
+    details: { run, signal: name, known },
+  });
+}
+
+/** The run was taken up for it, and its plan threw before the next frame. */
+export function planFails(run: RunId, what: string, node: string, { code, message }: TaskError): ErrorEnvelope {
+  return failure('run/no-effect', {
+    message: `The ${what} of node ${node} is recorded, but run ${run} failed again: ${message}`,
+    suggestion: `Correct the plan's file, then "signalbox resume ${run} --use-current".`,
+    details: { run, node, cause: code },
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
-import type { CommandAnswer, PlanOutline, PlanPreview, Timers } from '@signalbox/plan';
+import type { CommandAnswer, PlanOutline, PlanPreview, SignalFault, Timers } from '@signalbox/plan';
 import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
@@ -23,6 +23,12 @@ export interface PlanThreads {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope> | ThreadLost>;
+  /** Why a run's plan does nothing with a signal. `source` is asked for where nobody drives the run. */
+  signalFault(
+    run: RunId,
+    signal: { readonly name: string; readonly payload: Json },
+    source: () => Promise<Result<PlanSource | undefined, ErrorEnvelope>>,
+  ): Promise<Result<SignalFault | undefined, ErrorEnvelope> | ThreadLost>;
   /** Makes the frames of a recorded run again. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope> | ThreadLost>;
   /** Checks the record of a run. */
@@ -153,6 +159,17 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),
     preview: (source, input) => once(seat => seat.thread.calls.call('preview', source, input)),
     stateFault: (source, key, value) => once(seat => seat.thread.calls.call('stateFault', source, key, value)),
+    async signalFault(run, { name, payload }, source) {
+      const seat = seatOf.get(run);
+      try {
+        if (seat !== undefined) return await seat.thread.calls.call('signalFault', run, undefined, name, payload);
+      } catch (error) {
+        if (!(error instanceof PortClosedError)) throw error;
+      }
+      const kept = await source();
+      if (!kept.ok) return kept;
+      return once(({ thread }) => thread.calls.call('signalFault', run, kept.value, name, payload));
+    },
     async command(run, command) {
       try {
         return await seatOf.get(run)?.thread.calls.call('command', run, command);

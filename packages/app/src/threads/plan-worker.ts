@@ -8,8 +8,10 @@ import {
   editFault,
   outlineOf,
   type PlanRun,
+  planFailure,
   previewPlan,
   runPlan,
+  signalFault,
   type TaskExecutor,
   type TaskRequest,
 } from '@signalbox/plan';
@@ -57,9 +59,13 @@ const calls: ThreadCalls = {
     const loaded = await plans.load(source);
     if (!loaded.ok) return loaded;
     const { plan, closure } = loaded.value;
-    const accepted = plan.input.safeParse(input);
     const facts = { name: plan.name, closure, workspace: plan.workspace === true };
-    return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues));
+    try {
+      const accepted = plan.input.safeParse(input);
+      return accepted.success ? ok(facts) : err(inputRefused(plan.name, accepted.error.issues));
+    } catch (error) {
+      return err(planFailure(error, 'plan/input-invalid'));
+    }
   },
   async describe(source) {
     const loaded = await plans.load(source);
@@ -75,6 +81,13 @@ const calls: ThreadCalls = {
   async stateFault(source, key, value) {
     const loaded = await plans.load(source);
     return loaded.ok ? ok(editFault(loaded.value.plan, key, value)) : loaded;
+  },
+  async signalFault(run, source, name, payload) {
+    await loading.get(run);
+    const live = lives.get(run);
+    if (live !== undefined || source === undefined) return ok(live?.signalFault(name, payload));
+    const loaded = await plans.load(source);
+    return loaded.ok ? ok(signalFault(loaded.value.plan, name, payload)) : loaded;
   },
   // What few threads do is loaded by those that do it.
   replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job),
@@ -147,7 +160,21 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
 }
 
 async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
-  const { run, source, owner, create, startedBy, changed, limit, trace, database, directory, refused, workspace } = job;
+  const {
+    run,
+    source,
+    kept,
+    owner,
+    create,
+    startedBy,
+    changed,
+    limit,
+    trace,
+    database,
+    directory,
+    refused,
+    workspace,
+  } = job;
   const loaded = await plans.load(source);
   if (!loaded.ok) return loaded;
   verdicts.set(run, limit);
@@ -155,6 +182,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     plan: loaded.value.plan,
     run,
     ...(create && { create }),
+    ...(kept && { source: kept }),
     ...(startedBy !== undefined && { startedBy }),
     owner,
     changed,

@@ -6,12 +6,22 @@ import type {
   PlanPreview,
   PlanRunOptions,
   RunEnd,
+  SignalFault,
   StateEdit,
   TaskOutcome,
   TaskRequest,
   TraceEntry,
 } from '@signalbox/plan';
-import type { Blobs, Commit, OwnerId, RetryPolicy, RunReader, RunWorkspace, StopVerdict } from '@signalbox/runs';
+import type {
+  Blobs,
+  Commit,
+  OwnerId,
+  RetryPolicy,
+  RunReader,
+  RunSource,
+  RunWorkspace,
+  StopVerdict,
+} from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 
@@ -29,6 +39,13 @@ export interface ThreadCalls {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope>>;
+  /** Why the plan of a run does nothing with a signal: the one that is driven here, or else the one that is given. */
+  signalFault(
+    run: RunId,
+    source: PlanSource | undefined,
+    name: string,
+    payload: Json,
+  ): Promise<Result<SignalFault | undefined, ErrorEnvelope>>;
   /** Makes the frames of a recorded run again. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
   /** Checks the record of a run. */
@@ -109,6 +126,8 @@ export interface PlanFacts {
 export interface DriveJob {
   readonly run: RunId;
   readonly source: PlanSource;
+  /** The same files as the run's record names them. */
+  readonly kept?: RunSource;
   readonly owner: OwnerId;
   readonly create?: PlanRunOptions['create'];
   readonly startedBy?: string;

@@ -7,6 +7,7 @@ import { causeWords } from '../story/cause-words.ts';
 import type { FrameView } from '../story/use-frame.ts';
 import { many } from '../story/words.ts';
 import { StateTab } from './state-tab.tsx';
+import { versionWords } from './version-words.ts';
 
 interface ThenTabProps {
   readonly run: RunId;
@@ -43,6 +44,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
         )}
         . {mounted.length > 0 && `${many(mounted.length, 'node')} came. `}
         {unmounted.length > 0 && `${many(unmounted.length, 'node')} left. `}
+        {versionWords(read.planVersion)}
         {!read.verifiable && 'It read something that was not recorded: it cannot be verified.'}
       </p>
       <Panel title="State against the frame before">

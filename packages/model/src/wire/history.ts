@@ -38,6 +38,8 @@ export const wireFrame = z.object({
   written: z.array(text).readonly(),
   digest,
   verifiable: z.boolean(),
+  /** The version of the plan that made it, from 1 on. */
+  planVersion: z.int().positive(),
 });
 export type WireFrame = z.infer<typeof wireFrame>;
 

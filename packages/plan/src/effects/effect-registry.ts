@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '@signalbox/model';
-import { asPlanError, EffectLoopError, PlanError } from '../plan-error.ts';
+import { asPlanError, EffectLoopError, PlanError, type SourcePosition } from '../plan-error.ts';
 
 /** An effect as a frame shows it, from an `Effect` node or from `ctx.effect`. */
 export interface EffectCall {
@@ -7,6 +7,7 @@ export interface EffectCall {
   readonly deps: readonly Json[];
   readonly run: () => unknown;
   readonly cleanup?: () => void;
+  readonly source?: SourcePosition | undefined;
 }
 
 /** What a run that was taken up knows of an effect. */
@@ -46,7 +47,12 @@ const HISTORY = 10;
 const LOOP_THRESHOLD = 3;
 
 export function createEffectRegistry(
-  options: { readonly strict?: boolean; readonly memory?: ReadonlyMap<string, EffectMemory> } = {},
+  options: {
+    readonly strict?: boolean;
+    readonly memory?: ReadonlyMap<string, EffectMemory>;
+    /** What an effect wrote since work ended or input arrived, for people. */
+    readonly wroteOf?: (id: string) => readonly string[];
+  } = {},
 ): EffectRegistry {
   const last = new Map<string, string>();
   for (const [id, memory] of options.memory ?? []) if (!memory.held) last.set(id, memory.deps);
@@ -95,7 +101,7 @@ export function createEffectRegistry(
         const cleaned = cleanUp(call.id);
         if (cleaned !== undefined) reports.push(cleaned);
         try {
-          checkLoop(call.id, deps);
+          checkLoop(call, deps);
           runOnce(call, transact);
           if (options.strict === true) {
             const between = cleanUp(call.id);
@@ -131,14 +137,17 @@ export function createEffectRegistry(
     close: () => [...cleanups.keys()].flatMap(id => cleanUp(id) ?? []),
   };
 
-  function checkLoop(id: string, deps: string): void {
+  function checkLoop({ id, source }: EffectCall, deps: string): void {
     const signature = `${id} ${deps}`;
     const count = history.filter(entry => entry === signature).length;
     history = [...history, signature].slice(-HISTORY);
     if (count < LOOP_THRESHOLD) return;
+    const wrote = options.wroteOf?.(id) ?? [];
+    const what = wrote.length === 0 ? 'it wrote nothing itself' : `it wrote ${wrote.join(', ')}`;
     throw new EffectLoopError(
       'plan/effect-loop',
-      `effect ${id} was triggered ${count + 1} times with the same dependencies ${deps}`,
+      `effect ${id} was triggered ${count + 1} times with the same dependencies ${deps}; ${what}`,
+      { source },
     );
   }
 }

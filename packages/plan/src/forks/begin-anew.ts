@@ -12,7 +12,12 @@ export function beginAnew(records: Map<string, NodeRecord>, tasks: readonly Task
     if (record.status !== 'scheduled' && record.status !== 'running' && record.status !== 'blocked') continue;
     const task = byNode.get(node);
     if (task !== undefined && (task.status !== 'pending' || record.status !== 'running')) continue;
-    const { reason: _, told: __, child: ___, ...rest } = record;
-    records.set(node, { ...rest, status: 'idle' });
+    records.set(node, begunAnew(record));
   }
+}
+
+/** The record of a node whose work begins from nothing. */
+export function begunAnew(record: NodeRecord): NodeRecord {
+  const { reason: _, told: __, child: ___, ...rest } = record;
+  return { ...rest, status: 'idle' };
 }

@@ -13,14 +13,19 @@ import {
 import {
   type EventDraft,
   INTERNAL_EVENT_VERSION,
+  type IntervalWrite,
   type NewRun,
   type NodeKey,
+  planSources,
   type RunReader,
   type RunRecord,
   type StreamChunk,
   type Task,
 } from '@signalbox/runs';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
+import { restedRecord } from '../frames/rest.ts';
+import { nodeRecord } from '../structure/node-record.ts';
+import { begunAnew } from './begin-anew.ts';
 
 export interface PlanFork {
   /** The id of the run to be. */
@@ -56,7 +61,10 @@ export async function forkPlan(
   const frame = await reader.frame(parentId, index);
   const committed = frame === undefined ? undefined : await frameEvent(reader, parent, index);
   if (frame === undefined || committed === undefined) return err(unknownFrame(parent, index));
-  const { name, tags, correlationId, source, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
+  const { planVersion = 1, ...shown } = frame;
+  // The plan that made the frame is the first of the fork.
+  const source = planSources(parent)[planVersion - 1];
+  const { name, tags, correlationId, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
   const input = fork.input === undefined ? parent.input : fork.input;
   const place = fork.place ?? {
     ...(workingDirectory === undefined ? {} : { workingDirectory }),
@@ -99,12 +107,14 @@ export async function forkPlan(
       digest: frame.digest,
     }),
   ];
+  const intervals = await restingRows(reader, parentId, index);
   const written = await commit.commit(
     {
       at,
       run: { kind: 'create', run: created },
       inherit: { run: parentId, frame: index },
-      frame: { ...frame, index: 0, trigger },
+      frame: { ...shown, index: 0, trigger },
+      ...(intervals.length === 0 ? {} : { intervals }),
       ...(fork.resumed === undefined ? {} : { tasks: [fork.resumed.task], stream: fork.resumed.stream }),
       events,
     },
@@ -113,6 +123,17 @@ export async function forkPlan(
   if (!written.ok) return err(written.error);
   const record = await reader.run(run);
   return record === undefined ? err(unknownRun(run)) : ok(record);
+}
+
+/** What ran in the parent's frame does not run in the fork, which waits for somebody to take it up. */
+async function restingRows(reader: RunReader, parent: RunId, frame: number): Promise<readonly IntervalWrite[]> {
+  const rows = await reader.at(parent, 'status', frame);
+  return [...rows].flatMap(([key, value]): readonly IntervalWrite[] => {
+    const record = nodeRecord.parse(value);
+    if (record.status !== 'running') return [];
+    const resting = record.signature === undefined ? restedRecord(record, 'paused') : begunAnew(record);
+    return [{ space: 'status', key, fromFrame: 1, change: { kind: 'set', value: resting as Json } }];
+  });
 }
 
 const PAGE = 64;

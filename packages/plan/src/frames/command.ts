@@ -21,7 +21,9 @@ export type OperatorCommand =
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
   | ({ readonly kind: 'edit' } & StateEdit)
-  | { readonly kind: 'wake' | 'due'; readonly node: string };
+  | { readonly kind: 'wake' | 'due'; readonly node: string }
+  /** A sub-plan goes on with the run that failed. */
+  | { readonly kind: 'revive'; readonly node: string };
 
 /** A change of durable state from outside; without a value the key is taken away. */
 export interface StateEdit {

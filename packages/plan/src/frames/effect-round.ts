@@ -5,6 +5,8 @@ import { asPlanError, type ErrorContext, type PlanError } from '../plan-error.ts
 import type { Renderer } from '../render/renderer.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
 import type { Activity } from '../structure/structure.ts';
+import { FILE_WRITE } from '../workspaces/file-book.ts';
+import { STATE, VOLATILE } from './plan-context.ts';
 import type { RunMemory } from './run-memory.ts';
 
 /** The effects phase of frames. */
@@ -33,7 +35,9 @@ export function createEffectRound(
   recorded?: (call: EffectCall) => EffectCall,
 ): EffectRound {
   const { ledger, records, digest } = memory;
-  const registry = createEffectRegistry({ memory: memory.effects, strict });
+  const written = new Map<string, Set<string>>();
+  const wroteOf = (id: string) => [...(written.get(id) ?? [])];
+  const registry = createEffectRegistry({ memory: memory.effects, strict, wroteOf });
   const nodes = new Set<string>();
 
   const tell = ({ id, what, deps, held, error }: EffectReport) => {
@@ -54,7 +58,7 @@ export function createEffectRound(
     },
     calls(activity, renderer) {
       const calls = [
-        ...activity.effects.map(({ id, data, code }) => ({ id, deps: data.deps, ...code })),
+        ...activity.effects.map(({ id, data, code, source }) => ({ id, deps: data.deps, source, ...code })),
         ...renderer.effects().map(call => ({ ...call, id: HOOK + call.id })),
       ];
       return recorded === undefined ? calls : calls.map(recorded);
@@ -71,7 +75,11 @@ export function createEffectRound(
         digest.set('status', id, undefined);
       }
       const ran = registry.run(calls, (id, code) => {
-        return queue.transact({ node: id, handler: 'effect', trigger: `effect.${id}` }, code).value;
+        const { value, keys } = queue.transact({ node: id, handler: 'effect', trigger: `effect.${id}` }, code);
+        const names = written.get(id) ?? new Set<string>();
+        for (const key of keys) names.add(writtenName(key));
+        written.set(id, names);
+        return value;
       });
       const reports = [...removed, ...ran];
       reports.forEach(tell);
@@ -80,7 +88,10 @@ export function createEffectRound(
         ? undefined
         : asPlanError(failed.error, 'plan/effect-failed', { ...moment(), node: failed.id });
     },
-    forgetHistory: () => registry.forgetHistory(),
+    forgetHistory() {
+      registry.forgetHistory();
+      written.clear();
+    },
     get any() {
       return registry.ids.size > 0;
     },
@@ -88,4 +99,11 @@ export function createEffectRound(
       registry.close();
     },
   };
+}
+
+/** What a key of the queue stands for, as its author wrote it. */
+function writtenName(key: string): string {
+  if (key.startsWith(STATE)) return `state '${key.slice(STATE.length)}'`;
+  if (key.startsWith(VOLATILE)) return `volatile state '${key.slice(VOLATILE.length)}'`;
+  return key.startsWith(FILE_WRITE) ? `file '${key.slice(FILE_WRITE.length)}'` : 'an artifact';
 }

@@ -5,6 +5,7 @@ import { harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Effect, Phase, Task, While } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
+import { replayRun } from '../replay/replay-run.ts';
 
 const state = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
 
@@ -127,7 +128,54 @@ describe('effects of a run', () => {
     const end = await world.end(
       world.start(plan, { storm: { perSecond: 1000, perMinute: 1000, perRun: 1000, repeats: 1000 } }),
     );
-    expect(end).toMatchObject({ status: 'failed', error: { code: 'plan/effect-loop' } });
+    expect(end).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'plan/effect-loop',
+        message: expect.stringMatching(
+          /effect e was triggered 4 times with the same dependencies \[0\]; it wrote state 'n'/,
+        ),
+      },
+    });
+  });
+
+  it('[P184] that failed run again when the run is taken up, and those that ran do not', async () => {
+    const world = harness();
+    const ran: string[] = [];
+    const plan = (hasBug: boolean) =>
+      definePlan({
+        name: 'again',
+        state,
+        render: ctx => {
+          ctx.effect('hook', [], () => void ran.push('hook'));
+          return el(
+            Fragment,
+            {},
+            el(Effect, { id: 'good', run: () => void ran.push('good') }),
+            el(Effect, {
+              id: 'bad',
+              run: () => {
+                ran.push('bad');
+                if (hasBug) throw new Error('no');
+                ctx.state.set('n', 1);
+              },
+            }),
+          );
+        },
+      });
+    expect(await world.end(world.start(plan(true)))).toMatchObject({ status: 'failed' });
+    expect(await world.end(world.resume(plan(true)))).toMatchObject({ status: 'failed' });
+    const once = ['good', 'bad', 'hook'];
+    expect(ran).toEqual([...once, 'bad']);
+    expect(await world.end(world.resume(plan(false)))).toMatchObject({
+      status: 'completed',
+      output: { n: 1, log: [] },
+    });
+    expect(await world.end(world.resume(plan(false)))).toMatchObject({ status: 'completed' });
+    expect(ran).toEqual([...once, 'bad', 'bad']);
+    const replayed = await replayRun({ plan: plan(true), run: world.run, reader: world.runs });
+    expect(replayed).toMatchObject({ verified: replayed.frames });
+    expect(ran).toHaveLength(5);
   });
 
   it('[P38] run twice in strict mode', async () => {

@@ -7,6 +7,7 @@ import type {
   OwnerId,
   RetryPolicy,
   RunReader,
+  RunSource,
   StopVerdict,
   TaskError,
 } from '@signalbox/runs';
@@ -20,6 +21,7 @@ import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
 import type { CommandAnswer, StateEdit } from './command.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { TraceEntry } from './frame-trace.ts';
+import type { SignalFault } from './signal-round.ts';
 import type { StormLimits } from './storm-guard.ts';
 import type { TaskExecutor } from './task-executor.ts';
 
@@ -28,6 +30,11 @@ export interface PlanRunOptions {
   readonly run: RunId;
   /** A run that is not there yet: its first commit creates it. Without this, the run is taken up as it is. */
   readonly create?: Omit<NewRun, 'driver' | 'status' | 'phase'>;
+  /**
+   * The files of the plan. Where the record of a run that is taken up has others, the run goes on with another version of its
+   * plan; so do its children (R38).
+   */
+  readonly source?: RunSource;
   /** Who started it, as its first event says it. */
   readonly startedBy?: string;
   readonly owner: OwnerId;
@@ -77,7 +84,7 @@ export interface PlanRunOptions {
 export interface RecordedCode {
   /** Is given the way to write what code wrote that no transaction surrounded. */
   attach(push: ActionQueue['push']): void;
-  /** Everything that was taken in is flushed, and the frame is about to be rendered. */
+  /** Everything that was taken in is flushed, and the frame is about to be rendered. Throws where the render threw. */
   beforeRender(): void;
   /** The effect, doing what is recorded of it. */
   effect(call: EffectCall): EffectCall;
@@ -121,6 +128,8 @@ export interface PlanRun {
   input(): Promise<CommandAnswer>;
   /** Others changed these tables: queries that wait for them run again. */
   invalidate(tables: readonly QueryTable[]): Promise<CommandAnswer>;
+  /** Why the plan would do nothing with a signal. */
+  signalFault(name: string, payload: Json): SignalFault | undefined;
   /** The tree of the last frame, with statuses. */
   tree(): TreeNode | undefined;
 }

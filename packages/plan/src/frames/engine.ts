@@ -1,3 +1,4 @@
+import { planVersionOf } from '@signalbox/runs';
 import { createArtifactBook } from '../artifacts/artifact-book.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
@@ -25,7 +26,8 @@ import { createOperator } from './operator.ts';
 import { createPlanContext } from './plan-context.ts';
 import { createPlanQueries } from './plan-queries.ts';
 import { createReadBook, LOOP } from './read-book.ts';
-import { createRunCommit } from './run-commit.ts';
+import { putRestRows } from './rest.ts';
+import { createRunCommit, newSourceOf } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
 import type { RunMemory } from './run-memory.ts';
 import { failedWith, outcomeOf } from './run-outcome.ts';
@@ -145,9 +147,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     options,
     memory,
     inputs,
-    writes => {
+    (writes, isEndDue) => {
       queries.committed(writes);
-      commands.committed();
+      // Whoever asked for something is told when it is known what became of the run.
+      if (!isEndDue) commands.committed();
     },
     () => [...files.takeBlobs(), ...artifacts.takeBlobs()],
   );
@@ -186,9 +189,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   let isSuspended = false;
   let cancelIdle: (() => void) | undefined;
 
+  const planVersion = laterVersionOf(memory.record, options.source);
   if (memory.record !== undefined) {
     const frame = memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 };
-    ledger.event('run.resumed', { ...frame, changed: options.changed ?? [] });
+    ledger.event('run.resumed', { ...frame, changed: options.changed ?? [], ...planVersion });
     desk.recover();
     operator.takeUp();
   }
@@ -261,19 +265,17 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     frameTime = clock.now();
     random = frameRandom(seed, index);
     trace.note(() => ({ triggers }));
-    options.recorded?.beforeRender();
     files.refresh();
 
     enter('render', index);
     let settled: Settled;
-    let calls: readonly EffectCall[];
     try {
-      settled = settle(renderer, structure, records, iterations);
-      calls = effects.calls(settled.activity, renderer);
+      options.recorded?.beforeRender();
+      settled = settle(renderer, structure, records, iterations, keeper.tree, shown => effects.calls(shown, renderer));
     } catch (error) {
       return finish(failedWith(asPlanError(error, 'plan/render-failed', moment())));
     }
-    const { activity } = settled;
+    const { activity, calls } = settled;
     trace.note(() => ({ reads: [...renderer.reads], nodes: countNodes(settled.tree) }));
 
     enter('reconcile', index);
@@ -297,8 +299,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const digest = memory.digest.value;
     const productive = isProductive || index === 0 || triggers.includes('resume');
     const evidence = storm.check({ productive, signature: digest, at: frameTime });
-    if (evidence !== undefined) await subPlans.end('suspend', evidence.summary);
-    const end: RunEnd | undefined = evidence === undefined ? earlyEnd(settled, calls) : { status: 'stalled', evidence };
+    const end = evidence === undefined ? earlyEnd(settled, calls) : undefined;
 
     enter('commit', index);
     const written = ledger.writtenState();
@@ -313,6 +314,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
         written,
         digest,
         verifiable: !files.takeUnrecorded() && reads.isRecorded,
+        ...planVersion,
       },
       end,
     );
@@ -320,6 +322,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       trace.end();
       return lost ?? end;
     }
+    if (evidence !== undefined) return finish({ status: 'stalled', evidence });
 
     enter('execute');
     desk.begin();
@@ -376,9 +379,11 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     }
   }
 
-  /** Ends the run with what is left to commit, and rests its children. */
-  async function finish(end: RunEnd): Promise<RunEnd> {
+  /** Ends the run with what is left to commit, and rests its work and its children. */
+  async function finish(end: Ended): Promise<RunEnd> {
     await subPlans.end('suspend', 'the run above it ended');
+    desk.release();
+    putRestRows(memory, structure, end.status);
     trace.end();
     return book.finish(end);
   }
@@ -390,7 +395,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     desk.terminate();
     // Children that waited have no engine; they are being stopped now.
     await subPlans.end('terminate', reason);
-    putStatusRows(memory, structure, Math.max(0, memory.nextFrame - 1));
+    putRestRows(memory, structure, 'stopped');
     return book.finish({ status: 'stopped', reason });
   }
 
@@ -399,11 +404,13 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     if (goesOn || queue.size > 0 || effects.any || effects.isDue(calls)) return undefined;
     // A query sees what this frame commits only in the next one.
     if (reads.waitsForTables) return undefined;
+    // A frame shows what it was rendered with: statuses of a run at rest come after it.
+    if (memory.running.size > 0) return undefined;
     const end = outcome(activity, activity.ready.length);
     return end !== undefined && book.canEnd(end) ? end : undefined;
   }
 
-  function outcome(activity: Activity, ready: number): RunEnd | undefined {
+  function outcome(activity: Activity, ready: number): Ended | undefined {
     return inbox.length > 0 || inputs.isDue ? undefined : outcomeOf(activity, ready, memory, structure, desk, operator);
   }
 
@@ -428,6 +435,19 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       await ending;
     },
   };
+}
+
+type Ended = Exclude<RunEnd, { readonly status: 'lost' }>;
+
+/** The version of its plan that a run goes on with, if that is not the first. */
+function laterVersionOf(
+  record: RunMemory['record'],
+  source: PlanRunOptions['source'],
+): { readonly planVersion?: number } {
+  if (record === undefined) return {};
+  const isNew = record.source !== undefined && newSourceOf(record, source) !== undefined;
+  const planVersion = planVersionOf(record) + (isNew ? 1 : 0);
+  return planVersion === 1 ? {} : { planVersion };
 }
 
 /** What a plan gets as input; plain data cannot be changed. */

@@ -1,6 +1,6 @@
 import type { Json, NodeStatus } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
-import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
+import { isLoopKind, isRunnableKind, type NodeKind } from '../nodes/node-kind.ts';
 import type { Reconciled } from '../render/reconcile.ts';
 import type { NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
@@ -81,7 +81,28 @@ function skip({ records }: RunMemory, id: string, onSkipped: (node: string) => v
   else records.set(id, { ...gone, status: 'skipped' });
 }
 
+/**
+ * Puts the rows of nodes whose records are not as they were committed into the ledger, where no tree says more of them: the
+ * first render of a process threw.
+ */
+export function putRecordRows(memory: RunMemory, frame: number): void {
+  const { ledger, records, formerNodes } = memory;
+  for (const [id, record] of records) {
+    const kind = formerNodes.get(id);
+    if (kind === undefined || !isRunnableKind(kind as NodeKind) || record.gone === true) continue;
+    const before = ledger.current('status', id) as { readonly status?: NodeStatus } | undefined;
+    if (isSame(before as Json | undefined, record)) continue;
+    putStatus(memory, id, record);
+    const from = before?.status ?? 'idle';
+    if (from === record.status) continue;
+    const reason = record.status === 'blocked' && record.reason !== undefined ? { blockReason: record.reason } : {};
+    ledger.event('node.status', { node: id as NodeKey, frame, from, to: record.status, ...reason });
+  }
+}
+
 export function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined): void {
+  if (record?.status === 'running') memory.running.add(id);
+  else memory.running.delete(id);
   memory.ledger.put('status', id, record as Json | undefined);
   memory.digest.set('status', id, record as Json | undefined);
 }

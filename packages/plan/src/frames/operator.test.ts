@@ -7,7 +7,7 @@ import { type Harness, harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
-import { stopUndriven } from './stop-undriven.ts';
+import { stopUndriven } from './end-undriven.ts';
 import type { TaskExecutor } from './task-executor.ts';
 
 const never = () => new Promise(() => {});

@@ -1,6 +1,6 @@
-import { checkStop, NO_USAGE, type NodeKey, type RetryPolicy } from '@signalbox/runs';
+import { checkStop, NO_USAGE, type NodeKey, type RetryPolicy, subPlanRunId } from '@signalbox/runs';
 import { editState } from '../forks/state-edit.ts';
-import { loopReset } from '../structure/node-record.ts';
+import { loopReset, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
 import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions } from './engine-options.ts';
@@ -16,7 +16,7 @@ export interface Operator {
   endGrace(): void;
   /** The run has had its time. */
   endTime(): void;
-  /** A run that is taken up asks again what waits for a person, and does what its stop canceled. */
+  /** A run that is taken up asks again what waits for a person, does what its stop canceled, and goes on with sub-plans that broke. */
   takeUp(): void;
   /** Whether the node was woken while its work went on, which then could not see why. Asked once. */
   takeWoken(node: string): boolean;
@@ -94,6 +94,21 @@ export function createOperator(parts: OperatorParts): Operator {
     return true;
   }
 
+  /** A sub-plan goes on with the child run that it had. */
+  function revive(node: string): boolean {
+    const record = records.get(node);
+    if (record === undefined || record.gone === true) return false;
+    const { reason: _, ...rest } = record;
+    records.set(node, { ...rest, child: record.child ?? record.restart ?? 0, status: 'idle' });
+    structure.touch(node);
+    return true;
+  }
+
+  /** Whether its child run failed in its plan. */
+  function isBroken(node: string, { iteration, child, restart }: NodeRecord): boolean {
+    return memory.broken.has(subPlanRunId(run, node, iteration, child ?? restart ?? 0));
+  }
+
   /** The loop may run as often as its maximum says once more, counted from the body that goes on. */
   function resetLoop(node: string): boolean {
     const record = records.get(node);
@@ -107,7 +122,7 @@ export function createOperator(parts: OperatorParts): Operator {
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
-  function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' }>): boolean {
+  function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' }>): boolean {
     switch (command.kind) {
       case 'pause': {
         if (isPausing) return false;
@@ -144,6 +159,7 @@ export function createOperator(parts: OperatorParts): Operator {
     obey(command) {
       if ('node' in command && !isKnown(command.node)) return 'unknown_node';
       if (command.kind === 'edit') return editState(options.plan, memory, command);
+      if (command.kind === 'revive') return revive(command.node) ? 'done' : 'no_effect';
       if (!('by' in command)) {
         return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
       }
@@ -165,8 +181,9 @@ export function createOperator(parts: OperatorParts): Operator {
       for (const [node, record] of records) {
         if (record.gone === true) continue;
         if (record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
-        if (record.status !== 'canceled' || !wasStopped) continue;
         const isSubPlan = memory.formerNodes.get(node) === 'subplan';
+        if (isSubPlan && record.status === 'failed' && isBroken(node, record)) revive(node);
+        if (record.status !== 'canceled' || !wasStopped) continue;
         const child = isSubPlan ? { child: record.child ?? record.restart ?? 0 } : {};
         records.set(node, { ...record, ...child, status: 'idle' });
       }

@@ -1,4 +1,4 @@
-import type { Json, Timestamp } from '@signalbox/model';
+import { type Json, type Timestamp, tryCanonicalJson } from '@signalbox/model';
 import type * as z from 'zod';
 import type { ArtifactAccess } from '../artifacts/artifact-access.ts';
 import type { PlanContext, QueryAccess, WriteOptions } from '../context.ts';
@@ -104,6 +104,12 @@ export function createPlanContext(parts: ContextParts): PlanContext<unknown, Rec
     now: () => parts.now(),
     random: () => parts.random(),
     effect(id, deps, run) {
+      const given = Array.isArray(deps) ? tryCanonicalJson(deps) : undefined;
+      if (given?.ok !== true || typeof run !== 'function') {
+        throw new PlanError('plan/effect-failed', `ctx.effect('${id}') takes a list of plain data and a function`, {
+          context: parts.moment(),
+        });
+      }
       if (askForEffect({ id, deps, run })) return;
       throw new PlanError('plan/effect-failed', `ctx.effect('${id}') can only be called during a render`, {
         context: parts.moment(),
@@ -116,9 +122,19 @@ export function createPlanContext(parts: ContextParts): PlanContext<unknown, Rec
 export function stateFault(plan: AnyPlan, key: string, value: Json): string | undefined {
   const schema = plan.state.shape[key] as z.ZodType | undefined;
   if (schema === undefined) return `the state of plan ${plan.name} has no key '${key}'`;
-  const fits = schema.safeParse(value);
+  const fits = parsedBy(schema, value);
+  if (typeof fits === 'string') return `'${key}' cannot be checked, its schema in plan ${plan.name} throws: ${fits}`;
   if (fits.success) return undefined;
   const [issue] = fits.error.issues;
   const place = [key, ...(issue?.path.map(String) ?? [])].join('.');
   return `'${place}' does not fit the state of plan ${plan.name}: ${issue?.message}`;
+}
+
+/** What an author's schema makes of a value, or what it threw: refinements are code. */
+function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> | string {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

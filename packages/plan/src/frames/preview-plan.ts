@@ -96,7 +96,7 @@ export function previewPlan(
       }) as never,
       iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
     });
-    const { tree, activity } = settle(renderer, structure, records, iterations);
+    const { tree, activity } = settle(renderer, structure, records, iterations, undefined, () => []);
     const effects = [...activity.effects.map(({ id }) => id), ...renderer.effects().map(({ id }) => id)];
     renderer.close();
     const shown = treeToJson(tree, id => {

@@ -1,5 +1,15 @@
 import { type EventId, RUN_EVENT_VERSION, type RunPhase, timestampOf } from '@signalbox/model';
-import { type Frame, mayRunFollow, type RunChange, type RunWrite, type WriteSet } from '@signalbox/runs';
+import {
+  type Frame,
+  hasRunEnded,
+  isSamePlan,
+  mayRunFollow,
+  type RunChange,
+  type RunRecord,
+  type RunSource,
+  type RunWrite,
+  type WriteSet,
+} from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunInputs } from './run-inputs.ts';
@@ -17,16 +27,25 @@ export interface RunCommit {
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
-/** `onCommitted` is told what became durable; `takeBlobs` gives what must be before. */
+/** The files that a run goes on with, where they are others than those it went on with before. */
+export function newSourceOf(record: RunRecord | undefined, source: RunSource | undefined): RunSource | undefined {
+  return record === undefined || source === undefined || isSamePlan(record.source, source) ? undefined : source;
+}
+
+/**
+ * `onCommitted` is told what became durable, and whether the end of the run follows at once; `takeBlobs` gives what must be
+ * durable before.
+ */
 export function createRunCommit(
   options: PlanRunOptions,
   memory: RunMemory,
   inputs: RunInputs,
-  onCommitted: (writes: WriteSet) => void,
+  onCommitted: (writes: WriteSet, isEndDue: boolean) => void,
   takeBlobs: () => readonly Uint8Array[],
 ): RunCommit {
   const { run, clock, ids, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined;
+  let newSource = newSourceOf(memory.record, options.source);
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;
@@ -52,12 +71,20 @@ export function createRunCommit(
     const nextPhase = end?.status === 'completed' ? 'DONE' : phase;
     const claim = claimOf();
     const inputSeq = inputs.toKeep(end !== undefined);
-    if (to === status && nextPhase === shownPhase && claim === undefined && inputSeq === undefined) return undefined;
-    const why: Pick<RunChange, 'stopReason' | 'error'> = {
+    const source = newSource === undefined ? {} : { source: newSource };
+    const isNothing = claim === undefined && inputSeq === undefined && newSource === undefined;
+    if (to === status && nextPhase === shownPhase && isNothing) return undefined;
+    newSource = undefined;
+    const why = {
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
     };
-    if (to !== status) ledger.event('run.status', { from: status, to, ...(why as { readonly stopReason?: string }) });
+    // Why it ended before is over when it goes on.
+    const over: Pick<RunChange, 'stopReason' | 'error'> = {
+      ...(status === 'stopped' && to !== 'stopped' ? { stopReason: null } : {}),
+      ...(status === 'failed' && to !== 'failed' ? { error: null } : {}),
+    };
+    if (to !== status) ledger.event('run.status', { from: status, to, ...why });
     if (nextPhase !== shownPhase) ledger.contractEvent({ ...contractEnvelope(), type: 'run.phase', phase: nextPhase });
     if (end?.status === 'stalled') {
       ledger.contractEvent({ ...contractEnvelope(), type: 'run.stalled', evidence: end.evidence });
@@ -66,7 +93,10 @@ export function createRunCommit(
     shownPhase = nextPhase;
     const output = end?.status === 'completed' ? { output: end.output } : {};
     const kept = inputSeq === undefined ? {} : { inputSeq };
-    return { kind: 'change', change: { status: to, phase: nextPhase, ...why, ...output, ...claim, ...kept } };
+    return {
+      kind: 'change',
+      change: { status: to, phase: nextPhase, ...over, ...why, ...output, ...claim, ...kept, ...source },
+    };
   }
 
   /** Taking a run over is part of the first commit, so nobody owns a run that he did nothing to. */
@@ -79,10 +109,14 @@ export function createRunCommit(
   }
 
   function canEnd(end: RunEnd): boolean {
-    return version > 0 && end.status !== 'lost' && mayRunFollow(status, end.status);
+    return version > 0 && end.status !== 'lost' && !hasRunEnded(status) && mayRunFollow(status, end.status);
   }
 
-  async function commit(frame: Frame | undefined, end: RunEnd | undefined): Promise<RunEnd | undefined> {
+  async function commit(
+    frame: Frame | undefined,
+    end: RunEnd | undefined,
+    isEndDue = false,
+  ): Promise<RunEnd | undefined> {
     const write = runWriteOf(end);
     if (frame !== undefined) {
       const { index, trigger, mounted, unmounted, digest } = frame;
@@ -92,6 +126,7 @@ export function createRunCommit(
         mounted: mounted.length,
         unmounted: unmounted.length,
         digest,
+        ...(frame.planVersion === undefined ? {} : { planVersion: frame.planVersion }),
       });
     }
     const writes = ledger.writes(frame, memory.nextFrame, write);
@@ -105,7 +140,7 @@ export function createRunCommit(
     epoch = committed.value.epoch;
     inputs.committed(committed.value.nextSeq, writes.events?.length ?? 0);
     if (frame !== undefined) memory.nextFrame += 1;
-    onCommitted(writes);
+    onCommitted(writes, isEndDue);
     return undefined;
   }
 
@@ -116,7 +151,7 @@ export function createRunCommit(
       phase = next;
     },
     async finish(end) {
-      const lost = canEnd(end) ? undefined : await commit(undefined, undefined);
+      const lost = canEnd(end) ? undefined : await commit(undefined, undefined, true);
       return lost ?? (await commit(undefined, end)) ?? end;
     },
   };

@@ -24,10 +24,13 @@ export interface RunMemory {
   readonly volatile: Readable;
   /** Records of nodes, also of those that left the plan. */
   readonly records: Map<string, NodeRecord>;
+  /** Nodes whose status says that they run. */
+  readonly running: Set<string>;
   /** Tasks that have not come to their end. */
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
   readonly digest: FrameDigest;
+  /** Effects that ran. One that failed counts as if it had not: it runs again. */
   readonly effects: ReadonlyMap<string, EffectMemory>;
   /** Nodes of the last frame that an earlier process committed, with their kinds. */
   readonly formerNodes: ReadonlyMap<string, string>;
@@ -38,6 +41,8 @@ export interface RunMemory {
   readonly artifacts: ReadonlySet<ArtifactId>;
   /** Runs of sub-plans that have not come to their end. */
   readonly children: readonly RunRecord[];
+  /** Runs of sub-plans that failed in their plan, not in their work: they can go on. */
+  readonly broken: ReadonlySet<RunId>;
   /** The last three, oldest first. */
   lastChanges: readonly StateChange[];
   nextFrame: number;
@@ -104,21 +109,44 @@ export async function loadMemory(
     state: createReadable('', state),
     volatile: createReadable('vol:', new Map()),
     records,
+    running: new Set([...(known.get('status') ?? [])].flatMap(([id, row]) => (isRunning(row) ? [id] : []))),
     tasks: new Map(tasks.map(task => [task.id, task])),
     ledger,
     digest,
-    effects: new Map([...records].flatMap(([id, { effect }]) => (effect === undefined ? [] : [[id, effect] as const]))),
+    effects: new Map(
+      [...records].flatMap(([id, { effect, status }]) =>
+        effect === undefined || status === 'failed' ? [] : [[id, effect] as const],
+      ),
+    ),
     formerNodes: new Map(
       [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
     ),
     formerReads: new Set(known.get('read')?.keys()),
     artifacts: record === undefined ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
+    broken: record?.status === 'failed' ? await brokenOf(reader, children) : new Set(),
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
     nextFrame: frames,
     record,
   };
+}
+
+async function brokenOf(reader: RunReader, children: readonly RunRecord[]): Promise<ReadonlySet<RunId>> {
+  const broken = new Set<RunId>();
+  for (const { id, origin, status, error } of children) {
+    if (origin?.kind !== 'sub-plan' || status !== 'failed') continue;
+    const isBroken =
+      error?.code === 'plan/task-failed'
+        ? (await brokenOf(reader, await reader.children(id))).size > 0
+        : error?.code.startsWith('plan/') === true && error.code !== 'plan/input-invalid';
+    if (isBroken) broken.add(id);
+  }
+  return broken;
+}
+
+function isRunning(row: Json): boolean {
+  return (row as { readonly status?: string }).status === 'running';
 }
 
 export async function artifactsOf(reader: RunReader, run: RunId): Promise<ReadonlySet<ArtifactId>> {

@@ -14,7 +14,7 @@ export function outcomeOf(
   structure: Structure,
   desk: TaskDesk,
   { stopping, isPausing }: Operator,
-): RunEnd | undefined {
+): Exclude<RunEnd, { readonly status: 'lost' }> | undefined {
   // The time of a next attempt is kept with its task: nobody who pauses a run waits for it.
   if ((isPausing ? desk.working : desk.busy) > 0) return undefined;
   if (stopping !== undefined) return { status: 'stopped', reason: stopping.reason };
@@ -27,7 +27,7 @@ export function outcomeOf(
   return activity.failed > 0 ? { status: 'failed', error: nodeFailure(memory, structure) } : undefined;
 }
 
-export function failedWith(error: PlanError): RunEnd {
+export function failedWith(error: PlanError): Extract<RunEnd, { readonly status: 'failed' }> {
   const { code, message } = planFailure(error);
   return { status: 'failed', error: { class: 'terminal', code, message } };
 }

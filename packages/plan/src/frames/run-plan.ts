@@ -1,10 +1,14 @@
 import { failure } from '@signalbox/model';
+import { hasRunEnded } from '@signalbox/runs';
 import type { TreeNode } from '../nodes/tree-json.ts';
+import { asPlanError, planFailure } from '../plan-error.ts';
 import { type Command, createCommandBox } from './command.ts';
+import { endUndriven } from './end-undriven.ts';
 import { createEngine } from './engine.ts';
 import type { DrivenRun, PlanRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
 import { loadMemory } from './run-memory.ts';
+import { signalFault } from './signal-round.ts';
 
 /**
  * Runs a plan until it ends, waits for a person, is paused or stalls: from its first frame, or from where the reader has
@@ -60,10 +64,21 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
       await engine.close();
     }
   };
-  const finished = drive().finally(() => {
-    scheduler.close();
-    commands.close();
-  });
+  /** Whatever the author's code made the engine throw: what was not committed did not happen. */
+  const failWith = async (thrown: unknown): Promise<RunEnd> => {
+    const { code, message } = planFailure(asPlanError(thrown, 'plan/render-failed', { run: options.run }));
+    const failed = { status: 'failed', error: { class: 'terminal', code, message } } as const;
+    const record = await options.reader.run(options.run);
+    if (record === undefined || hasRunEnded(record.status)) return failed;
+    const ended = await endUndriven(options, record, failed, { action: 'terminate', by: 'signalbox' });
+    return ended.ok ? failed : { status: 'lost', error: ended.error };
+  };
+  const finished = drive()
+    .catch(failWith)
+    .finally(() => {
+      scheduler.close();
+      commands.close();
+    });
 
   return {
     finished,
@@ -82,6 +97,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
       isAbandoned = true;
       becomeDue();
     },
+    signalFault: (name, payload) => signalFault(options.plan, name, payload),
     tree: () => shown(),
   };
 }

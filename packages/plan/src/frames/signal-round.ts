@@ -1,6 +1,7 @@
+import { err, ok, type Result } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
-import type { AnyPlan } from '../plan-definition.ts';
+import type { AnyPlan, PlanSignal } from '../plan-definition.ts';
 import { asPlanError, PlanError } from '../plan-error.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
 import type { Signal } from './run-inputs.ts';
@@ -14,6 +15,19 @@ export interface SignalRound {
   take(signals: readonly Signal[]): void;
   /** After the flush: which handlers ran, and which came to nothing. */
   settle(failed: ReadonlyMap<number, PlanError>): void;
+}
+
+/** Why a plan does not take a signal. */
+export type SignalFault =
+  | { readonly kind: 'unknown'; readonly plan: string; readonly known: readonly string[] }
+  | { readonly kind: 'invalid'; readonly plan: string; readonly place: string; readonly why: string };
+
+/** Why a plan would do nothing with a signal, or undefined where it has a handler that takes the payload. */
+export function signalFault(plan: AnyPlan, name: string, payload: unknown): SignalFault | undefined {
+  const signals = plan.signals ?? {};
+  if (!Object.hasOwn(signals, name)) return { kind: 'unknown', plan: plan.name, known: Object.keys(signals) };
+  const parsed = parsedPayload(signals[name]?.schema, payload);
+  return parsed.ok ? undefined : { kind: 'invalid', plan: plan.name, ...parsed.error };
 }
 
 interface Ran {
@@ -59,11 +73,26 @@ export function createSignalRound(plan: AnyPlan, memory: RunMemory, queue: Actio
   };
 }
 
-function fitting(name: string, schema: NonNullable<AnyPlan['signals']>[string]['schema'], payload: unknown): unknown {
-  if (schema === undefined) return payload;
-  const parsed = schema.safeParse(payload);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = ['payload', ...(issue?.path.map(String) ?? [])].join('.');
-  throw new PlanError('plan/handler-failed', `signal '${name}' does not fit its schema at ${place}: ${issue?.message}`);
+function fitting(name: string, schema: PlanSignal['schema'], payload: unknown): unknown {
+  const parsed = parsedPayload(schema, payload);
+  if (parsed.ok) return parsed.value;
+  const { place, why } = parsed.error;
+  throw new PlanError('plan/handler-failed', `signal '${name}' does not fit its schema at ${place}: ${why}`);
+}
+
+function parsedPayload(
+  schema: PlanSignal['schema'],
+  payload: unknown,
+): Result<unknown, { readonly place: string; readonly why: string }> {
+  if (schema === undefined) return ok(payload);
+  try {
+    const parsed = schema.safeParse(payload);
+    if (parsed.success) return ok(parsed.data);
+    const [issue] = parsed.error.issues;
+    const place = ['payload', ...(issue?.path.map(String) ?? [])].join('.');
+    return err({ place, why: issue?.message ?? 'it does not fit' });
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    return err({ place: 'payload', why: `its schema threw: ${what}` });
+  }
 }

@@ -1,9 +1,9 @@
 import type { RunId } from '@signalbox/model';
 import { type NewRun, type NodeKey, type RunRecord, subPlanRunId, type TaskError } from '@signalbox/runs';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
+import { stopUndriven } from './end-undriven.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
-import { stopUndriven } from './stop-undriven.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
 /** How deep runs nest. A plan that runs itself would otherwise never end. */
@@ -36,7 +36,7 @@ export interface SubPlans {
 export interface ChildPlace {
   /** Which child of the node this is. */
   readonly child: number;
-  /** The child was stopped with its parent, which was taken up again. */
+  /** The child was stopped with its parent, or failed in its plan, and the parent was taken up again. */
   readonly isRevived: boolean;
 }
 
@@ -72,7 +72,8 @@ export function createSubPlans(
 
   function newChild(node: SubPlanNode, request: TaskRequest): NonNullable<PlanRunOptions['create']> {
     const parent: Inherited | undefined = memory.record ?? options.create;
-    const { correlationId, workingDirectory, source } = parent ?? {};
+    const { correlationId, workingDirectory } = parent ?? {};
+    const source = options.source ?? parent?.source;
     const { maxRetriesPerTask } = memory.limits;
     const { plan } = node.code;
     return {
@@ -157,8 +158,10 @@ export function createSubPlans(
 /** A child that came to its end while nobody looked. What failed is not begun again: its own tasks were tried again. */
 function endedBefore(id: RunId, known: RunRecord | undefined, isRevived: boolean): TaskOutcome | undefined {
   switch (known?.status) {
-    case 'failed':
-      return failed('sub_plan_failed', `Run ${id} failed: ${known.error?.message ?? 'for an unknown reason'}`);
+    case 'failed': {
+      const why = known.error?.message ?? 'for an unknown reason';
+      return isRevived ? undefined : failed('sub_plan_failed', `Run ${id} failed: ${why}`);
+    }
     case 'stopped':
       return isRevived ? undefined : failed('sub_plan_stopped', `Run ${id} was stopped: ${known.stopReason ?? ''}`);
     case 'stalled':

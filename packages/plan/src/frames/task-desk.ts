@@ -6,8 +6,10 @@ import {
   failTask,
   finishTask,
   type NodeKey,
+  type OrphanAction,
   type OrphanPolicy,
   recoverOrphan,
+  releaseTask,
   retryWaitMs,
   startTask,
   type Task,
@@ -20,10 +22,11 @@ import type { RunnableNode } from '../nodes/plan-node.ts';
 import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { TaskTools } from '../workspaces/task-tools.ts';
+import { canceledAtOnce } from './end-undriven.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 import { putStatus } from './frame-rows.ts';
+import { leftRecord } from './rest.ts';
 import type { RunMemory } from './run-memory.ts';
-import { canceledAtOnce } from './stop-undriven.ts';
 import type { SubPlans } from './sub-plans.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 import { doWork, runTask } from './task-work.ts';
@@ -56,6 +59,8 @@ export interface TaskDesk {
   cancel(id: TaskId): void;
   /** Ends every task as canceled, without waiting for its work. */
   terminate(): void;
+  /** The run comes to rest: work that is under way is let go of, to begin again when the run is taken up. */
+  release(): void;
   /** Work of a process that is gone: it starts again, or is given up. */
   recover(): void;
   taskOf(node: string): Task | undefined;
@@ -120,6 +125,20 @@ export function createTaskDesk(
     keep(cancelTask(task, ledger.stamp()));
     ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
     return undefined;
+  };
+
+  /** Nobody works on the task any more. */
+  const leave = (task: Task, action: OrphanAction) => {
+    keep({ ...action.task, effects: task.effects });
+    const record = records.get(task.node);
+    if (action.kind === 'cancel') {
+      ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
+      if (record !== undefined && record.gone === undefined) records.set(task.node, { ...record, status: 'canceled' });
+    } else {
+      ledger.event('task.orphaned', { ...fieldsOf(task), action: action.kind });
+      if (record !== undefined) records.set(task.node, leftRecord(record, action.kind));
+    }
+    structure.touch(task.node);
   };
 
   const wantedChildren = () => {
@@ -265,30 +284,21 @@ export function createTaskDesk(
       }
       this.abandon();
     },
+    release() {
+      const unbegun = new Set(opened.map(({ task }) => task.id));
+      for (const task of [...tasks.values()]) {
+        if (task.status === 'pending') continue;
+        // What was never begun has no effects.
+        const known: Task = unbegun.has(task.id) ? { ...task, effects: 'none' } : task;
+        leave(task, releaseTask(known, ledger.stamp()));
+      }
+      this.abandon();
+    },
     recover() {
       for (const task of [...tasks.values()]) {
-        if (task.status === 'pending') {
-          if (task.nextRetryAt !== undefined) waitFor(task);
-          continue;
-        }
-        const action = recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, ledger.stamp());
-        keep(action.task);
-        const record = records.get(task.node);
-        if (action.kind === 'cancel') {
-          ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
-          if (record !== undefined && record.gone === undefined)
-            records.set(task.node, { ...record, status: 'canceled' });
-          continue;
-        }
-        ledger.event('task.orphaned', { ...fieldsOf(task), action: action.kind });
-        if (record === undefined) continue;
-        const status = { retry: 'idle', abandon: 'abandoned', ask: 'blocked' } as const;
-        const { reason: _, ...rest } = record;
-        records.set(task.node, {
-          ...rest,
-          status: status[action.kind],
-          ...(action.kind === 'ask' ? { reason: 'outcome_unknown' } : {}),
-        });
+        if (task.status !== 'pending') {
+          leave(task, recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, ledger.stamp()));
+        } else if (task.nextRetryAt !== undefined) waitFor(task);
       }
       subPlans.sweep(wantedChildren());
     },

@@ -32,7 +32,7 @@ export async function doWork(
   try {
     const started = { ...request, signal };
     const work = execute(started);
-    if (timeoutMs === undefined) return checked(node, await work);
+    if (timeoutMs === undefined) return await checked(node, await work);
     // Work that does not listen to its signal does not hold the run up when its time is over.
     const overtime = new Promise<never>((_, reject) => {
       cancelTimer = timers.after(timeoutMs, () => {
@@ -42,7 +42,7 @@ export async function doWork(
         control.abort(reason);
       });
     });
-    return checked(node, await Promise.race([work, overtime]));
+    return await checked(node, await Promise.race([work, overtime]));
   } catch (error) {
     const why = taskErrorOf(error, task, timedOut);
     // A child run that had no time left is stopped, not begun again.

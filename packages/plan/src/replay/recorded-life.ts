@@ -38,6 +38,8 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
   const signals: string[] = [];
   const ended = new Set<TaskId>();
   const retried = new Set<string>();
+  /** Nodes whose work was cut off. */
+  const left = new Set<string>();
   let started = 0;
   const end = (task: TaskId, outcome: TaskOutcome) => {
     ended.add(task);
@@ -69,6 +71,9 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
         }
         if (!ended.has(event.task)) end(event.task, recordedOutcome(event, await reader.task(run, event.task)));
         break;
+      case 'task.orphaned':
+        left.add(event.node);
+        break;
       case 'task.retry':
         if (!ended.has(event.task)) end(event.task, recordedOutcome(event, await reader.task(run, event.task)));
         break;
@@ -81,7 +86,12 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
     }
   }
   for (const event of events) {
-    if (event.type === 'node.status' && event.to === 'blocked' && event.blockReason !== undefined) {
+    if (
+      event.type === 'node.status' &&
+      event.to === 'blocked' &&
+      event.blockReason !== undefined &&
+      !left.has(event.node)
+    ) {
       const task = work.taskOf(event.node);
       if (task !== undefined && !ended.has(task)) end(task, { kind: 'blocked', reason: event.blockReason });
     }
@@ -103,6 +113,8 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
       if (row !== undefined && row.reason === undefined) commands.unshift({ kind: 'due', node });
     }
     if (event.type !== 'task.started') continue;
+    // A child run that had failed in its plan went on.
+    if (status === 'failed' && !retried.has(node)) commands.push({ kind: 'revive', node });
     started += 1;
     const { task } = event;
     // It was woken while it was being asked, and asked once more.
@@ -160,10 +172,14 @@ export type LifeEnd =
   | 'terminated'
   /** Nobody drove the run when it was stopped. */
   | 'stopped'
+  /** Nobody drove the run when it was ended otherwise, or paused: work that was under way was let go of. */
+  | 'left'
   /** Its next render threw. */
   | 'failed';
 
 export function lifeEndOf(events: readonly AnyEvent[], nextFrame: number): LifeEnd {
+  const leftAt = events.findIndex(isLeft);
+  if (leftAt >= 0) return events.slice(0, leftAt).some(isOwn) ? 'rested' : 'left';
   const isStop = events.some(event => event.type === 'run.status' && event.to === 'stopped');
   const statuses = events.filter(event => event.type === 'node.status');
   const ends = events.some(event => event.type === 'task.ended' || event.type === 'task.retry');
@@ -172,8 +188,16 @@ export function lifeEndOf(events: readonly AnyEvent[], nextFrame: number): LifeE
     const isUndriven = statuses.some(event => event.frame === nextFrame) || (!isTerminate && statuses.length === 0);
     return isUndriven ? 'stopped' : 'terminated';
   }
-  if (ends) return 'failed';
+  if (ends || events.some(event => event.type === 'run.status' && event.to === 'failed')) return 'failed';
   return events.some(isOwn) ? 'rested' : 'gone';
+}
+
+/** The status that a run was given which nobody drove: what was let go of is told after it, or who ended it before. */
+function isLeft(event: AnyEvent, index: number, events: readonly AnyEvent[]): boolean {
+  if (event.type !== 'run.status' || (event.to !== 'failed' && event.to !== 'paused')) return false;
+  const before = events[index - 1];
+  if (event.to === 'failed' && before?.type === 'operator.acted' && before.action === 'terminate') return true;
+  return events.slice(index + 1).some(({ type }) => type === 'task.orphaned' || type === 'node.status');
 }
 
 /** What only a process that drives a run writes. */

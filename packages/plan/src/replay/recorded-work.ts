@@ -14,10 +14,10 @@ export interface RecordedWork {
   taskOf(node: string): TaskId | undefined;
   end(task: TaskId, outcome: TaskOutcome): void;
   progress(task: TaskId, progress: TaskProgress): void;
-  /** The process that did it is gone. */
-  forget(): void;
-  /** Plans of the sub-plans that were begun, by node and iteration. */
-  readonly subPlans: ReadonlyMap<string, AnyPlan>;
+  /** The process that did it is gone; another goes on with a version of the plan. */
+  forget(version: number): void;
+  /** The plan of a sub-plan as a version of the plan above it had it, or else as it was begun last. */
+  subPlan(place: string, version: number | undefined): AnyPlan | undefined;
 }
 
 interface Going {
@@ -27,13 +27,16 @@ interface Going {
 
 export function createRecordedWork(): RecordedWork {
   const going = new Map<TaskId, Going>();
-  const subPlans = new Map<string, AnyPlan>();
+  const subPlans = new Map<string, Map<number, AnyPlan>>();
+  let current = 1;
   return {
     executor: {
       execute(request) {
         const { node, task, totalIteration } = request;
         if (node.kind === 'subplan') {
-          subPlans.set(subPlanPlace(node.id, totalIteration), (node as SubPlanNode).code.plan);
+          const place = subPlanPlace(node.id, totalIteration);
+          const versions = subPlans.get(place) ?? new Map<number, AnyPlan>();
+          subPlans.set(place, versions.set(current, (node as SubPlanNode).code.plan));
         }
         return new Promise(end => going.set(task, { request, end }));
       },
@@ -45,8 +48,14 @@ export function createRecordedWork(): RecordedWork {
       going.delete(task);
     },
     progress: (task, progress) => going.get(task)?.request.progress(progress),
-    forget: () => going.clear(),
-    subPlans,
+    forget(version) {
+      going.clear();
+      current = version;
+    },
+    subPlan(place, version) {
+      const versions = subPlans.get(place);
+      return versions?.get(version ?? 0) ?? [...(versions?.values() ?? [])].at(-1);
+    },
   };
 }
 

@@ -1,14 +1,23 @@
 import { createIdSource, type Digest, type Json, type Rng, type RunId } from '@signalbox/model';
-import type { AnyEvent, Blobs, IntervalSpace, RunReader, RunRecord, Task } from '@signalbox/runs';
+import {
+  type AnyEvent,
+  type Blobs,
+  type IntervalSpace,
+  isSamePlan,
+  planSources,
+  type RunReader,
+  type RunRecord,
+  type Task,
+} from '@signalbox/runs';
 import { queryTables } from '../context.ts';
 import { editUndriven } from '../forks/edit-undriven.ts';
 import { type Command, type CommandBox, createCommandBox } from '../frames/command.ts';
+import { endUndriven, stopUndriven } from '../frames/end-undriven.ts';
 import { createEngine, type Engine } from '../frames/engine.ts';
 import type { PlanRunOptions, RecordedCode, RunEnd } from '../frames/engine-options.ts';
 import { createFrameDigest } from '../frames/frame-digest.ts';
 import type { TriggerKind } from '../frames/frame-scheduler.ts';
 import { digested, loadMemory, type RunMemory } from '../frames/run-memory.ts';
-import { stopUndriven } from '../frames/stop-undriven.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { type RecordedFrame, recordedFrames } from './recorded-frames.ts';
 import { editOf, inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
@@ -38,7 +47,8 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   const play = async (next: RecordedFrame | undefined): Promise<boolean> => {
     if (played === undefined) return true;
     const { frame, told } = played;
-    const found = frame.digest === told.digest ? await player.play(played, next) : notAsTold(frame, told.digest);
+    const isAsTold = frame.digest === told.digest && frame.planVersion === told.planVersion;
+    const found = isAsTold ? await player.play(played, next) : notAsTold(frame, told.digest);
     if (!frame.verifiable) unverified.push(frame.index);
     else if (found === undefined) verified += 1;
     else difference = found;
@@ -60,8 +70,11 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   return difference === undefined ? ended : { ...ended, difference };
 }
 
+/** The plan of each version that a run went on with. */
+export type PlanOfVersion = (version: number) => AnyPlan;
+
 export interface ReplayOptions {
-  readonly plan: AnyPlan;
+  readonly plan: AnyPlan | PlanOfVersion;
   readonly run: RunId;
   /** Where the record is. */
   readonly reader: RunReader;
@@ -80,17 +93,18 @@ export interface ReplayReport {
   readonly unverified: readonly number[];
   readonly difference?: ReplayDifference;
   /** Runs of the sub-plans that were begun, with the plans to replay them by. */
-  readonly children: readonly { readonly run: RunId; readonly plan: AnyPlan }[];
+  readonly children: readonly { readonly run: RunId; readonly plan: PlanOfVersion }[];
 }
 
 function notAsTold({ index, digest }: RecordedFrame['frame'], told: Digest): ReplayDifference {
-  const what = 'the row of the frame has another hash than the event log says: the record was changed';
+  const what = 'the row of the frame has another hash or plan version than the event log says: the record was changed';
   return { frame: index, kind: 'record', what, recorded: told, replayed: digest, rows: [] };
 }
 
 /** Makes the frames of a recorded run again, one after the other. */
-async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunRecord) {
+async function createPlayer({ plan: given, reader, blobs }: ReplayOptions, record: RunRecord) {
   const { id: run } = record;
+  const planOf: PlanOfVersion = typeof given === 'function' ? given : () => given;
   const store = createReplayStore(run);
   const work = createRecordedWork();
   const reads = recordedReads(reader, run, blobs);
@@ -100,6 +114,10 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
   let effects: { readonly ran: ReadonlyMap<string, EffectRun>; readonly writes: RecordedWrites } | undefined;
   let push: Parameters<RecordedCode['attach']>[0] = () => {};
   let taken = 0;
+  /** The next render threw when the run was recorded. */
+  let rendersThrow = false;
+  /** The engine failed the run in its last step. */
+  let isOver = false;
   /** What the events say that the run became last. */
   let status: RunRecord['status'] | undefined;
   let memory: RunMemory;
@@ -112,6 +130,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       push = given;
     },
     beforeRender() {
+      if (rendersThrow) throw new Error('as recorded');
       const volatile = reads.volatile();
       if (volatile.size > 0) memory.volatile.write(volatile);
     },
@@ -128,8 +147,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     return ran?.held === true ? nothing : undefined;
   };
 
-  const options: PlanRunOptions = {
-    plan,
+  const options = {
     run,
     owner: 'replay' as PlanRunOptions['owner'],
     commit: store.commit,
@@ -146,10 +164,12 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     blobs: { put: async () => ({ ok: true, value: [] }) },
     mayStart: () =>
       inputs?.started === 0 ? { kind: 'stop', reason: record.stopReason ?? 'as recorded' } : { kind: 'go' },
-  } as PlanRunOptions;
+  } as Omit<PlanRunOptions, 'plan'>;
 
-  async function begin(): Promise<void> {
-    work.forget();
+  async function begin(version: number): Promise<void> {
+    const plan = planOf(version);
+    work.forget(version);
+    isOver = false;
     memory = await loadMemory(plan, run, store.reader, clock, options.ids, record.limits);
     const box = createCommandBox();
     commands = box;
@@ -159,7 +179,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       if (trigger === 'task_finished') taken += 1;
     };
     const created = memory.record === undefined ? { create: record } : {};
-    engine = createEngine({ ...options, ...created }, memory, {
+    engine = createEngine({ ...options, plan, ...created }, memory, {
       request,
       commands: silent,
       depth: 0,
@@ -200,26 +220,34 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
   };
 
   /** Another process took the run up: what the one before it left without a frame, and then the new one. */
-  async function changeHands(events: readonly AnyEvent[]): Promise<void> {
+  async function changeHands(events: readonly AnyEvent[], next: readonly AnyEvent[]): Promise<void> {
     const nextFrame = memory.nextFrame;
     noteStatus(events);
     const end = lifeEndOf(events, nextFrame);
     const rest: Command = { kind: 'suspend' };
-    if (end === 'terminated' || end === 'failed') {
-      inputs = await feed(events, nextFrame);
+    const isEndOfOwn = (event: AnyEvent) => event.type === 'run.status' && event.to === 'failed';
+    const own = end === 'failed' && !isOver ? events.slice(0, events.findLastIndex(isEndOfOwn) + 1) : [];
+    if (isOver && end !== 'stopped' && end !== 'left') {
+      // What it did last was part of its last step.
+    } else if (end === 'terminated' || end === 'failed') {
+      inputs = await feed(end === 'failed' ? own : events, nextFrame);
       if (end === 'terminated') void commands.ask({ kind: 'grace-over' });
+      else rendersThrow = true;
       await engine.step(['task_finished']);
-    } else if (end !== 'gone') {
+      rendersThrow = false;
+    } else if (end !== 'gone' && end !== 'left') {
       void commands.ask(rest);
       await engine.step(['stop_requested']);
     }
     if (end === 'stopped') await stopUndriven(options, run, record.stopReason ?? 'as recorded');
-    for (const event of events) {
+    const known = end === 'left' ? await store.reader.run(run) : undefined;
+    if (known !== undefined) await endUndriven(options, known, { status: 'paused' });
+    for (const event of events.slice(own.length)) {
       if (event.type === 'state.edited') await editUndriven(options, run, await editOf({ run, reader }, event, events));
     }
     await engine.close();
     if (status !== undefined) store.become(status);
-    await begin();
+    await begin(versionOf(next));
   }
 
   /** The first frame of a fork is a frame of its parent: its rows are all there is of it. */
@@ -238,11 +266,11 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     );
     store.inherit({ ...begun, status: 'paused', nextSeq: 0, inputSeq: 0 }, values, waiting.map(asBegun));
     await engine.close();
-    await begin();
+    await begin(1);
     return undefined;
   }
 
-  await begin();
+  await begin(1);
   return {
     async play(
       { frame, lives }: RecordedFrame,
@@ -250,7 +278,7 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
     ): Promise<ReplayDifference | undefined> {
       if (lives[0]?.some(event => event.type === 'run.forked')) return inherit(frame);
       for (const event of lives.flat()) if (event.type === 'signal.received') signals.push(event);
-      for (const ended of lives.slice(0, -1)) await changeHands(ended);
+      for (const [at, ended] of lives.slice(0, -1).entries()) await changeHands(ended, lives[at + 1] ?? []);
       const events = lives.at(-1) ?? [];
       noteStatus(events);
       now = Date.parse(frame.at);
@@ -261,16 +289,27 @@ async function createPlayer({ plan, reader, blobs }: ReplayOptions, record: RunR
       const triggers = triggersOf(frame.trigger.detail);
       if (triggers.includes('stop_requested')) void commands.ask({ kind: 'time-over' });
       const end = await engine.step(triggers);
+      isOver = end?.status === 'failed';
       const made = store.lastFrame;
       if (made?.index !== frame.index) return noFrame(frame, end);
       return made.digest === frame.digest ? undefined : differenceOf(reader, run, frame, store, made.digest);
     },
     async children() {
       const found = await reader.children(run);
-      return found.flatMap(({ id, origin }) => {
+      const own = planSources(record);
+      return found.flatMap(child => {
+        const { origin } = child;
         if (origin?.kind !== 'sub-plan') return [];
-        const of = work.subPlans.get(subPlanPlace(origin.node, origin.iteration));
-        return of === undefined ? [] : [{ run: id, plan: of }];
+        const place = subPlanPlace(origin.node, origin.iteration);
+        const last = work.subPlan(place, undefined);
+        if (last === undefined) return [];
+        // A version of the child is of the files that a version of this run is of.
+        const sources = planSources(child);
+        const plan: PlanOfVersion = version => {
+          const at = own.findIndex(source => isSamePlan(source, sources[version - 1]));
+          return work.subPlan(place, at < 0 ? undefined : at + 1) ?? last;
+        };
+        return [{ run: child.id, plan }];
       });
     },
     close: () => engine.close(),
@@ -317,6 +356,12 @@ function triggersOf(detail: string | undefined): readonly TriggerKind[] {
 function asBegun(task: Task): Task {
   const { leaseOwner: _, result: __, startedAt: ___, endedAt: ____, handledFrame: _____, ...rest } = task;
   return { ...rest, status: 'pending', retryCount: 0 };
+}
+
+/** The version of the plan that a process went on with. */
+function versionOf(events: readonly AnyEvent[]): number {
+  const [first] = events;
+  return first?.type === 'run.resumed' ? (first.planVersion ?? 1) : 1;
 }
 
 /** Only ids and waits come of it, and neither is part of a frame. */

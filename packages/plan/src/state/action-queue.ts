@@ -5,12 +5,19 @@ import type { Action, QueuedAction } from './action.ts';
 export interface ActionQueue {
   push(action: Action, trigger?: string): void;
   /** Runs code of a node; what it queues counts only if it returns. Transactions do not nest. */
-  transact<T>(origin: TransactionOrigin, code: () => T): { readonly value: T; readonly transaction: number };
+  transact<T>(origin: TransactionOrigin, code: () => T): Transacted<T>;
   /** Empties the queue. */
   take(): readonly QueuedAction[];
   readonly size: number;
   /** Of the transaction that is open. */
   readonly origin: TransactionOrigin | undefined;
+}
+
+export interface Transacted<T> {
+  readonly value: T;
+  readonly transaction: number;
+  /** Keys of what it queued. */
+  readonly keys: readonly string[];
 }
 
 export interface TransactionOrigin {
@@ -61,7 +68,7 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
       try {
         const value = code();
         queued.push(...open.actions);
-        return { value, transaction };
+        return { value, transaction, keys: open.actions.map(({ key }) => key) };
       } finally {
         open = undefined;
       }

@@ -27,7 +27,8 @@ import { countOf, type NodeRecord } from './node-record.ts';
  * 4. What succeeded does not run again, unless its signature or the iteration around it changed.
  */
 export interface Structure {
-  setTree(tree: PlanNode): void;
+  /** Without a tree there is nothing to know. */
+  setTree(tree: PlanNode | undefined): void;
   /** The record of a node changed. */
   touch(id: string): void;
   activity(): Activity;
@@ -103,6 +104,12 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
     setTree(tree) {
       if (root?.node === tree) return;
       const before = root;
+      if (tree === undefined) {
+        root = undefined;
+        cells.clear();
+        touched.clear();
+        return;
+      }
       root = cellOf(tree, before, { parent: undefined, skipped: false, scope: undefined, ordered: 'phases' }, source);
       if (before !== undefined) removeReplaced(before, root, remove);
       index(root);

@@ -22,6 +22,8 @@ const of = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Typ
   z.strictObject({ ...envelope, type: z.literal(type), ...fields });
 
 const frameIndex = z.int().nonnegative();
+/** Of the plan; absent where it is the first. */
+const laterVersion = z.int().min(2);
 const taskFields = { task: taskId, node: nodeKey, iteration: z.int().nonnegative(), attempt: z.int().positive() };
 const handlerFields = { node: nodeKey, handler: text.min(1), frame: frameIndex, task: taskId.optional() };
 const callFields = { call: text.min(1), tool: text, node: nodeKey, task: taskId };
@@ -40,7 +42,11 @@ export const internalEvent = z.discriminatedUnion('type', [
     by: text.optional(),
   }),
   of('run.claimed', { epoch: z.int().nonnegative(), owner: ownerId }),
-  of('run.resumed', { frame: frameIndex.optional(), changed: z.array(text).readonly() }),
+  of('run.resumed', {
+    frame: frameIndex.optional(),
+    changed: z.array(text).readonly(),
+    planVersion: laterVersion.optional(),
+  }),
   of('run.status', {
     from: runStatus,
     to: runStatus,
@@ -53,6 +59,7 @@ export const internalEvent = z.discriminatedUnion('type', [
     mounted: z.int().nonnegative(),
     unmounted: z.int().nonnegative(),
     digest,
+    planVersion: laterVersion.optional(),
   }),
   of('node.status', {
     node: nodeKey,

@@ -27,5 +27,7 @@ export const frame = z.strictObject({
   /** Of the plan, the statuses and the state together: what a verifying replay must reproduce. */
   digest,
   verifiable: z.boolean(),
+  /** The version of the plan that made it; absent where that is the first (R38). */
+  planVersion: z.int().min(2).optional(),
 });
 export type Frame = z.infer<typeof frame>;

@@ -27,6 +27,9 @@ export function changeRun(before: RunRecord, change: RunChange, at: Timestamp): 
   if (inputSeq < before.inputSeq) return err(`inputs before event ${before.inputSeq} were taken in already`);
 
   const changed: RunRecord = { ...before, ...withoutNulls(change), status, epoch, inputSeq };
+  if (change.source !== undefined && before.source !== undefined) {
+    changed.earlierPlans = [...(before.earlierPlans ?? []), before.source];
+  }
   for (const [key, value] of Object.entries(change)) {
     if (value === null && (key === 'stopReason' || key === 'error' || key === 'owner')) delete changed[key];
   }

@@ -74,6 +74,7 @@ export const runChange = z.strictObject({
   globalMode: globalMode.optional(),
   name: newRun.shape.name.optional(),
   tags: newRun.shape.tags.optional(),
+  /** Another version of its plan: those before it stay known (R38). */
   source: runSource.optional(),
   limits: stopConditions.optional(),
   stopReason: text.min(1).nullable().optional(),
@@ -89,6 +90,8 @@ export type RunChange = z.infer<typeof runChange>;
 /** A run as it is stored. */
 export const runRecord = newRun.extend({
   id: runId,
+  /** The files of earlier versions of its plan, from version 1 on; `source` is the last. Absent where there is one version. */
+  earlierPlans: z.array(runSource).readonly().optional(),
   status: runStatus,
   stopReason: text.min(1).optional(),
   error: taskError.optional(),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { at, freshId, owner, task as taskOf } from '../../test/builders.ts';
 import { classifyFailure } from './error-class.ts';
 import { recoverOrphan } from './orphan-policy.ts';
+import { releaseTask } from './release-task.ts';
 import { decideRetry, HELD_BACK, MAX_BACKOFF_MS, retryWaitMs } from './retry.ts';
 import type { Task } from './task.ts';
 import type { TaskError } from './task-error.ts';
@@ -134,6 +135,25 @@ describe('the class of a failure', () => {
   it('[L7] is what our own envelopes say', () => {
     expect(classifyFailure({ retry: { kind: 'not_retryable' }, status: 503 }, 'none')).toBe('terminal');
     expect(classifyFailure({ retry: { kind: 'retryable_after_ms', afterMs: 5 } }, 'none')).toBe('retryable');
+  });
+});
+
+describe('a task whose run ends', () => {
+  const under = task({ status: 'running', leaseOwner: owner('me'), startedAt: at(1), retryCount: 2 });
+
+  it('[L70] is pending again, and no retry is counted', () => {
+    expect(releaseTask(under, at(9))).toEqual({ kind: 'retry', task: task({ startedAt: at(1), retryCount: 2 }) });
+  });
+
+  it('[L70] is canceled if it was being canceled, and a question where it has effects outside', () => {
+    expect(releaseTask({ ...under, status: 'canceling' }, at(9))).toEqual({
+      kind: 'cancel',
+      task: task({ status: 'canceled', startedAt: at(1), endedAt: at(9), retryCount: 2 }),
+    });
+    expect(releaseTask({ ...under, effects: 'external' }, at(9))).toMatchObject({
+      kind: 'ask',
+      task: { status: 'orphaned', lastError: { class: 'unknown', code: 'run-ended' } },
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { nodeStatus } from '@signalbox/model';
 import { type Change, changeBetween, type Transition } from '@signalbox/runs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { at, frame, gone, interval, key, set, startRun } from '../builders.ts';
+import { at, frame, gone, hashOf, interval, key, newRun, set, startRun } from '../builders.ts';
 
 import type { RunStore } from './run-store.ts';
 
@@ -94,6 +94,27 @@ export function describeFrames(name: string, open: () => RunStore): void {
       );
       expect(await store.valueAt(writer.run, 'state', 'a', 1)).toEqual({ log: ['line'] });
       expect(await store.valueAt(writer.run, 'state', 'a', 2)).toBe(undefined);
+    });
+
+    it('[L71] are of the newest version of the plan, and every version stays known', async () => {
+      const store = open();
+      const files = (name: string) => ({
+        ...{ root: '/plans', entry: '/plans/plan.tsx', engine: 'test', packages: [] },
+        files: [{ path: 'plan.tsx', digest: hashOf(name) }],
+      });
+      const writer = await startRun(store, newRun({ source: files('first') }));
+      await writer.write({ at: at(), frame: frame(0) });
+      const change = { status: 'running', source: files('second') } as const;
+      await writer.write({ at: at(), run: { kind: 'change', change }, frame: { ...frame(1), planVersion: 2 } });
+      expect(await store.run(writer.run)).toMatchObject({ source: files('second'), earlierPlans: [files('first')] });
+      expect((await store.frames(writer.run, 0, 9)).map(({ planVersion }) => planVersion)).toEqual([undefined, 2]);
+      for (const planVersion of [{}, { planVersion: 3 }]) {
+        expect(await writer.refused({ at: at(), frame: { ...frame(2), ...planVersion } })).toMatchObject({
+          code: 'run/writes-refused',
+          message: expect.stringContaining('plan version'),
+        });
+      }
+      await writer.write({ at: at(), frame: { ...frame(2), planVersion: 2 } });
     });
 
     it('[L19] show the same after any history of values, whole or patched', async () => {

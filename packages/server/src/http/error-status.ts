@@ -21,6 +21,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'run/frame-unknown': 404,
   'run/node-unknown': 404,
   'run/task-unknown': 404,
+  'run/signal-unknown': 404,
+  'run/signal-invalid': 422,
   'session/unknown': 404,
   'workflow/unknown': 404,
   'decision/unknown': 404,

@@ -108,6 +108,7 @@ export function frameDetail(
     vol_diff: parts.volatileChanges,
     digest: frame.digest,
     verifiable: frame.verifiable,
+    plan_version: frame.planVersion ?? 1,
     events: parts.events,
   };
 }

@@ -60,7 +60,10 @@ export function historyRoutes(reader: RunReader, guided?: GuidedRuns): Hono {
     read(context, pageQuery, async ({ id }, { from = 0, limit = DEFAULT_LIMIT }): Promise<FrameList> => {
       const frames = await reader.frames(id, from, limit);
       // Frames that were collected leave gaps.
-      return { frames, next: (frames.at(-1)?.index ?? from - 1) + 1 };
+      return {
+        frames: frames.map(frame => ({ ...frame, planVersion: frame.planVersion ?? 1 })),
+        next: (frames.at(-1)?.index ?? from - 1) + 1,
+      };
     }),
   );
 

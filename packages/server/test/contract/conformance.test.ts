@@ -6,6 +6,7 @@ import {
   decisionList,
   errorEnvelope,
   eventList,
+  frameList,
   type Json,
   nodeId,
   type RunEventType,
@@ -82,6 +83,8 @@ const heardIn: {
 };
 
 let stage: Stage;
+/** What was answered to signals that the plan does not take. */
+let unheard: readonly unknown[] = [];
 const runs = { plan: '' as RunId, turns: '' as RunId, storm: '' as RunId, guided: '' as RunId };
 const clients: Record<string, LiveClient> = {};
 let asked: WireDecision;
@@ -137,7 +140,12 @@ beforeAll(async () => {
   runs.plan = started.id;
   clients.plan = await watch(runs.plan);
   asked = await until(() => waiting(runs.plan));
-  await stage.ask('POST', `/api/runs/${runs.plan}/signals`, { name: 'hello', payload: { n: 1 } });
+  const signals = `/api/runs/${runs.plan}/signals`;
+  unheard = [
+    await refused('POST', signals, { name: 'nobody' }),
+    await refused('POST', signals, { name: 'hello', payload: { n: 'one' } }),
+  ];
+  await stage.ask('POST', signals, { name: 'hello', payload: { n: 1 } });
   const { proposalHash } = asked.decision;
   const place = `/api/approvals/${asked.approvalId}/resolve`;
   resolved = await read(wireDecision, 'POST', place, { status: 'approved', proposalHash });
@@ -397,6 +405,18 @@ const wordsOf = (events: readonly SaidEvent[]) =>
   events.flatMap(event => (event.type === 'message.assistant.delta' ? [event.delta] : [])).join('');
 
 describe('the contract', () => {
+  it('[V152] refuses signals that the plan does not take', () => {
+    expect(unheard).toEqual([
+      [404, 'run/signal-unknown'],
+      [422, 'run/signal-invalid'],
+    ]);
+  });
+
+  it('[V151] names the plan version of every frame', async () => {
+    const { frames } = await read(frameList, 'GET', `/api/runs/${runs.plan}/frames`);
+    expect(new Set(frames.map(({ planVersion }) => planVersion))).toEqual(new Set([1]));
+  });
+
   it('[V131] has no endpoint and no event that is not checked here', () => {
     expect(Object.keys(endpoints).toSorted()).toEqual([...ENDPOINTS].toSorted());
     expect(Object.keys(heardIn).toSorted()).toEqual([...EVENTS].toSorted());

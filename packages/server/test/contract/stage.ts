@@ -86,7 +86,10 @@ export async function openStage(): Promise<Stage> {
     tools,
     agentPlan: file(
       'agent.tsx',
-      planText(agent, 'z.object({ said: z.any() })').replace("name: 'test',", "name: 'test', workspace: true,"),
+      planText(agent, 'z.object({ said: z.any() })').replace(
+        "name: 'test',",
+        "name: 'test', workspace: true, signals: { hello: { schema: z.object({ n: z.number() }), handle: () => {} } },",
+      ),
     ),
     directory,
     turnsPlan: file('turns.tsx', planText(TURNS)),

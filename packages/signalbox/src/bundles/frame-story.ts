@@ -16,17 +16,22 @@ export async function printFrames(
     if (frames.length === 0) return;
     for (const frame of frames) {
       const changes = await written(frame.index);
-      terminal.print(json ? JSON.stringify({ ...frame, changes }) : describeFrame(frame, changes));
+      terminal.print(
+        json
+          ? JSON.stringify({ ...frame, planVersion: frame.planVersion ?? 1, changes })
+          : describeFrame(frame, changes),
+      );
     }
     from = (frames.at(-1)?.index ?? from) + 1;
   }
 }
 
 function describeFrame(frame: Frame, changes: readonly TransitionView[]): string {
-  const { index, at, trigger, mounted, unmounted, digest, verifiable } = frame;
+  const { index, at, trigger, mounted, unmounted, digest, verifiable, planVersion } = frame;
+  const by = planVersion === undefined ? '' : `  plan version ${planVersion}`;
   const why = trigger.detail === undefined ? trigger.kind : `${trigger.kind} (${trigger.detail})`;
   return [
-    `${String(index).padStart(5)}  ${at}  ${shown(why)}  ${digest.slice(7, 19)}${verifiable ? '' : '  cannot be verified'}`,
+    `${String(index).padStart(5)}  ${at}  ${shown(why)}  ${digest.slice(7, 19)}${by}${verifiable ? '' : '  cannot be verified'}`,
     ...mounted.map(node => `       + ${shown(node)}`),
     ...unmounted.map(node => `       - ${shown(node)}`),
     ...changes.map(({ key, old, new: now, trigger: by }) => {

@@ -87,9 +87,9 @@ const details = z.looseObject({});
 
 function detailsOf(record: RunRecord): Partial<RunRecord> {
   const { driver, tags, origin, source, workingDirectory, workspace, mode, globalMode, input, limits, seed } = record;
-  const { owner, stopReason, error, output, kept, collected } = record;
+  const { earlierPlans, owner, stopReason, error, output, kept, collected } = record;
   const start = { driver, tags, origin, source, workingDirectory, workspace, mode, globalMode, input, limits, seed };
-  return { ...start, owner, stopReason, error, output, kept, collected };
+  return { ...start, earlierPlans, owner, stopReason, error, output, kept, collected };
 }
 
 function rowOf(record: RunRecord): Record<string, Cell> {

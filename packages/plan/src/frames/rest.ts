@@ -1,0 +1,46 @@
+import type { NodeStatus } from '@signalbox/model';
+import type { OrphanAction } from '@signalbox/runs';
+import type { NodeRecord } from '../structure/node-record.ts';
+import type { Structure } from '../structure/structure.ts';
+import type { RunEnd } from './engine-options.ts';
+import { putRecordRows, putStatus, putStatusRows } from './frame-rows.ts';
+import type { RunMemory } from './run-memory.ts';
+
+/** The statuses of runs that nothing drives. */
+export type RestStatus = Exclude<RunEnd['status'], 'lost'>;
+
+/** What a node shows that had begun and was not done when its run came to rest: of itself, nothing goes on in it. */
+const atRest: Record<RestStatus, NodeStatus> = {
+  completed: 'succeeded',
+  failed: 'failed',
+  stopped: 'canceled',
+  paused: 'idle',
+  waiting: 'idle',
+  stalled: 'idle',
+};
+
+/** The record of a node that shows that it runs, after its run came to rest. */
+export function restedRecord(record: NodeRecord, status: RestStatus): NodeRecord {
+  return { ...record, status: atRest[status] };
+}
+
+/** The record of a node whose work was cut off. */
+export function leftRecord(record: NodeRecord, action: Exclude<OrphanAction['kind'], 'cancel'>): NodeRecord {
+  const status = { retry: 'idle', abandon: 'abandoned', ask: 'blocked' } as const;
+  const { reason: _, ...rest } = record;
+  return { ...rest, status: status[action], ...(action === 'ask' ? { reason: 'outcome_unknown' } : {}) };
+}
+
+/**
+ * Puts the statuses of a run that comes to rest into the ledger: none of them says that something runs. The work itself was
+ * let go of before.
+ */
+export function putRestRows(memory: RunMemory, structure: Structure, status: RestStatus): void {
+  const frame = Math.max(0, memory.nextFrame - 1);
+  if (structure.hasTree) putStatusRows(memory, structure, frame);
+  else putRecordRows(memory, frame);
+  for (const id of [...memory.running]) {
+    const row = memory.ledger.current('status', id) as NodeRecord | undefined;
+    if (row !== undefined) putStatus(memory, id, restedRecord(row, status));
+  }
+}

@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { signalbox, temporaryFolder } from './program.ts';
+
+const place = temporaryFolder();
+const plan = (bug: string) => `
+import { definePlan, Human, Phase, Task } from 'signalbox';
+import * as z from 'zod';
+
+export default definePlan({
+  name: 'release',
+  state: z.object({ built: z.string().optional(), by: z.string().optional() }),
+  signals: { deployed: { schema: z.object({ by: z.string() }), handle: ({ by }, ctx) => ctx.state.set('by', by) } },
+  render: ctx => {
+    if (ctx.state.get('built') === '${bug}') throw new Error('a bug in the plan');
+    return (
+      <>
+        <Phase name="build"><Task id="build" run={() => 'it'} onFinished={text => ctx.state.set('built', String(text))} /></Phase>
+        <Phase name="ask"><Human id="ask" prompt="Ship it?" /></Phase>
+      </>
+    );
+  },
+});
+`;
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+const run = (...args: readonly string[]) => signalbox(args, { cwd: place });
+
+describe('a plan with a bug', () => {
+  it('[A161] [A162] [A165] is corrected, and its run goes on', () => {
+    writeFileSync(path.join(place, 'plan.tsx'), plan('it'));
+    const failed = run('run', 'plan.tsx');
+    expect(failed).toMatchObject({ status: 1, stdout: expect.stringContaining('--use-current') });
+    const [{ id }] = lines(run('ls', '--json').stdout);
+    const tree = run('show', id).stdout;
+    expect(tree).toContain('✓ task build succeeded');
+    expect(tree).not.toContain('running');
+    expect(run('cancel', id, 'build')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('it has succeeded'),
+    });
+
+    writeFileSync(path.join(place, 'plan.tsx'), plan('something else'));
+    const resumed = run('resume', id, '--use-current');
+    expect(resumed).toMatchObject({ status: 3, stdout: expect.stringContaining('plan version 2') });
+    expect(resumed.stdout).not.toContain('task build');
+    expect(lines(run('frames', id, '--json').stdout).map(({ planVersion }) => planVersion)).toEqual([1, 2, 2]);
+    expect(lines(run('show', id, '--json').stdout)).toMatchObject([{ planVersion: 2 }]);
+    expect(lines(run('show', id, '--json', '--frame', '0').stdout)).toMatchObject([{ planVersion: 1 }]);
+    expect(run('replay', id, '--verify')).toMatchObject({ status: 0 });
+
+    expect(run('signal', id, 'deploid')).toMatchObject({ status: 4, stderr: expect.stringContaining('deployed') });
+    expect(run('signal', id, 'deployed', '{"by": 3}')).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining('payload.by'),
+    });
+    expect(run('signal', id, 'deployed', '{"by": "ada"}')).toMatchObject({ status: 0 });
+  });
+});
