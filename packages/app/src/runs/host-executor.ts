@@ -16,6 +16,8 @@ export interface HostExecutor {
     signal: AbortSignal,
     progress: (progress: TaskProgress) => void,
   ): Promise<TaskOutcome>;
+  /** Resolves when no work goes on. */
+  idle(): Promise<void>;
 }
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
@@ -26,25 +28,37 @@ export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'
 
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
   const { agents, reader, machine, decisions, onVerdict } = ports;
+  const going = new Set<Promise<unknown>>();
   return {
-    async execute(request, signal, progress) {
-      const { node, run } = request;
-      try {
-        if (node.kind === 'human') return await askPerson(decisions, request);
-        const record = await reader.run(run);
-        if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
-        const verdict = async () => {
-          const now = await stopVerdict(reader, run, machine.clock);
-          onVerdict(run, now);
-          return now;
-        };
-        return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
-      } catch (error) {
-        if (error instanceof DecisionFault) return notAsked(error.envelope);
-        throw error;
-      }
+    execute(request, signal, progress) {
+      const work = execute(request, signal, progress);
+      going.add(work);
+      const over = () => void going.delete(work);
+      work.then(over, over);
+      return work;
+    },
+    async idle() {
+      await Promise.allSettled(going);
     },
   };
+
+  async function execute(...[request, signal, progress]: Parameters<HostExecutor['execute']>): Promise<TaskOutcome> {
+    const { node, run } = request;
+    try {
+      if (node.kind === 'human') return await askPerson(decisions, request);
+      const record = await reader.run(run);
+      if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
+      const verdict = async () => {
+        const now = await stopVerdict(reader, run, machine.clock);
+        onVerdict(run, now);
+        return now;
+      };
+      return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
+    } catch (error) {
+      if (error instanceof DecisionFault) return notAsked(error.envelope);
+      throw error;
+    }
+  }
 }
 
 async function askPerson(decisions: DecisionDesk, request: RemoteRequest): Promise<TaskOutcome> {

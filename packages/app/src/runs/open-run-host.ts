@@ -60,11 +60,15 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly trace?: (run: RunId, entry: TraceEntry) => void;
 }
 
+/** How long the end of the process waits for runs to rest: longer than the grace that they give their work. */
+const REST_GRACE_MS = 15_000;
+
 export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents } = options;
   const { store, owner } = owned;
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
+  let isClosed = false;
   const change = changeUndriven(store, machine);
   const journals = createJournalKeeper(options.dataDirectory, store);
   const decisions = createDecisionDesk({ commit: store, reader: store, machine });
@@ -140,21 +144,31 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
+    const record = await store.run(run);
+    if (end.status === 'thread-lost' && isClosed) {
+      // It did not let go by itself; what was under way is an orphan of this process.
+      if (record !== undefined) await change(record, { status: 'paused' }, { action: 'pause', by: 'signalbox' });
+      return { status: 'paused' };
+    }
     const error =
       end.status === 'not-loaded'
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
         : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
     const failed = { status: 'failed', error } as const;
-    const record = await store.run(run);
     if (record !== undefined) await change(record, failed, { action: 'terminate', by: 'signalbox' });
     return failed;
   }
 
-  /** Pauses what is driven, and waits until all of it rests. */
-  async function rest(by: string): Promise<void> {
+  async function rest(by: (run: RunId) => string): Promise<void> {
     rateLimits.endWaits();
-    for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by });
-    await Promise.allSettled(driven.values());
+    for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: by(run), now: true });
+    let cancel = () => {};
+    const grace = new Promise<void>(resolve => {
+      cancel = machine.timers.after(REST_GRACE_MS, resolve);
+    });
+    // Rollbacks go on here after a thread has let go of the call.
+    await Promise.race([Promise.allSettled(driven.values()).then(executor.idle), grace]);
+    cancel();
   }
 
   async function start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>> {
@@ -306,8 +320,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     rest,
     async close() {
       inspection.close();
-      await rest('signalbox');
+      await rest(() => 'signalbox');
+      isClosed = true;
       threads.close();
+      await Promise.allSettled(driven.values());
       stopWithdrawing();
       await journals.close();
     },

@@ -47,8 +47,12 @@ export interface RunHost {
   finished(run: RunId): Promise<RunEnd> | undefined;
   /** Runs that are driven now. */
   driven(): readonly RunId[];
-  /** Pauses what is driven, and waits until it rests; the time of a next attempt is not waited for. Nothing is started after it. */
-  rest(by: string): Promise<void>;
+  /**
+   * The process is about to end: pauses what is driven, and waits until it rests. Work under way is given up and counts as no
+   * attempt, and tool calls are rolled back. A plan that does not answer is waited for no longer than a grace: its run is
+   * taken up as after a crash.
+   */
+  rest(by: (run: RunId) => string): Promise<void>;
   /** Pauses what is driven, and lets go of everything. */
   close(): Promise<void>;
 }

@@ -205,7 +205,7 @@ function adopt(run: RunId, parent: RunId, live: PlanRun): void {
 function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
   switch (command.kind) {
     case 'pause':
-      return live.pause(command.by);
+      return live.pause(command.by, command);
     case 'stop':
       return live.stop(command.reason, command.by);
     case 'terminate':

@@ -127,7 +127,7 @@ export interface DriveJob {
 export type DriveEnd = RunEnd | { readonly status: 'not-loaded'; readonly error: ErrorEnvelope };
 
 export type RunCommand =
-  | { readonly kind: 'pause'; readonly by: string }
+  | { readonly kind: 'pause'; readonly by: string; readonly now?: boolean | undefined }
   | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }

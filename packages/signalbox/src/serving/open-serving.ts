@@ -50,10 +50,3 @@ export async function openServing(
     },
   };
 }
-
-/** Until somebody ends the program: Ctrl-C, or a signal. */
-export function interrupted(): Promise<void> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-}
