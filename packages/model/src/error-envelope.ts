@@ -131,6 +131,7 @@ export const errorCodes = {
   artifact: ['artifact/invalid', 'artifact/too-large', 'artifact/unknown'],
   workspace: ['workspace/failed', 'workspace/none'],
   user: ['user/invalid', 'user/taken', 'user/unknown'],
+  recovery: ['recovery/unknown', 'recovery/open'],
   workflow: ['workflow/unknown', 'workflow/invalid'],
   request: [
     'request/unauthorized',

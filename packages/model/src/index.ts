@@ -212,6 +212,7 @@ export {
   type WireModel,
   type WireProvider,
 } from './wire/providers.ts';
+export { type RecoveryList, type RecoveryNote, recoveryList, recoveryNote } from './wire/recoveries.ts';
 export {
   cursor,
   decisionsQuery,

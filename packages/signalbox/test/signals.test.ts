@@ -155,6 +155,34 @@ describe.skipIf(!sandbox.ok)('a signal while a tool call is under way', () => {
   });
 });
 
+describe.skipIf(!sandbox.ok)('a process that is killed while a tool call is under way', () => {
+  it('[A191] has its call rolled back by the next start, which tells the run, the call and the outcome, as does the doctor', async () => {
+    const at = place('told');
+    const killed = start(at.cwd, ['run', 'plan.tsx', '--json']);
+    await until(() => 'new.txt' in at.files());
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const [run] = at.runs();
+    writeFileSync(path.join(at.cwd, 'work/go'), '');
+    const serving = start(at.cwd, ['serve', '--port', '0', '--json']);
+    await until(() => serving.told().includes('"url"'));
+    const told = new RegExp(`run_command (\\S+) of run ${run.id}, node agent: The call was cut off and rolled back`);
+    expect(serving.told()).toMatch(told);
+    const call = told.exec(serving.told())?.[1] ?? '';
+    serving.child.kill('SIGTERM');
+    await serving.ended;
+
+    const [note] = lines(signalbox(['recoveries', '--json'], { cwd: at.cwd }).stdout);
+    expect(note).toMatchObject({ id: call, tool: 'run_command', run: run.id, node: 'agent', outcome: 'rolled-back' });
+    const doctor = () => JSON.parse(signalbox(['doctor', '--json'], { cwd: at.cwd }).stdout).checks;
+    const found = expect.stringContaining(`run_command ${call} of run ${run.id}`);
+    expect(doctor()).toContainEqual(expect.objectContaining({ name: 'recovery', status: 'warn', found }));
+    expect(signalbox(['recoveries', '--dismiss', call], { cwd: at.cwd })).toMatchObject({ status: 0 });
+    expect(signalbox(['recoveries'], { cwd: at.cwd }).stdout).toBe('No tool call was cut off.\n');
+    expect(doctor()).not.toContainEqual(expect.objectContaining({ name: 'recovery' }));
+  });
+});
+
 describe('a signal', () => {
   it.each(['demo', 'mcp'])('[A190] ends %s with 128+n, and leaves nothing behind', async name => {
     const ends = SIGNALS.map(async ([signal, code]) => {

@@ -1,4 +1,4 @@
-export type { ApprovalId, ErrorEnvelope, ImportReport, Json, Result, RunId } from '@signalbox/model';
+export type { ApprovalId, ErrorEnvelope, ImportReport, Json, RecoveryNote, Result, RunId } from '@signalbox/model';
 export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
@@ -65,6 +65,7 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export { openRecoveryBook, type RecoveryBook } from '../recoveries/recovery-book.ts';
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';

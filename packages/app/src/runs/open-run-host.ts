@@ -22,6 +22,7 @@ import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
+import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
@@ -49,6 +50,8 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly workspaces?: WorkspaceDesk | undefined;
   /** What the tool calls of agents left behind, for undoing them. */
   readonly tools?: AgentTools;
+  /** What recoveries did. */
+  readonly recoveries?: RunHost['recoveries'];
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
   /** Providers that agents can call here, and what takes secrets out of what they say. */
   readonly providers?: readonly ProviderReference[];
@@ -306,6 +309,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       clean: options.clean,
     }),
     activity,
+    recoveries: options.recoveries ?? openRecoveryBook(options.dataDirectory, machine.clock),
     inspection,
     retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
     start,

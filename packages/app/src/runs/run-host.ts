@@ -7,6 +7,7 @@ import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
 import type { RunInspection } from '../inspection/run-inspection.ts';
+import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { CallCheckpoint } from '../undo/undo-desk.ts';
 
@@ -25,6 +26,8 @@ export interface RunHost {
   readonly providers: Providers;
   /** What this process does for its runs. */
   readonly activity: HostActivity;
+  /** What recoveries did about tool calls that were cut off. */
+  readonly recoveries: Pick<RecoveryBook, 'list' | 'dismiss'>;
   /** Runs as files. */
   readonly bundles: RunBundles;
   /** What nodes were given, what plans take, and whether runs are as they were written. */

@@ -2,6 +2,7 @@ import type { RunSummary } from '@signalbox/model';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { Costs } from '../briefing/costs.tsx';
 import { Providers } from '../briefing/providers.tsx';
+import { Recoveries } from '../briefing/recoveries.tsx';
 import { newsSince, useLastLook } from '../briefing/since-last-look.ts';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
@@ -125,6 +126,7 @@ export function BriefingPage() {
                 </p>
               )}
             </Panel>
+            <Recoveries now={now} />
             <Panel title="Running now">
               {working.length === 0 && held.length === 0 ? (
                 <Empty title="Nothing runs" />

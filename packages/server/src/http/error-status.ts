@@ -28,6 +28,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'user/invalid': 400,
   'user/taken': 409,
   'user/unknown': 404,
+  'recovery/unknown': 404,
+  'recovery/open': 409,
   'workspace/none': 404,
   'state/checkpoint-unknown': 404,
   'state/conflict': 409,

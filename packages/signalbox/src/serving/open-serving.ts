@@ -1,6 +1,7 @@
 import { configOf, type GuidedSessions, type GuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
+import { tellRecovered } from '../recoveries/recovery-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 import { startOwnServer } from './own-server.ts';
@@ -25,6 +26,7 @@ export async function openServing(
   const home = await openHome({ dataDirectory: directory, machine, env: process.env, resumeOnAnswer: true });
   if (!home.ok) return home;
   const { host, close } = home.value;
+  tellRecovered(terminal, home.value.recovered);
   const recorded = recordAppliedConfig(directory, configOf(manifest.version, workflowPlaces()), machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);
   const onFault = (thrown: unknown) =>

@@ -7,6 +7,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
   let server: { close(): Promise<void>; readonly url: string } | undefined;
   return {
     isOwner: true,
+    recovered: home.recovered,
     reader: host.reader,
     start: request => host.start({ ...request, by: BY }),
     resume: (run, request) => host.resume(run, { ...request, by: BY }),

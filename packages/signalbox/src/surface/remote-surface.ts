@@ -42,6 +42,7 @@ export function remoteSurface(
 
   const surface: RunSurface = {
     isOwner: false,
+    recovered: [],
     reader,
     async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
       const body = {

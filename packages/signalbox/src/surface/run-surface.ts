@@ -9,6 +9,7 @@ import type {
   ForkRequest,
   ImportReport,
   ImportRequest,
+  RecoveryNote,
   Result,
   ResumeRequest,
   RunAction,
@@ -25,6 +26,8 @@ import type {
 export interface RunSurface {
   /** Whether this process is the owner. */
   readonly isOwner: boolean;
+  /** What this start did about tool calls that were cut off. */
+  readonly recovered: readonly RecoveryNote[];
   readonly reader: RunReader;
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   resume(run: RunId, request: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;
