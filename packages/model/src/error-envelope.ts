@@ -24,6 +24,7 @@ export const errorCodes = {
     'STORE_SNAPSHOT_CORRUPT',
     'STORE_KEYRING_INVALID',
     'store/outcome-unknown',
+    'store/held',
     'store/unusable',
     'store/newer',
     'store/older',

@@ -310,6 +310,7 @@ export {
   type ToolPolicy,
 } from './wire/settings.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
+export { type StorageReason, type StorageStanding, storageReason, storageStanding } from './wire/storage.ts';
 export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';
 export {
   type AddedUser,

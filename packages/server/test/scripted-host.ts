@@ -456,6 +456,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       return ok((after ?? found).decision);
     },
     recoveries: recoveryBook(),
+    storage: { standing: () => ({ status: 'ok' }), subscribe: () => () => {} },
     finished: () => undefined,
     driven: () => [...runs.keys()],
     async rest() {},

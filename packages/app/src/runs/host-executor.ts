@@ -1,11 +1,13 @@
 import { Bug, type ErrorEnvelope, type Json } from '@signalbox/model';
 import type { HumanNode, TaskOutcome, TaskProgress } from '@signalbox/plan';
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
+import { thrownStorageFault } from '@signalbox/store';
 import type { SessionPorts } from '../agents/agent-session.ts';
 import { doAgentWork } from '../agents/agent-work.ts';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { DecisionFault } from '../decisions/decision-desk.ts';
 import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
+import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
 
@@ -22,6 +24,8 @@ export interface HostExecutor {
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
   readonly agents: AgentRunner;
+  /** Work that the disk refused is begun again when there is room. */
+  readonly storage: Pick<StorageDesk, 'room'>;
   /** Told of every verdict on a run that was asked for. */
   readonly onVerdict: (run: RemoteRequest['run'], verdict: Awaited<ReturnType<typeof stopVerdict>>) => void;
 }
@@ -56,7 +60,9 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
       return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
     } catch (error) {
       if (error instanceof DecisionFault) return notAsked(error.envelope);
-      throw error;
+      if (thrownStorageFault(error) === undefined || signal.aborted) throw error;
+      await ports.storage.room(run);
+      return execute(request, signal, progress);
     }
   }
 }

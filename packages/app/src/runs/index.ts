@@ -1,4 +1,13 @@
-export type { ApprovalId, ErrorEnvelope, ImportReport, Json, RecoveryNote, Result, RunId } from '@signalbox/model';
+export type {
+  ApprovalId,
+  ErrorEnvelope,
+  ImportReport,
+  Json,
+  RecoveryNote,
+  Result,
+  RunId,
+  StorageStanding,
+} from '@signalbox/model';
 export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
@@ -71,6 +80,7 @@ export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../repl
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';
+export { withHeld } from '../storage/held-runs.ts';
 export { openTurns } from '../turns/open-turns.ts';
 export { contractTurnArtifact, type TurnArtifact } from '../turns/projections/turn-artifact.ts';
 export type { ReadTurnArtifact, Turns } from '../turns/turn-desk.ts';

@@ -10,7 +10,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import type { RunEnd, TraceEntry } from '@signalbox/plan';
-import type { AgentRunner, RunRecord } from '@signalbox/runs';
+import type { AgentRunner, RunReader, RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
@@ -25,6 +25,8 @@ import type { Machine } from '../machine.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
+import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
+import { createStorageDesk } from '../storage/storage-desk.ts';
 import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
@@ -72,16 +74,26 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
-  const change = changeUndriven(store, machine);
-  const journals = createJournalKeeper(options.dataDirectory, store);
-  const decisions = createDecisionDesk({ commit: store, reader: store, machine });
+  const storage = createStorageDesk({
+    store,
+    dataDirectory: options.dataDirectory,
+    ...machine,
+    onOver(run, hold) {
+      const events = [draftEvent(machine, 'run.held', hold)];
+      void store.commit({ at: timestampOf(machine.clock), events }, { run, version: 'any' });
+    },
+  });
+  const change = changeUndriven(storage, machine);
+  const journals = createJournalKeeper(options.dataDirectory, store, machine.timers);
+  const decisions = createDecisionDesk({ commit: storage, reader: store, machine });
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
   const executor = createHostExecutor({
-    commit: store,
+    commit: storage,
     reader: store,
     machine,
     decisions,
+    storage,
     agents,
     rateLimits,
     activity,
@@ -91,6 +103,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     () =>
       threadHost({
         store,
+        storage,
         executor,
         workspaces: options.workspaces,
         onProgress: (run, execution, progress) => threads.progress(run, execution, progress),
@@ -164,6 +177,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   async function rest(by: (run: RunId) => string): Promise<void> {
     rateLimits.endWaits();
+    storage.endWaits();
     for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: by(run), now: true });
     let cancel = () => {};
     const grace = new Promise<void>(resolve => {
@@ -280,6 +294,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return ok(decision);
   };
 
+  /** What a person asks for cannot wait in memory for room: it is refused. */
+  function held(): { readonly ok: false; readonly error: ErrorEnvelope } | undefined {
+    const refusal = storage.refusal();
+    return refusal && err(refusal);
+  }
+
   /** Tells the run that waits, or the nearest one above it that is driven. */
   async function wake(run: RunId, node: string): Promise<boolean> {
     const told = await threads.command(run, { kind: 'wake', node });
@@ -291,8 +311,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   }
 
   return {
-    reader: store,
-    feed: store,
+    reader: withHeld<RunReader>(store, storage.standing),
+    feed: feedWithHeld(store, storage),
+    storage,
     blobs: store,
     bundles: runBundles({
       ...options,
@@ -312,13 +333,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     recoveries: options.recoveries ?? openRecoveryBook(options.dataDirectory, machine.clock),
     inspection,
     retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
-    start,
-    resume,
-    act,
-    fork: interventions.fork,
+    start: async request => held() ?? start(request),
+    resume: async (run, request) => held() ?? resume(run, request),
+    act: async (run, action, by) => held() ?? act(run, action, by),
+    fork: async (run, request, by) => held() ?? interventions.fork(run, request, by),
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
-    answer,
+    answer: async (id, given, by) => held() ?? answer(id, given, by),
     finished,
     driven: () => [...driven.keys()],
     rest,

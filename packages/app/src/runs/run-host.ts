@@ -9,6 +9,7 @@ import type { ForkRequest } from '../forks/fork-request.ts';
 import type { RunInspection } from '../inspection/run-inspection.ts';
 import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
+import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { CallCheckpoint } from '../undo/undo-desk.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface RunHost {
   readonly activity: HostActivity;
   /** What recoveries did about tool calls that were cut off. */
   readonly recoveries: Pick<RecoveryBook, 'list' | 'dismiss'>;
+  /** Whether the data directory takes writes. */
+  readonly storage: Pick<StorageDesk, 'standing' | 'subscribe'>;
   /** Runs as files. */
   readonly bundles: RunBundles;
   /** What nodes were given, what plans take, and whether runs are as they were written. */

@@ -166,7 +166,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     onRun: (child, childLive) => adopt(child, run, childLive),
     keepVolatile: true,
     query: (sql, params) => queriesOf(database).query(sql, params),
-    blobs: { put: contents => host.call('putBlobs', contents) },
+    blobs: { put: contents => host.call('putBlobs', run, contents) },
     files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),
     ...(workspace && { workspace: threadWorkspace(workspace, request => host.call('workspace', run, request)) }),
     ...(trace && { trace: entry => host.tell('trace', run, entry) }),

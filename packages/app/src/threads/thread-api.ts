@@ -50,7 +50,7 @@ export interface HostCalls {
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
   abort(execution: string): void;
-  putBlobs: Blobs['put'];
+  putBlobs(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
   /** What work does with the run's own files. */
   workspace(run: RunId, request: WorkspaceRequest): Promise<Result<string, ErrorEnvelope>>;
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */

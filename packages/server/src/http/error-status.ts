@@ -36,6 +36,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'state/fork-failed': 409,
   'state/nothing-to-undo': 409,
   'store/owned': 503,
+  'store/held': 503,
   SESSION_LOCKED: 503,
 };
 

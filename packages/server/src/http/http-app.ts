@@ -85,6 +85,7 @@ export function createHttpApp({
       name: 'signalbox',
       contractVersion: CONTRACT_VERSION,
       driven: host.driven().length,
+      storage: host.storage.standing(),
       providers: host.providers.briefs(),
     };
     return context.json(health);

@@ -8,6 +8,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
   return {
     isOwner: true,
     recovered: home.recovered,
+    storage: host.storage,
     reader: host.reader,
     start: request => host.start({ ...request, by: BY }),
     resume: (run, request) => host.resume(run, { ...request, by: BY }),

@@ -13,6 +13,7 @@ import type {
   Result,
   ResumeRequest,
   RunAction,
+  RunHost,
   RunId,
   RunReader,
   StartRequest,
@@ -28,6 +29,8 @@ export interface RunSurface {
   readonly isOwner: boolean;
   /** What this start did about tool calls that were cut off. */
   readonly recovered: readonly RecoveryNote[];
+  /** Whether the data directory takes writes, where this process is the owner. */
+  readonly storage?: RunHost['storage'] | undefined;
   readonly reader: RunReader;
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   resume(run: RunId, request: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;

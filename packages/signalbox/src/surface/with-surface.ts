@@ -4,6 +4,7 @@ import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import type { DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { tellRecovered } from '../recoveries/recovery-report.ts';
+import { tellStorage } from '../storage/tell-storage.ts';
 import { reportError, type Terminal } from '../terminal.ts';
 import { openSurface, type SurfaceOptions } from './open-surface.ts';
 import type { RunSurface } from './run-surface.ts';
@@ -37,6 +38,7 @@ export async function withSurface(
   };
   if (!surface.ok) return refuse(surface.error);
   tellRecovered(terminal, surface.value.recovered);
+  if (surface.value.storage !== undefined) tellStorage(terminal, surface.value.storage);
   try {
     const outcome = await work(surface.value);
     return typeof outcome === 'number' ? outcome : refuse(outcome);
