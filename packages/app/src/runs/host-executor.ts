@@ -61,7 +61,7 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
     } catch (error) {
       if (error instanceof DecisionFault) return notAsked(error.envelope);
       if (thrownStorageFault(error) === undefined || signal.aborted) throw error;
-      await ports.storage.room(run);
+      if (!(await ports.storage.room(run))) throw error;
       return execute(request, signal, progress);
     }
   }

@@ -29,8 +29,11 @@ import { storageFaultOf, thrownStorageFault } from '@signalbox/store';
 export interface StorageDesk extends Commit {
   /** Keeps blobs of a run. */
   put(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
-  /** Resolves when the disk takes a file of some size. For work that was refused by the disk outside of commits. */
-  room(run: RunId): Promise<void>;
+  /**
+   * Resolves when the disk takes a file of some size, or the process ends: then false. For work that was refused by the disk
+   * outside of commits.
+   */
+  room(run: RunId): Promise<boolean>;
   standing(): StorageStanding;
   /** Called whenever the standing changed. */
   subscribe(listener: () => void): () => void;
@@ -161,7 +164,9 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     hold = undefined;
     waitMs = FIRST_WAIT_MS;
     heldRuns.clear();
-    if (over !== undefined && !isEnding) for (const run of runs) onOver?.(run, over);
+    // A process that ends has answered what waited, which says nothing of the disk.
+    if (over === undefined || isEnding) return;
+    for (const run of runs) onOver?.(run, over);
     tell();
   }
 
@@ -169,11 +174,12 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     commit: (writes, guard) => patiently(guard.run, () => commitOrFind(store, writes, guard), faultIn),
     put: (run, contents) => patiently(run, () => store.put(contents), faultIn),
     async room(run) {
-      await patiently(
+      const fault = await patiently(
         run,
         async () => roomFault(dataDirectory),
-        fault => fault,
+        outcome => outcome,
       );
+      return fault === undefined;
     },
     standing() {
       if (hold === undefined) return { status: 'ok' };

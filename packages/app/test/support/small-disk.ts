@@ -8,9 +8,15 @@ const script = (size: string) => `mount -t tmpfs -o size=${size} tmpfs "$0" && e
 /** Whether this machine lets us have one. */
 export const hasSmallDisks = spawnSync(unshare[0], [...unshare.slice(1), script('1m'), '/mnt', 'true']).status === 0;
 
+/** The command that runs a program where `place` is a small disk. */
+export function smallDisk(place: string, size: string, program: readonly string[]): readonly string[] {
+  return [...unshare, script(size), place, ...program];
+}
+
 /** Runs a program where `place` is a small disk, and answers what it printed. */
 export async function onSmallDisk(place: string, size: string, program: readonly string[]): Promise<string> {
-  const child = spawn(unshare[0], [...unshare.slice(1), script(size), place, ...program], {
+  const [file = '', ...args] = smallDisk(place, size, program);
+  const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
