@@ -135,6 +135,34 @@ describe('a run from its start to its end', () => {
     expect((await live.client.decisions({ run })).ok).toBe(true);
   });
 
+  it('[K86] the briefing shows what a recovery did, with its paths, until it is dismissed', async () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const cut = { tool: 'run_command', at: new Date().toISOString(), run: '019b8d62-0000-7000-8000-000000000001' };
+    const recoveries = [
+      {
+        ...cut,
+        id: 'call-1',
+        outcome: 'rolled-back',
+        message: 'Rolled back.',
+        paths: [{ what: 'kept', paths: ['a.txt'], more: 2 }],
+      },
+      { ...cut, id: 'call-2', at, outcome: 'failed', message: 'The directory is gone.', paths: [] },
+    ];
+    writeFileSync(path.join(live.dataDirectory, 'recoveries.json'), JSON.stringify({ recoveries }));
+    await open('/');
+    const panel = page.getByRole('region', { name: 'Recovered after a crash' });
+    await expect.poll(() => panel.innerText()).toMatch(/call-1.*Rolled back\..*kept: a\.txt and 2 more/s);
+    expect(await panel.innerText()).toContain('The directory is gone.');
+    await panel.getByRole('button', { name: 'Dismiss' }).click();
+    await panel.getByText('call-1').waitFor({ state: 'detached' });
+    // What has not succeeded stays, and cannot be dismissed.
+    expect(await panel.innerText()).toContain('call-2');
+    expect(await panel.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
+    writeFileSync(path.join(live.dataDirectory, 'recoveries.json'), '');
+    const { approvals } = given(await live.client.decisions());
+    await open(`/queue?decision=${approvals[0]?.approvalId}`);
+  });
+
   it('[K15] the queue shows the exact change side by side and what led to it; a key answers, and the run goes on', async () => {
     const [before, after] = [page.getByLabel('As it is'), page.getByLabel('As it would be')];
     await after.waitFor();

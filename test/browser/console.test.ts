@@ -1,4 +1,4 @@
-import { thisMachine } from '@signalbox/app/runs';
+import { type StorageStanding, thisMachine, withHeld } from '@signalbox/app/runs';
 import { type RunningServer, startServer } from '@signalbox/server';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -57,6 +57,31 @@ afterEach(async () => {
 const open = (place = '/') => page.goto(`${server.url}${place}#token=${TOKEN}`);
 const node = (id: string) => page.locator(`[data-node="${id}"]`);
 const isShown = (words: string) => page.getByText(words).first().waitFor();
+
+describe('a disk that is full', () => {
+  it('[K87] is told by the briefing, with the runs that wait for it, and by the page of each of them', async () => {
+    const run = await host.begin('release');
+    await run.render(releasePlan);
+    const standing: StorageStanding = {
+      status: 'full',
+      message: 'The disk is full. Free some space.',
+      since: '2026-01-01T00:00:00.000Z' as never,
+      runs: [run.id],
+      waiting: 1,
+    };
+    const storage = { standing: () => standing, subscribe: () => () => {} };
+    await server.close();
+    host = { ...host, storage, reader: withHeld(host.reader, storage.standing) };
+    server = await serve();
+    await open();
+    const alert = page.getByRole('region', { name: 'Disk' }).getByRole('alert');
+    await expect.poll(() => alert.innerText()).toMatch(/The disk is full\. Free some space\. 1 run paused/);
+    await page.getByRole('region', { name: 'Disk' }).getByRole('link').click();
+    await isShown('The disk is full. Free some space. The run goes on by itself');
+    await page.getByRole('status').filter({ hasText: 'paused' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
 
 describe('entering', () => {
   it('[K1] the token comes in the fragment, leaves the address at once and stays with the tab', async () => {

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Bug, type Json, type RunId } from '@signalbox/model';
+import { Bug, type RunId } from '@signalbox/model';
 import { planVersionOf, type RunRecord } from '@signalbox/runs';
-import { openStore, type Store } from '@signalbox/store';
+import { openStore } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { doneAgain, outcome } from './support/run-outcome.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
@@ -61,45 +62,6 @@ async function toTheEnd(folder: string, mode: Mode = 'plain') {
   return (await life(folder, mode)) ?? (await life(folder, mode));
 }
 
-/** Everything that must be the same however often the process died. */
-async function outcome(folder: string) {
-  const opened = openStore({ path: path.join(folder, 'data', 'db.sqlite') });
-  if (!opened.ok) throw new Bug(opened.error.message);
-  const store = opened.value;
-  const records = (await store.runs()).items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const runs = await Promise.all(records.map(async ({ id }) => pictureOf(store, id)));
-  store.close();
-  return runs;
-}
-
-async function pictureOf(store: Store, run: RunId) {
-  const record = await store.run(run);
-  const results = (await store.tasks(run)).map(({ node, iteration, status, result }) =>
-    JSON.stringify([node, iteration, status, result]),
-  );
-  const changes = new Map<string, Json[]>();
-  for (let from = {}; ; ) {
-    const page = await store.transitions(run, from);
-    for (const { key, old, new: now, trigger, handler } of page.items) {
-      // Siblings end in any order; what each of them did is the same.
-      const isShared = key === 'parallel';
-      const line = isShared
-        ? [trigger ?? null, handler ?? null]
-        : [old ?? null, now ?? null, trigger ?? null, handler ?? null];
-      changes.set(key, [...(changes.get(key) ?? []), line]);
-    }
-    if (page.next === undefined) break;
-    from = { from: page.next };
-  }
-  return {
-    name: record?.name,
-    status: record?.status,
-    output: sorted(record?.output ?? null),
-    results: results.sort(),
-    changes: Object.fromEntries([...changes].sort()),
-  };
-}
-
 async function rootOf(folder: string): Promise<RunRecord> {
   const opened = openStore({ path: path.join(folder, 'data', 'db.sqlite') });
   if (!opened.ok) throw new Bug(opened.error.message);
@@ -111,34 +73,6 @@ async function rootOf(folder: string): Promise<RunRecord> {
 
 const rootRun = async (folder: string) => (await rootOf(folder)).id;
 const versions = async (folder: string) => planVersionOf(await rootOf(folder));
-
-function sorted(value: Json): string {
-  return JSON.stringify(value, (_, part) =>
-    part !== null && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort())
-      : part,
-  );
-}
-
-/** Work that was done, or a handler that was run, after the commit that made it durable. */
-function doneAgain(folder: string): readonly string[] {
-  const over = new Set<string>();
-  const counted = new Set<string>();
-  const again: string[] = [];
-  for (const line of readFileSync(path.join(folder, 'side'), 'utf8').trim().split('\n')) {
-    const [what, node, iteration, attempt] = line.split(' ');
-    const place = `${node} ${iteration}`;
-    if (what === 'committed') over.add(place);
-    if (what === 'retried') over.add(`${place} ${attempt}`);
-    if ((what === 'ran' || what === 'handled') && over.has(place)) again.push(line);
-    if (what === 'ran' && over.has(`${place} ${attempt}`)) again.push(line);
-    if (what === 'counted') {
-      if (counted.has(line)) again.push(line);
-      counted.add(line);
-    }
-  }
-  return again;
-}
 
 describe('a plan of forty steps', () => {
   const folder = newFolder();

@@ -43,6 +43,8 @@ import {
   planDescription,
   planList,
   providerList,
+  type RecoveryList,
+  type RecoveryNote,
   type ReplayBody,
   type ReplayReport,
   type RerunBody,
@@ -55,6 +57,8 @@ import {
   type RunSnapshot,
   type RunStatus,
   type RunSummary,
+  recoveryList,
+  recoveryNote,
   replayReport,
   runCheck,
   runList,
@@ -250,6 +254,9 @@ export interface Client {
   /** The providers of models: how they do, and until when they want to be left alone. */
   providers(): Answer<ProviderList>;
   /** What the server is set to, as it is written down and as it is applied. */
+  /** What recoveries did about tool calls that were cut off. */
+  recoveries(): Answer<RecoveryList>;
+  dismissRecovery(call: string): Answer<RecoveryNote>;
   settings(): Answer<Settings>;
   /** People with tokens of their own. Only whoever has the token of the data directory may ask, add and remove. */
   users(page?: { readonly after?: string; readonly limit?: number }): Answer<UserList>;
@@ -372,6 +379,14 @@ export function createClient({
         answer: workflowForms,
       }),
     providers: () => request({ method: 'GET', path: '/api/providers', answer: providerList }),
+    recoveries: () => request({ method: 'GET', path: '/api/recoveries', answer: recoveryList }),
+    dismissRecovery: call =>
+      request({
+        method: 'POST',
+        path: `/api/recoveries/${encodeURIComponent(call)}/dismiss`,
+        body: {},
+        answer: recoveryNote,
+      }),
     settings: () => request({ method: 'GET', path: '/api/settings', answer: settings }),
     users: (page = {}) => request({ method: 'GET', path: '/api/users', query: { ...page }, answer: userList }),
     addUser: name => request({ method: 'POST', path: '/api/users', body: { name }, answer: addedUser }),

@@ -24,6 +24,7 @@ export const errorCodes = {
     'STORE_SNAPSHOT_CORRUPT',
     'STORE_KEYRING_INVALID',
     'store/outcome-unknown',
+    'store/held',
     'store/unusable',
     'store/newer',
     'store/older',
@@ -136,6 +137,7 @@ export const errorCodes = {
   artifact: ['artifact/invalid', 'artifact/too-large', 'artifact/unknown'],
   workspace: ['workspace/failed', 'workspace/none'],
   user: ['user/invalid', 'user/taken', 'user/unknown'],
+  recovery: ['recovery/unknown', 'recovery/open'],
   workflow: ['workflow/unknown', 'workflow/invalid'],
   request: [
     'request/unauthorized',

@@ -212,6 +212,7 @@ export {
   type WireModel,
   type WireProvider,
 } from './wire/providers.ts';
+export { type RecoveryList, type RecoveryNote, recoveryList, recoveryNote } from './wire/recoveries.ts';
 export {
   cursor,
   decisionsQuery,
@@ -309,6 +310,7 @@ export {
   type ToolPolicy,
 } from './wire/settings.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
+export { type StorageReason, type StorageStanding, storageReason, storageStanding } from './wire/storage.ts';
 export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';
 export {
   type AddedUser,

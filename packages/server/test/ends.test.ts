@@ -168,7 +168,7 @@ const ways: Record<Exclude<RunStatus, 'queued' | 'running'>, Readonly<Record<str
         `${FIRST}<Phase name="next"><Task id="one" run={flagged} /></Phase><Phase name="last"><Task id="two" run={() => 2} /></Phase>`,
       ),
       act: started('one', async ({ test, run, folder }) => {
-        const resting = test.host.rest('ada');
+        const resting = test.host.rest(() => 'ada');
         const events = () => test.store.events(run, 0, 1000);
         await until(async () => (await events()).find(({ event }) => event.type === 'operator.acted'));
         writeFileSync(path.join(folder, 'flag'), '');

@@ -169,6 +169,23 @@ describe('the settings', () => {
   });
 });
 
+describe('recoveries', () => {
+  it('[V165] are listed and dismissed once; one that has not succeeded stays', async () => {
+    const at = new Date().toISOString();
+    const cut = { tool: 'run_command', at, outcome: 'rolled-back', message: 'Rolled back.', paths: [] };
+    const recoveries = [
+      { ...cut, id: 'one/1' },
+      { ...cut, id: 'two', outcome: 'failed' },
+    ];
+    writeFileSync(path.join(folder, 'data', 'recoveries.json'), JSON.stringify({ recoveries }));
+    expect(await value(operator.recoveries())).toEqual({ recoveries });
+    expect(await value(operator.dismissRecovery('one/1'))).toEqual(recoveries[0]);
+    expect(await operator.dismissRecovery('one/1')).toMatchObject({ ok: false, error: { code: 'recovery/unknown' } });
+    expect(await operator.dismissRecovery('two')).toMatchObject({ ok: false, error: { code: 'recovery/open' } });
+    expect(await value(operator.recoveries())).toEqual({ recoveries: [recoveries[1]] });
+  });
+});
+
 describe('users', () => {
   it('[V108] are added, listed in pages and removed by the operator; a token is answered once', async () => {
     const ada = await value(operator.addUser('ada'));

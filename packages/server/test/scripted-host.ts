@@ -18,6 +18,7 @@ import {
   type NodeStatus,
   ok,
   portableHasher,
+  type RecoveryNote,
   type RunId,
   type RunStatus,
   runId,
@@ -455,10 +456,25 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       const after = await store.decision(decision);
       return ok((after ?? found).decision);
     },
+    recoveries: recoveryBook(),
+    storage: { standing: () => ({ status: 'ok' }), subscribe: () => () => {} },
     finished: () => undefined,
     driven: () => [...runs.keys()],
     async rest() {},
     async close() {},
+  };
+}
+
+function recoveryBook(): RunHost['recoveries'] {
+  const list: RecoveryNote[] = [];
+  return {
+    list: () => list,
+    dismiss(id) {
+      const index = list.findIndex(note => note.id === id);
+      const [note] = index < 0 ? [] : list.splice(index, 1);
+      if (note !== undefined) return ok(note);
+      return err(failure('recovery/unknown', { message: `There is no recovery ${id}.`, suggestion: 'List them.' }));
+    },
   };
 }
 

@@ -1,11 +1,14 @@
 import type { Program } from '@signalbox/app';
 import type { Command } from 'commander';
+import type { EndSignals } from './end-signals.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a command has to work with. */
 export interface CommandContext {
   readonly terminal: Terminal;
+  /** For commands that go on until they are asked to end. */
+  readonly signals: Pick<EndSignals, 'ending'>;
   /** What a person types to call this program. */
   readonly calledAs: string;
   /** How this program is started again, to play a role. */

@@ -250,6 +250,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./retention/retention-commands.ts')).defineGc,
   },
   {
+    syntax: 'recoveries',
+    summary: 'list tool calls that were cut off, and what was done about them',
+    group: LOOK,
+    load: async () => (await import('./recoveries/recoveries-command.ts')).defineRecoveries,
+  },
+  {
     syntax: 'doctor',
     summary: 'say whether Signalbox can be relied on here, and what to do if not',
     group: 'This machine:',

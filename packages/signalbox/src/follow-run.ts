@@ -1,4 +1,5 @@
 import type { ErrorEnvelope, Result, RunId, RunRecord, StoredEvent } from '@signalbox/app/runs';
+import { asked } from './end-signals.ts';
 import type { RunSurface, Said } from './surface/run-surface.ts';
 
 /** Told what happens in a run, in order, each event once. */
@@ -13,13 +14,14 @@ const PAGE = 500;
 
 /**
  * Begins something that drives a run, tells what is committed from then on until nobody drives it any more, and answers how
- * it stands.
+ * it stands. When the program is asked to end, the run is paused first.
  */
 export async function followRun(
   surface: RunSurface,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   viewOf: (run: RunId) => RunView,
+  ending: AbortSignal,
 ): Promise<Result<RunRecord, ErrorEnvelope>> {
   const begun = await begin();
   if (!begun.ok) return begun;
@@ -52,9 +54,12 @@ export async function followRun(
     if (said.length > 0) view.said(said);
     void ring();
   });
-  const release = pauseOnInterrupt(surface, run);
-  await surface.rested(run);
-  release();
+  // What was committed before anybody listened.
+  void ring();
+  // Work may wait for something that the event loop does not know of; the run is what keeps the program alive.
+  const alive = setInterval(() => {}, 2 ** 30);
+  await Promise.race([surface.rested(run), asked(ending).then(() => surface.interrupt(run))]);
+  clearInterval(alive);
   stop();
   await telling;
   await ring();
@@ -62,22 +67,4 @@ export async function followRun(
   const record = await surface.reader.run(run);
   if (record === undefined) throw new Error(`run ${run} is gone`);
   return { ok: true, value: record };
-}
-
-/** Ctrl-C pauses, a second one stops, a third one ends it at once. */
-function pauseOnInterrupt(surface: RunSurface, run: RunId): () => void {
-  let interrupts = 0;
-  const interrupt = () => {
-    interrupts += 1;
-    if (interrupts === 1) void surface.interrupt(run);
-    else if (interrupts === 2) void surface.act(run, { kind: 'stop', reason: 'interrupted' });
-    else void surface.act(run, { kind: 'terminate', reason: 'interrupted' });
-  };
-  // Work may wait for something that the event loop does not know of; the run is what keeps the program alive.
-  const alive = setInterval(() => {}, 2 ** 30);
-  process.on('SIGINT', interrupt);
-  return () => {
-    clearInterval(alive);
-    process.off('SIGINT', interrupt);
-  };
 }

@@ -28,7 +28,9 @@ export function looking(look: Look): DefineCommand {
   };
 }
 
-export function describeRun({ id, status, name, createdAt, frames, tags }: RunRecord): string {
+export function describeRun({ id, status, name, createdAt, frames, tags, stopReason }: RunRecord): string {
   const words = tags.length === 0 ? '' : `  ${tags.map(shown).join(' ')}`;
-  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}`;
+  // Of a run that is paused, it is the disk that says so: what a person paused has no reason.
+  const why = status === 'paused' && stopReason !== undefined ? `  ${shown(stopReason)}` : '';
+  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}`;
 }

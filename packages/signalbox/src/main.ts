@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { CHILD_COMMAND, type CommandEntry } from './command.ts';
 import { commands } from './commands.ts';
+import { endSignals } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { buildProgram, nameOf } from './program.ts';
 import { hostTerminal, reportError, type Terminal } from './terminal.ts';
@@ -10,13 +11,15 @@ export async function main(
   argv: readonly string[],
   terminal: Terminal = hostTerminal(),
   entries: readonly CommandEntry[] = commands,
-): Promise<ExitCode> {
+): Promise<number> {
+  const signals = endSignals();
   let code: ExitCode = exitCodes.done;
   const asked = withHelp(argv);
   const called = entries.find(entry => nameOf(entry) === asked[0]);
   try {
     const program = await buildProgram(entries, called, {
       terminal,
+      signals,
       // A checkout runs its sources, and has no command of its own on the PATH.
       calledAs: import.meta.filename.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox',
       self: [process.execPath, import.meta.filename, CHILD_COMMAND],
@@ -25,7 +28,7 @@ export async function main(
       },
     });
     await program.parseAsync(asked, { from: 'user' });
-    return code;
+    return signals.exitCode ?? code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
     const { thrownError } = await import('./thrown-error.ts');
@@ -33,7 +36,9 @@ export async function main(
     reportError(terminal, error, argv.includes('--json'));
     if (error.code === 'command/unexpected' && thrown instanceof Error && thrown.stack !== undefined)
       terminal.complain(thrown.stack);
-    return exitCodeOf(error);
+    return signals.exitCode ?? exitCodeOf(error);
+  } finally {
+    signals.release();
   }
 }
 

@@ -20,7 +20,7 @@ interface McpFlags extends DataFlags, WorkflowFlags {
   readonly operator?: boolean;
 }
 
-export const defineMcp: DefineCommand = (command, { terminal, end }) => {
+export const defineMcp: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
       'Gives an agent guided workflows over MCP on its standard streams: it sees one step at a time, and can lose its whole chat ' +
@@ -38,7 +38,7 @@ Tell your MCP client to start it:
   { "mcpServers": { "signalbox": { "command": "npx", "args": ["signalbox", "mcp"] } } }
   { "mcpServers": { "signalbox-operator": { "command": "npx", "args": ["signalbox", "mcp", "--operator"] } } }
 
-Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is another's who cannot be reached.`,
+Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is another's who cannot be reached, 128+n ended by signal n.`,
     )
     .action(async ({ workflows, dataDir, operator = false }: McpFlags) => {
       const directory = askedDataDirectory(dataDir);
@@ -49,9 +49,10 @@ Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is anothe
         return end(exitCodeOf(error));
       };
       if (refused !== undefined) return refuse(refused);
+      const ending = signals.ending();
       if (operator) {
         const { operatorOnStdio } = await import('./operator-stdio.ts');
-        const served = await operatorOnStdio(terminal, directory);
+        const served = await operatorOnStdio(terminal, directory, ending);
         return served.ok ? end(exitCodes.done) : refuse(served.error);
       }
       const onFault = (thrown: unknown) =>
@@ -61,7 +62,7 @@ Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is anothe
       const recorded = recordAppliedConfig(directory, configOf(manifest.version, directories), machine.clock);
       if (!recorded.ok) terminal.complain(recorded.error.message);
       const tools = openGuidedTools({ dataDirectory: directory, directories, machine });
-      await serveOnStdio(createAgentMcp(tools, { onFault }), onFault);
+      await serveOnStdio(createAgentMcp(tools, { onFault }), { onFault, ending });
       end(exitCodes.done);
     });
 };

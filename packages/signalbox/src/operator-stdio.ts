@@ -19,6 +19,7 @@ const WAITING_BYTES = 1_048_576;
 export async function operatorOnStdio(
   terminal: Terminal,
   directory: string,
+  ending: AbortSignal,
 ): Promise<Result<undefined, ErrorEnvelope>> {
   const onFault = (thrown: unknown) =>
     terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
@@ -29,7 +30,10 @@ export async function operatorOnStdio(
       try {
         await takeUp(host);
         const isFull = () => process.stdout.writableLength > WAITING_BYTES;
-        await serveOnStdio(createOperatorMcp({ host, guided: sessions.runs, url, isFull, onFault }), onFault);
+        await serveOnStdio(createOperatorMcp({ host, guided: sessions.runs, url, isFull, onFault }), {
+          onFault,
+          ending,
+        });
       } finally {
         await close();
       }
@@ -42,10 +46,10 @@ export async function operatorOnStdio(
       if (!token.ok) return token;
       // Another process may own it by the next request.
       const server = () => ({ url: readOwner(directory)?.url ?? owner, token: token.value });
-      await bridgeOnStdio({ server, timers: thisMachine().timers, onFault });
+      await bridgeOnStdio({ server, timers: thisMachine().timers, onFault, ending });
       return { ok: true, value: undefined };
     }
-    if (waitedMs >= PATIENCE_MS) return serving;
+    if (waitedMs >= PATIENCE_MS || ending.aborted) return serving;
     await sleep(LOOK_MS);
   }
 }

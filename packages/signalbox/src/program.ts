@@ -54,7 +54,7 @@ Examples:
   $ signalbox doctor                        can this machine be relied on?
 
 Exit codes:
-  0 done   1 failed   2 usage   3 waiting for a person   4 refused
+  0 done   1 failed   2 usage   3 waiting for a person   4 refused   128+n ended by signal n
 
 Environment:
   SIGNALBOX_DATA_DIR  the data directory; --data-dir comes before it

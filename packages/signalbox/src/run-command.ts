@@ -11,6 +11,7 @@ import {
 } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
@@ -44,12 +45,12 @@ interface ResumeFlags extends DataFlags {
   readonly useCurrent?: boolean;
 }
 
-export const defineRun: DefineCommand = (command, { terminal, end }) => {
+export const defineRun: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
       'Runs a plan. Every step is committed before it is told, so a run that was cut off goes on with "signalbox resume". ' +
-        'Ctrl-C pauses: nothing new starts, what runs may finish; a second one stops it, a third ends it at once. Where another ' +
-        'process owns the data directory, the run is done there and followed here.',
+        'Ctrl-C, SIGTERM and SIGHUP pause the run and roll back tool calls under way; a second one ends the program at once. Where ' +
+        'another process owns the data directory, the run is done there and followed here.',
     )
     .option('--input <json>', 'what the plan takes, as JSON')
     .option('--name <name>', 'what to call the run, instead of the name of the plan')
@@ -74,7 +75,8 @@ Examples:
   $ signalbox run hello.tsx
   $ signalbox run fix.tsx --input '{"issue": 42}' --tag nightly --max-cost 2
 
-Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 waiting for a person, 4 refused.`,
+Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 waiting for a person, 4 refused,
+128+n paused because of signal n: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.`,
     )
     .action(async (plan: string, flags: RunFlags) => {
       const request = requestOf(plan, flags);
@@ -91,17 +93,18 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
         }
       }
       if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));
+      const ending = signals.ending();
       end(
         await withSurface(terminal, { ...flags, ...tracing(terminal, flags), warm: true }, async surface => {
           if (isTraced(flags) && !surface.isOwner) return notTraced();
           if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
-          return followed(terminal, flags, surface, 0, () => surface.start(request.value));
+          return followed(terminal, flags, surface, 0, () => surface.start(request.value), ending);
         }),
       );
     });
 };
 
-export const defineResume: DefineCommand = (command, { terminal, end }) => {
+export const defineResume: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
       'Goes on where the last commit left the run. What was committed is not done again. The plan is the one that the run ' +
@@ -112,13 +115,14 @@ export const defineResume: DefineCommand = (command, { terminal, end }) => {
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText('after', '\nExample:\n  $ signalbox resume 019b8d62')
     .action(async (given: string, flags: ResumeFlags) => {
+      const ending = signals.ending();
       end(
         await withSurface(terminal, { ...flags, warm: true }, async surface => {
           const record = await findRun(surface.reader, given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;
           const { useCurrent = false } = flags;
-          return followed(terminal, flags, surface, nextSeq, () => surface.resume(id, { useCurrent }));
+          return followed(terminal, flags, surface, nextSeq, () => surface.resume(id, { useCurrent }), ending);
         }),
       );
     });
@@ -169,6 +173,7 @@ export async function followed(
   surface: RunSurface,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
+  ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
   let listening: Promise<unknown> | undefined;
   // A run that is over in a moment need not be spoken to.
@@ -176,7 +181,7 @@ export async function followed(
     listening = surface.listen();
   }, LISTEN_AFTER_MS);
   const view = (run: RunId) => runViewOf(terminal, surface.reader, run, json);
-  const followed = await followRun(surface, from, begin, view);
+  const followed = await followRun(surface, from, begin, view, ending);
   clearTimeout(patience);
   await listening;
   if (!followed.ok) return followed.error;
@@ -186,11 +191,13 @@ export async function followed(
       ? JSON.stringify({ run: id, end: { status, output, error, stopReason } })
       : describeEnd(followed.value, await summaryOf(surface.reader, followed.value), paintOf(terminal)),
   );
-  await surface.othersRested(count =>
+  const others = surface.othersRested(count => {
+    if (ending.aborted) return;
     terminal.complain(
       `${count} more ${count === 1 ? 'run goes' : 'runs go'} on in this process. Ctrl-C pauses what runs.`,
-    ),
-  );
+    );
+  });
+  await Promise.race([others, asked(ending)]);
   return exitCodeOfEnd(status);
 }
 

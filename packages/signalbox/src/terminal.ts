@@ -23,9 +23,9 @@ export function hostTerminal(): Terminal {
   };
 }
 
-/** `signalbox … | head -1`: the reader has seen enough, which is no failure of ours. */
+/** `signalbox … | head -1`: the reader has seen enough; or the terminal was closed. Neither is a failure of ours. */
 function ignoreClosedPipe(cause: NodeJS.ErrnoException): void {
-  if (cause.code !== 'EPIPE') throw cause;
+  if (cause.code !== 'EPIPE' && cause.code !== 'EIO') throw cause;
 }
 
 export interface Paint {

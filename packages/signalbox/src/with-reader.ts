@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { dataDirectory } from '@signalbox/app';
-import { type ErrorEnvelope, openReader, type Reader } from '@signalbox/app/runs';
+import { type ErrorEnvelope, openReader, type Reader, withHeld } from '@signalbox/app/runs';
 import type { DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from './exit-code.ts';
+import { ownerStorage } from './storage/owner-storage.ts';
 import { reportError, type Terminal } from './terminal.ts';
 
 /** Looks at the data directory, whoever owns it. An error is reported once. */
@@ -24,7 +25,8 @@ export async function withReader(
   if (!opened.ok && opened.error.code === 'store/missing' && onNothing !== undefined) return onNothing();
   if (!opened.ok) return refuse(opened.error);
   try {
-    const outcome = await look(opened.value);
+    const standing = await ownerStorage(directory);
+    const outcome = await look(withHeld(opened.value, () => standing));
     return typeof outcome === 'number' ? outcome : refuse(outcome);
   } finally {
     opened.value.close();

@@ -30,7 +30,7 @@ describe('signalbox demo', () => {
       const { users } = (await (await fetch(`${url}/api/users`, { headers })).json()) as { users: readonly object[] };
       expect(users).toMatchObject([{ name: 'ada' }]);
       child.kill('SIGINT');
-      expect(await ended).toBe(0);
+      expect(await ended).toBe(130);
       expect(readdirSync(cwd).filter(name => name.startsWith('signalbox-demo'))).toEqual([]);
     } finally {
       if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

@@ -156,7 +156,7 @@ describe('signalbox serve', () => {
     expect(signalbox(['approve', asked.decision.id, '--option', 'publish'], { cwd })).toMatchObject({ status: 0 });
     await until(() => (runsOf(cwd)[0].status === 'completed' ? true : undefined));
     owner.kill('SIGINT');
-    expect(await ended(owner)).toBe(0);
+    expect(await ended(owner)).toBe(130);
   });
 
   it('takes up the runs of one that was killed, at once', async () => {
@@ -196,7 +196,7 @@ describe('signalbox serve', () => {
     ).toBe(404);
     expect(signalbox(['run', example('02-hello')], { cwd }).status).toBe(0);
     owner.kill('SIGINT');
-    expect(await ended(owner)).toBe(0);
+    expect(await ended(owner)).toBe(130);
     expect(owner.told().split(token).length).toBe(2);
     const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter(file => file.isFile());
     expect(files.length).toBeGreaterThan(3);

@@ -16,3 +16,4 @@ export type { BlobFile } from './retention/blob-sweep.ts';
 export type { RetentionError, RetentionStore, Told, Weight } from './retention/retention-store.ts';
 export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';
+export { storageFaultOf, thrownStorageFault } from './storage-fault.ts';

@@ -1,7 +1,9 @@
 import type { Program } from '../child/child-process.ts';
+import { thisMachine } from '../machine.ts';
 import { type Check, warned } from './check.ts';
 import { checkLayers } from './layer-check.ts';
 import { checkLock } from './lock-check.ts';
+import { checkRecoveries } from './recovery-checks.ts';
 import { checkSandbox } from './sandbox-check.ts';
 import { openScratch } from './scratch-directory.ts';
 import { checkSync } from './sync-check.ts';
@@ -27,6 +29,7 @@ export async function doctor({ dataDir, program }: DoctorOptions): Promise<Docto
     checkGit(),
     await checkSandbox(),
     ...(await checkDataDirectory(dataDir, program)),
+    ...checkRecoveries(dataDir, thisMachine().clock),
   ];
   return { ok: checks.every(check => check.status !== 'fail'), dataDirectory: dataDir, checks };
 }

@@ -1,5 +1,6 @@
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { makePrivateDirectory } from '../private-directory.ts';
 import type { Log, LogFields } from './log.ts';
 import type { LogLevel } from './projections/log-line.ts';
@@ -31,7 +32,6 @@ export function openHostLog(options: {
   return {
     ...logOf(logger, clean, { component: 'host' }),
     close() {
-      if ('flushSync' in to && typeof to.flushSync === 'function') to.flushSync();
       if ('end' in to && typeof to.end === 'function') to.end();
     },
   };
@@ -45,8 +45,29 @@ function logOf(logger: Logger, clean: (text: string) => string, fields: LogField
   };
 }
 
-function fileIn(dataDirectory: string): DestinationStream {
+function fileIn(dataDirectory: string): DestinationStream & { end(): void } {
   const folder = path.join(dataDirectory, 'logs');
   makePrivateDirectory(folder);
-  return destination({ dest: path.join(folder, 'host.ndjson'), append: true, mkdir: false, sync: true, mode: 0o600 });
+  const file = path.join(folder, 'host.ndjson');
+  /** What the disk did not take. pino's own destination waits for room in a loop that nothing else gets through. */
+  let waiting: string[] = [];
+  const flush = () => {
+    if (waiting.length === 0) return;
+    try {
+      appendFileSync(file, waiting.join(''), { mode: 0o600 });
+      waiting = [];
+    } catch {
+      waiting = waiting.slice(-MOST_WAITING);
+    }
+  };
+  return {
+    write(line) {
+      waiting.push(line);
+      flush();
+    },
+    end: flush,
+  };
 }
+
+/** Lines that wait for room; the oldest go first. */
+const MOST_WAITING = 1000;

@@ -40,6 +40,9 @@ const GATHER_MS = 100;
 export const DEFAULT_LOG_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_LOG_LEVEL: LogLevel = 'debug';
 const PAGE = 500;
+/** Between two tries at a log that cannot be written. */
+const FIRST_WAIT_MS = 1000;
+const MOST_WAIT_MS = 60_000;
 
 interface OpenLog {
   readonly folder: string;
@@ -63,6 +66,11 @@ export function openRunLogs(options: RunLogOptions): RunLogFiles {
   let waiting = new Map<RunId, CommitNotice[]>();
   let cancel: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();
+  /** Runs whose last lines could not be written. */
+  const behind = new Set<RunId>();
+  let waitMs = FIRST_WAIT_MS;
+  let cancelRetry: (() => void) | undefined;
+  let isClosed = false;
 
   const unsubscribe = feed.subscribe('all', notice => {
     const others = waiting.get(notice.run);
@@ -79,19 +87,33 @@ export function openRunLogs(options: RunLogOptions): RunLogFiles {
       for (const [run, notices] of gathered) {
         try {
           await write(run, notices);
+          behind.delete(run);
         } catch (thrown) {
           logs.delete(run);
-          onFault?.(thrown);
+          if (!behind.has(run)) onFault?.(thrown);
+          behind.add(run);
         }
       }
+      // What could not be written is read again from what is committed.
+      if (behind.size === 0) waitMs = FIRST_WAIT_MS;
+      else if (!isClosed) {
+        cancelRetry?.();
+        cancelRetry = timers.after(waitMs, retry);
+        waitMs = Math.min(waitMs * 2, MOST_WAIT_MS);
+      }
     });
+  }
+
+  function retry(): void {
+    for (const run of behind) if (!waiting.has(run)) waiting.set(run, []);
+    flush();
   }
 
   async function write(run: RunId, notices: readonly CommitNotice[]): Promise<void> {
     const log = logs.get(run) ?? (await open(run));
     if (log === undefined) return;
     const told = notices.flatMap(({ events }) => events.map(({ event }) => event));
-    const missed = await missedBefore(run, log, told[0]);
+    const missed = await missedBefore(run, log, told[0]?.seq ?? Number.POSITIVE_INFINITY);
     let text = '';
     const add = (line: LogLine) => {
       if (!isAtLeast(line.level, level)) return;
@@ -113,7 +135,7 @@ export function openRunLogs(options: RunLogOptions): RunLogFiles {
       add(lineOfChunk(run, log.nodes.get(chunk.task) ?? '', chunk, log.correlationId, clean));
     }
     if (text !== '') appendFileSync(path.join(log.folder, STREAM), text, { mode: 0o600 });
-    const last = told.findLast(event => event.type === 'run.status');
+    const last = [...missed, ...told].findLast(event => event.type === 'run.status');
     if (last?.type === 'run.status' && last.to !== 'running') rest(run, log, hasRunEnded(last.to));
   }
 
@@ -123,13 +145,8 @@ export function openRunLogs(options: RunLogOptions): RunLogFiles {
   }
 
   /** Events that were committed and never told here, or not by the process before. */
-  async function missedBefore(
-    run: RunId,
-    { summary }: OpenLog,
-    first: AnyEvent | undefined,
-  ): Promise<readonly AnyEvent[]> {
+  async function missedBefore(run: RunId, { summary }: OpenLog, until: number): Promise<readonly AnyEvent[]> {
     const missed: AnyEvent[] = [];
-    const until = first?.seq ?? 0;
     for (let from = summary.lastSeq + 1; from < until; ) {
       const page = await reader.events(run, from, Math.min(PAGE, until - from));
       if (page.length === 0) break;
@@ -166,10 +183,18 @@ export function openRunLogs(options: RunLogOptions): RunLogFiles {
   return {
     async close() {
       unsubscribe();
+      isClosed = true;
       cancel?.();
+      cancelRetry?.();
       flush();
       await writing;
-      for (const [run, log] of logs) rest(run, log, true);
+      for (const [run, log] of logs) {
+        try {
+          rest(run, log, true);
+        } catch (thrown) {
+          onFault?.(thrown);
+        }
+      }
     },
   };
 }

@@ -10,13 +10,13 @@ export type ChangeUndriven = (run: RunId, to: UndrivenEnd, deed: UndrivenDeed) =
 const TRIES = 5;
 
 /** Ends a run that nothing drives, or brings it to rest: nothing of it shows that it runs. */
-export function changeUndriven(store: Commit & RunReader, machine: Machine): ChangeUndriven {
+export function changeUndriven(commit: Commit, reader: RunReader, machine: Machine): ChangeUndriven {
   const change = async (
     record: RunRecord,
     to: UndrivenEnd,
     deed: UndrivenDeed,
   ): Promise<Result<void, ErrorEnvelope>> => {
-    if (!hasRunEnded(record.status)) return endUndriven({ commit: store, reader: store, ...machine }, record, to, deed);
+    if (!hasRunEnded(record.status)) return endUndriven({ commit, reader, ...machine }, record, to, deed);
     // It was taken up, and came no further: no end follows another.
     const taken = await takeUp(record);
     return taken.ok ? change(taken.value, to, deed) : taken;
@@ -26,17 +26,17 @@ export function changeUndriven(store: Commit & RunReader, machine: Machine): Cha
     const events = [draftEvent(machine, 'run.status', { from: status, to: 'running' })];
     const running = { status: 'running', error: null, stopReason: null } as const;
     const at = timestampOf(machine.clock);
-    const written = await store.commit(
+    const written = await commit.commit(
       { at, run: { kind: 'change', change: running }, events },
       { run, epoch, version },
     );
     if (!written.ok) return err(written.error);
-    return ok((await store.run(run)) as RunRecord);
+    return ok((await reader.run(run)) as RunRecord);
   }
 
   return async (run, to, deed) => {
     for (let tries = 1; ; tries++) {
-      const record = await store.run(run);
+      const record = await reader.run(run);
       if (record === undefined || record.status === 'completed') return ok(undefined);
       const changed = await change(record, to, deed);
       if (changed.ok || changed.error.code !== 'run/stale-version' || tries === TRIES) return changed;

@@ -1,11 +1,13 @@
 import { Bug, type ErrorEnvelope, type Json } from '@signalbox/model';
 import type { HumanNode, TaskOutcome, TaskProgress } from '@signalbox/plan';
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
+import { thrownStorageFault } from '@signalbox/store';
 import type { SessionPorts } from '../agents/agent-session.ts';
 import { doAgentWork } from '../agents/agent-work.ts';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { DecisionFault } from '../decisions/decision-desk.ts';
 import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
+import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
 
@@ -16,35 +18,53 @@ export interface HostExecutor {
     signal: AbortSignal,
     progress: (progress: TaskProgress) => void,
   ): Promise<TaskOutcome>;
+  /** Resolves when no work goes on. */
+  idle(): Promise<void>;
 }
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
   readonly agents: AgentRunner;
+  /** Work that the disk refused is begun again when there is room. */
+  readonly storage: Pick<StorageDesk, 'room'>;
   /** Told of every verdict on a run that was asked for. */
   readonly onVerdict: (run: RemoteRequest['run'], verdict: Awaited<ReturnType<typeof stopVerdict>>) => void;
 }
 
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
   const { agents, reader, machine, decisions, onVerdict } = ports;
+  const going = new Set<Promise<unknown>>();
   return {
-    async execute(request, signal, progress) {
-      const { node, run } = request;
-      try {
-        if (node.kind === 'human') return await askPerson(decisions, request);
-        const record = await reader.run(run);
-        if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
-        const verdict = async () => {
-          const now = await stopVerdict(reader, run, machine.clock);
-          onVerdict(run, now);
-          return now;
-        };
-        return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
-      } catch (error) {
-        if (error instanceof DecisionFault) return notAsked(error.envelope);
-        throw error;
-      }
+    execute(request, signal, progress) {
+      const work = execute(request, signal, progress);
+      going.add(work);
+      const over = () => void going.delete(work);
+      work.then(over, over);
+      return work;
+    },
+    async idle() {
+      await Promise.allSettled(going);
     },
   };
+
+  async function execute(...[request, signal, progress]: Parameters<HostExecutor['execute']>): Promise<TaskOutcome> {
+    const { node, run } = request;
+    try {
+      if (node.kind === 'human') return await askPerson(decisions, request);
+      const record = await reader.run(run);
+      if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
+      const verdict = async () => {
+        const now = await stopVerdict(reader, run, machine.clock);
+        onVerdict(run, now);
+        return now;
+      };
+      return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
+    } catch (error) {
+      if (error instanceof DecisionFault) return notAsked(error.envelope);
+      if (thrownStorageFault(error) === undefined || signal.aborted) throw error;
+      if (!(await ports.storage.room(run))) throw error;
+      return execute(request, signal, progress);
+    }
+  }
 }
 
 async function askPerson(decisions: DecisionDesk, request: RemoteRequest): Promise<TaskOutcome> {

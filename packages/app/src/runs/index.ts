@@ -1,4 +1,13 @@
-export type { ApprovalId, ErrorEnvelope, ImportReport, Json, Result, RunId } from '@signalbox/model';
+export type {
+  ApprovalId,
+  ErrorEnvelope,
+  ImportReport,
+  Json,
+  RecoveryNote,
+  Result,
+  RunId,
+  StorageStanding,
+} from '@signalbox/model';
 export { runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
@@ -66,11 +75,13 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export { openRecoveryBook, type RecoveryBook } from '../recoveries/recovery-book.ts';
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';
+export { withHeld } from '../storage/held-runs.ts';
 export { openTurns } from '../turns/open-turns.ts';
 export { contractTurnArtifact, type TurnArtifact } from '../turns/projections/turn-artifact.ts';
 export type { ReadTurnArtifact, Turns } from '../turns/turn-desk.ts';

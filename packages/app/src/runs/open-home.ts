@@ -1,8 +1,7 @@
 import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
-import { ok } from '@signalbox/model';
+import { ok, type RecoveryNote, timestampOf } from '@signalbox/model';
 import type { AgentRunner } from '@signalbox/runs';
-import type { Recovery } from '@signalbox/state';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
@@ -12,6 +11,8 @@ import type { Log } from '../logs/log.ts';
 import { readLogSettings } from '../logs/log-config.ts';
 import { openRunLogs } from '../logs/run-log-files.ts';
 import type { Machine } from '../machine.ts';
+import { openRecoveryBook } from '../recoveries/recovery-book.ts';
+import { noteOf, placesOf } from '../recoveries/recovery-note.ts';
 import { homeRetention } from '../retention/home-ports.ts';
 import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
@@ -23,8 +24,8 @@ import type { RunHost } from './run-host.ts';
 export interface Home {
   readonly host: RunHost;
   readonly owned: OwnedStore;
-  /** Tool calls that a process had begun when it died, and what became of them. */
-  readonly recoveries: readonly Recovery[];
+  /** Tool calls that were under way when the process before ended, and what this start did about them. */
+  readonly recovered: readonly RecoveryNote[];
   /** What the process itself says: `logs/host.ndjson`. */
   readonly log: Log;
   /** What the process is set to. */
@@ -46,7 +47,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const { dataDirectory, machine, env } = options;
   const owned = openOwnedStore(dataDirectory, machine);
   if (!owned.ok) return owned;
-  const { store } = owned.value;
+  const { store, owner } = owned.value;
   const { peek: clean } = createSecretFilter(secretsOf(env));
   const log = lazyHostLog(async () => {
     const { openHostLog } = await import('../logs/host-log.ts');
@@ -64,8 +65,10 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: String(thrown) }),
   });
   const tools = openAgentTools(dataDirectory, machine);
-  const recoveries = await tools.recover();
-  for (const recovery of recoveries) log.say('warn', 'a tool call that was cut off was dealt with', { recovery });
+  const recoveries = openRecoveryBook(dataDirectory, machine.clock);
+  const recovered = await recover();
+  recoveries.add(recovered);
+  for (const recovery of recovered) log.say('warn', 'a tool call that was cut off was dealt with', { recovery });
   const workspaces = openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
   await workspaces.recover();
   const agents = options.agents ?? builtinAgents({ machine, tools, store, env });
@@ -75,6 +78,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     ...options,
     ...retention,
     owned: owned.value,
+    recoveries,
     agents,
     tools,
     workspaces,
@@ -84,7 +88,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   return ok({
     host,
     owned: owned.value,
-    recoveries,
+    recovered,
     log,
     settings: more =>
       openSettings({
@@ -103,4 +107,14 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       owned.value.close();
     },
   });
+
+  async function recover(): Promise<readonly RecoveryNote[]> {
+    const done = await tools.recover();
+    const places = await placesOf(
+      done.map(({ id }) => id),
+      store,
+      [owner.id],
+    );
+    return done.map(one => noteOf(one, timestampOf(machine.clock), places.get(one.id)));
+  }
 }

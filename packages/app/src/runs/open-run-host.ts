@@ -10,7 +10,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import type { RunEnd, TraceEntry } from '@signalbox/plan';
-import { type AgentRunner, isSamePlan, type RunRecord } from '@signalbox/runs';
+import { type AgentRunner, isSamePlan, type RunReader, type RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
@@ -22,8 +22,11 @@ import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
+import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
+import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
+import { createStorageDesk } from '../storage/storage-desk.ts';
 import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
@@ -49,6 +52,8 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly workspaces?: WorkspaceDesk | undefined;
   /** What the tool calls of agents left behind, for undoing them. */
   readonly tools?: AgentTools;
+  /** What recoveries did. */
+  readonly recoveries?: RunHost['recoveries'];
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
   /** Providers that agents can call here, and what takes secrets out of what they say. */
   readonly providers?: readonly ProviderReference[];
@@ -60,21 +65,35 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly trace?: (run: RunId, entry: TraceEntry) => void;
 }
 
+/** How long the end of the process waits for runs to rest: longer than the grace that they give their work. */
+const REST_GRACE_MS = 15_000;
+
 export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents } = options;
   const { store, owner } = owned;
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
-  const change = changeUndriven(store, machine);
-  const journals = createJournalKeeper(options.dataDirectory, store);
-  const decisions = createDecisionDesk({ commit: store, reader: store, machine });
+  let isClosed = false;
+  const storage = createStorageDesk({
+    store,
+    dataDirectory: options.dataDirectory,
+    ...machine,
+    onOver(run, hold) {
+      const events = [draftEvent(machine, 'run.held', hold)];
+      void store.commit({ at: timestampOf(machine.clock), events }, { run, version: 'any' });
+    },
+  });
+  const change = changeUndriven(storage, store, machine);
+  const journals = createJournalKeeper(options.dataDirectory, store, machine.timers);
+  const decisions = createDecisionDesk({ commit: storage, reader: store, machine });
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
   const executor = createHostExecutor({
-    commit: store,
+    commit: storage,
     reader: store,
     machine,
     decisions,
+    storage,
     agents,
     rateLimits,
     activity,
@@ -84,6 +103,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     () =>
       threadHost({
         store,
+        storage,
         executor,
         workspaces: options.workspaces,
         onProgress: (run, execution, progress) => threads.progress(run, execution, progress),
@@ -142,20 +162,32 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
+    const record = await store.run(run);
+    if (end.status === 'thread-lost' && isClosed) {
+      // It did not let go by itself; what was under way is an orphan of this process.
+      if (record !== undefined) await change(run, { status: 'paused' }, { action: 'pause', by: 'signalbox' });
+      return { status: 'paused' };
+    }
     const error =
       end.status === 'not-loaded'
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
         : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
     const failed = { status: 'failed', error } as const;
-    await change(run, failed, { action: 'terminate', by: 'signalbox' });
+    if (record !== undefined) await change(run, failed, { action: 'terminate', by: 'signalbox' });
     return failed;
   }
 
-  /** Pauses what is driven, and waits until all of it rests. */
-  async function rest(by: string): Promise<void> {
+  async function rest(by: (run: RunId) => string): Promise<void> {
     rateLimits.endWaits();
-    for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by });
-    await Promise.allSettled(driven.values());
+    storage.endWaits();
+    for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: by(run), now: true });
+    let cancel = () => {};
+    const grace = new Promise<void>(resolve => {
+      cancel = machine.timers.after(REST_GRACE_MS, resolve);
+    });
+    // Rollbacks go on here after a thread has let go of the call.
+    await Promise.race([Promise.allSettled(driven.values()).then(executor.idle), grace]);
+    cancel();
   }
 
   async function start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>> {
@@ -274,6 +306,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return ok(decision);
   };
 
+  /** What a person asks for cannot wait in memory for room: it is refused. */
+  function held(): { readonly ok: false; readonly error: ErrorEnvelope } | undefined {
+    const refusal = storage.refusal();
+    return refusal && err(refusal);
+  }
+
   /** Tells the run that waits, or the nearest one above it that is driven. */
   async function wake(run: RunId, node: string): Promise<boolean> {
     const told = await threads.command(run, { kind: 'wake', node });
@@ -285,8 +323,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   }
 
   return {
-    reader: store,
-    feed: store,
+    reader: withHeld<RunReader>(store, storage.standing),
+    feed: feedWithHeld(store, storage),
+    storage,
     blobs: store,
     bundles: runBundles({
       ...options,
@@ -303,22 +342,25 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       clean: options.clean,
     }),
     activity,
+    recoveries: options.recoveries ?? openRecoveryBook(options.dataDirectory, machine.clock),
     inspection,
     retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
-    start,
-    resume,
-    act,
-    fork: interventions.fork,
+    start: async request => held() ?? start(request),
+    resume: async (run, request) => held() ?? resume(run, request),
+    act: async (run, action, by) => held() ?? act(run, action, by),
+    fork: async (run, request, by) => held() ?? interventions.fork(run, request, by),
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
-    answer,
+    answer: async (id, given, by) => held() ?? answer(id, given, by),
     finished,
     driven: () => [...driven.keys()],
     rest,
     async close() {
       inspection.close();
-      await rest('signalbox');
+      await rest(() => 'signalbox');
+      isClosed = true;
       threads.close();
+      await Promise.allSettled(driven.values());
       stopWithdrawing();
       await journals.close();
     },

@@ -7,7 +7,9 @@ import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
 import type { RunInspection } from '../inspection/run-inspection.ts';
+import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
+import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { CallCheckpoint } from '../undo/undo-desk.ts';
 
 /**
@@ -25,6 +27,10 @@ export interface RunHost {
   readonly providers: Providers;
   /** What this process does for its runs. */
   readonly activity: HostActivity;
+  /** What recoveries did about tool calls that were cut off. */
+  readonly recoveries: Pick<RecoveryBook, 'list' | 'dismiss'>;
+  /** Whether the data directory takes writes. */
+  readonly storage: Pick<StorageDesk, 'standing' | 'subscribe'>;
   /** Runs as files. */
   readonly bundles: RunBundles;
   /** What nodes were given, what plans take, and whether runs are as they were written. */
@@ -47,8 +53,12 @@ export interface RunHost {
   finished(run: RunId): Promise<RunEnd> | undefined;
   /** Runs that are driven now. */
   driven(): readonly RunId[];
-  /** Pauses what is driven, and waits until it rests; the time of a next attempt is not waited for. Nothing is started after it. */
-  rest(by: string): Promise<void>;
+  /**
+   * The process is about to end: pauses what is driven, and waits until it rests. Work under way is given up and counts as no
+   * attempt, and tool calls are rolled back. A plan that does not answer is waited for no longer than a grace: its run is
+   * taken up as after a crash.
+   */
+  rest(by: (run: RunId) => string): Promise<void>;
   /** Pauses what is driven, and lets go of everything. */
   close(): Promise<void>;
 }

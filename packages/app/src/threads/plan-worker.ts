@@ -194,7 +194,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     onRun: (child, childLive) => adopt(child, run, childLive),
     keepVolatile: true,
     query: (sql, params) => queriesOf(database).query(sql, params),
-    blobs: { put: contents => host.call('putBlobs', contents) },
+    blobs: { put: contents => host.call('putBlobs', run, contents) },
     files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),
     ...(workspace && { workspace: threadWorkspace(workspace, request => host.call('workspace', run, request)) }),
     ...(trace && { trace: entry => host.tell('trace', run, entry) }),
@@ -233,7 +233,7 @@ function adopt(run: RunId, parent: RunId, live: PlanRun): void {
 function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
   switch (command.kind) {
     case 'pause':
-      return live.pause(command.by);
+      return live.pause(command.by, command);
     case 'stop':
       return live.stop(command.reason, command.by);
     case 'terminate':

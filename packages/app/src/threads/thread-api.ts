@@ -67,7 +67,7 @@ export interface HostCalls {
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
   abort(execution: string): void;
-  putBlobs: Blobs['put'];
+  putBlobs(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
   /** What work does with the run's own files. */
   workspace(run: RunId, request: WorkspaceRequest): Promise<Result<string, ErrorEnvelope>>;
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
@@ -146,7 +146,7 @@ export interface DriveJob {
 export type DriveEnd = RunEnd | { readonly status: 'not-loaded'; readonly error: ErrorEnvelope };
 
 export type RunCommand =
-  | { readonly kind: 'pause'; readonly by: string }
+  | { readonly kind: 'pause'; readonly by: string; readonly now?: boolean | undefined }
   | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }

@@ -2,12 +2,15 @@ import { Bug, type RunId } from '@signalbox/model';
 import type { TaskProgress } from '@signalbox/plan';
 import type { Store } from '@signalbox/store';
 import type { HostExecutor } from '../runs/host-executor.ts';
+import type { StorageDesk } from '../storage/storage-desk.ts';
 import { workWithFiles } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 
 export interface ThreadHostPorts {
   readonly store: Store;
+  /** Where what a thread commits waits for room. */
+  readonly storage: Pick<StorageDesk, 'commit' | 'put'>;
   readonly executor: HostExecutor;
   readonly onProgress: (run: RunId, execution: string, progress: TaskProgress) => void;
   readonly workspaces: WorkspaceDesk | undefined;
@@ -23,14 +26,14 @@ const readable: readonly ReadMethod[] = [
 
 /** What one thread may ask for, and the work that goes on for it. */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
-  const { store, executor, workspaces, onProgress, onSubRun, onTrace, onFramed } = ports;
+  const { store, storage, executor, workspaces, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
   return {
     calls: {
       async commit(writes, guard) {
-        return store.commit((await workspaces?.attach(writes, guard.run)) ?? writes, guard);
+        return storage.commit((await workspaces?.attach(writes, guard.run)) ?? writes, guard);
       },
-      putBlobs: contents => store.put(contents),
+      putBlobs: (run, contents) => storage.put(run, contents),
       workspace: (run, request) => workWithFiles(workspaces, run, request),
       async read(method, args) {
         if (!readable.includes(method)) throw new Bug(`a thread asked to read ${method}`);

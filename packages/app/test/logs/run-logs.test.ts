@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Json } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
@@ -52,6 +52,31 @@ describe('the log of a run', () => {
       lastSeq: 5,
       byEvent: { 'run.created': 1, 'signal.received': 5 },
     });
+    store.close();
+  });
+
+  it('[A197] that cannot be written catches up when it can, without a gap or a double', async () => {
+    const home = temporaryFolder();
+    const faults: unknown[] = [];
+    const { store, open, pass } = opened(home, { onFault: thrown => faults.push(thrown) });
+    const logs = open();
+    // What should be a folder is a file.
+    writeFileSync(path.join(home, 'runs'), '');
+    const { run, write } = await startRun(store, newRun());
+    await write({ at: '2026-01-01T00:00:00.000Z' as never, events: [signal('a')] });
+    pass(100);
+    await until(() => faults.length === 1 || undefined);
+    pass(1000);
+    rmSync(path.join(home, 'runs'));
+    // It is tried again by itself, with nothing new to tell.
+    for (let waited = 0; !existsSync(logOf(home, run)); waited += 1) {
+      if (waited > 1000) throw new Error('it does not catch up');
+      pass(60_000);
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    await logs.close();
+    expect(linesOf(home, run).map(({ seq }) => seq)).toEqual([0, 1]);
+    expect(faults).toHaveLength(1);
     store.close();
   });
 

@@ -2,7 +2,9 @@ import type { RunSummary } from '@signalbox/model';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { Costs } from '../briefing/costs.tsx';
 import { Providers } from '../briefing/providers.tsx';
+import { Recoveries } from '../briefing/recoveries.tsx';
 import { newsSince, useLastLook } from '../briefing/since-last-look.ts';
+import { Storage } from '../briefing/storage.tsx';
 import { Lamp } from '../frame/lamp.tsx';
 import { Moment } from '../frame/moment.tsx';
 import { Empty } from '../frame/notices.tsx';
@@ -15,7 +17,7 @@ import { useLive } from '../server/live.tsx';
 import { useSettings } from '../settings/settings.ts';
 import { failureGroups, failureStreaks } from '../story/failure-groups.ts';
 import { headlineOf } from '../story/question.ts';
-import { isIn } from '../story/runs-list.ts';
+import { isIn, movesOf } from '../story/runs-list.ts';
 import { ago, many, type Signal } from '../story/words.ts';
 
 const SHOWN = 6;
@@ -125,6 +127,8 @@ export function BriefingPage() {
                 </p>
               )}
             </Panel>
+            <Storage moves={movesOf(known)} now={now} />
+            <Recoveries now={now} />
             <Panel title="Running now">
               {working.length === 0 && held.length === 0 ? (
                 <Empty title="Nothing runs" />

@@ -29,6 +29,14 @@ describe('what is special about a run', () => {
     expect(words(run({ status: 'running' }, false))).toEqual([expect.stringMatching(/Nothing works on this run/)]);
   });
 
+  it('[K87] that it waits for room on the disk', () => {
+    const held = { status: 'paused', stopReason: 'The disk is full. Free some space.' };
+    expect(words(run(held))).toEqual([
+      'The disk is full. Free some space. The run goes on by itself when there is room; nothing is lost.',
+    ]);
+    expect(words(run(held, false))).toEqual([]);
+  });
+
   it('[K41] which frames are gone', () => {
     const { record } = run({ collected: [{ from: 1, to: 4 }] });
     expect([0, 1, 4, 5, undefined].map(frame => isCollected(record, frame))).toEqual([false, true, true, false, false]);

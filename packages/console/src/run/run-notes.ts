@@ -3,7 +3,7 @@ import { many } from '../story/words.ts';
 
 /** Something that whoever looks at a run must know before they read on. */
 export interface RunNote {
-  readonly kind: 'imported' | 'collected' | 'left';
+  readonly kind: 'imported' | 'collected' | 'left' | 'held';
   readonly words: string;
 }
 
@@ -20,6 +20,10 @@ export function runNotes({ record, driven }: Pick<RunSummary, 'record' | 'driven
     const which = collected.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`)).join(', ');
     const words = `${many(frames, 'frame')} (${which}) ${frames === 1 ? 'was' : 'were'} collected to save room. `;
     notes.push({ kind: 'collected', words: `${words}Their events are kept; their trees and state are gone.` });
+  }
+  if (driven && record.status === 'paused' && record.stopReason !== undefined) {
+    const words = `${record.stopReason} The run goes on by itself when there is room; nothing is lost.`;
+    notes.push({ kind: 'held', words });
   }
   if (!driven && (record.status === 'running' || record.status === 'queued')) {
     const words = 'Nothing works on this run at the moment: the process that did has ended. Resume it to go on.';

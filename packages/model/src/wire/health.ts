@@ -1,12 +1,15 @@
 import * as z from 'zod';
 import { text } from '../json.ts';
 import { providerBrief } from './providers.ts';
+import { storageStanding } from './storage.ts';
 
 export const health = z.object({
   name: z.literal('signalbox'),
   contractVersion: text,
   /** Runs that are driven now. */
   driven: z.int().nonnegative(),
+  /** Whether the data directory takes writes. */
+  storage: storageStanding,
   providers: z.array(providerBrief).readonly(),
 });
 export type Health = z.infer<typeof health>;

@@ -16,7 +16,8 @@ export type CommandAnswer =
 
 /** What an operator, or the process that drives the run, says to it. */
 export type OperatorCommand =
-  | { readonly kind: 'pause'; readonly by: string }
+  /** With `now`, work that can be done again does not finish: it is given up, and that attempt counts as none. */
+  | { readonly kind: 'pause'; readonly by: string; readonly now?: boolean | undefined }
   | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }

@@ -109,8 +109,11 @@ export type RunEnd =
 export interface PlanRun {
   /** Resolves once, when nothing of the run goes on in this process any more. */
   readonly finished: Promise<RunEnd>;
-  /** Stops starting work, here and in child runs; what runs may finish. */
-  pause(by?: string): Promise<CommandAnswer>;
+  /**
+   * Stops starting work, here and in child runs. What runs may finish; with `now` it is told to end, that attempt counts as
+   * none, and the run rests after a grace at the latest.
+   */
+  pause(by?: string, options?: { readonly now?: boolean | undefined }): Promise<CommandAnswer>;
   /** Cancels what runs, and waits for it. */
   stop(reason: string, by?: string): Promise<CommandAnswer>;
   /** Ends the run at once, and its child runs with it. */

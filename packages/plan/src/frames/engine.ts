@@ -134,7 +134,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     memory,
     structure,
     desk,
-    onPause: by => subPlans.pause(by),
+    onPause: (by, now) => subPlans.pause(by, now),
+    onPauseOver: () => later({ kind: 'suspend' }, 'stop_requested'),
     onGraceOver: () => later({ kind: 'grace-over' }, 'stop_requested'),
     onTimeOver: () => later({ kind: 'time-over' }, 'stop_requested'),
   });

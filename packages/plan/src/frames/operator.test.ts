@@ -62,6 +62,71 @@ describe('an operator', () => {
     expect(await early.runs.run(early.run)).toMatchObject({ status: 'stopped', frames: 0 });
   });
 
+  it('[P230] pauses a run and its children without waiting for their work, and no attempt is lost', async () => {
+    const world = harness();
+    const begun: string[] = [];
+    const work = (id: string) => (context: { readonly signal: AbortSignal; readonly attempt: number }) => {
+      begun.push(`${id} ${context.attempt}`);
+      if (begun.length > 2) return Promise.resolve(null);
+      return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason)));
+    };
+    const below = definePlan({ name: 'below', render: () => el(Task, { id: 'b', retries: 0, run: work('b') }) });
+    const plan = definePlan({
+      name: 'above',
+      render: () =>
+        el(Fragment, {}, el(SubPlan, { id: 'sub', plan: below }), el(Task, { id: 'a', retries: 0, run: work('a') })),
+    });
+    const run = world.start(plan);
+    await world.calm();
+    const answer = run.pause('ada', { now: true });
+    expect(await world.end(run)).toEqual({ status: 'paused' });
+    expect(await answer).toBe('done');
+    expect(world.timers.next).toBeUndefined();
+    const [child] = await world.runs.children(world.run);
+    expect(child).toMatchObject({ status: 'paused' });
+    for (const id of [world.run, child?.id as RunId]) {
+      const own = (await world.runs.tasks(id)).filter(({ node }) => node !== 'sub');
+      expect(own).toMatchObject([{ status: 'pending', retryCount: 0, lastError: { code: 'held-back' } }]);
+    }
+    expect(await acted(world)).toEqual([['pause', undefined, 'ada']]);
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed' });
+    expect(begun.toSorted()).toEqual(['a 1', 'a 1', 'b 1', 'b 1']);
+  });
+
+  it('[P230] lets work with effects outside finish within the grace, and waits no longer', async () => {
+    const world = harness();
+    let finish = () => {};
+    const told: boolean[] = [];
+    const outside = ({ signal }: { readonly signal: AbortSignal }) =>
+      new Promise<void>(resolve => {
+        finish = () => {
+          told.push(signal.aborted);
+          resolve();
+        };
+      });
+    const one = definePlan({
+      name: 'one',
+      render: () => el(Task, { id: 'pay', effects: 'external', run: outside }),
+    });
+    const run = world.start(one);
+    await world.calm();
+    void run.pause('ada', { now: true });
+    await world.calm();
+    finish();
+    expect(await world.end(run)).toMatchObject({ status: 'completed' });
+    expect(told).toEqual([false]);
+
+    const deaf = harness();
+    const never_ = definePlan({ name: 'deaf', render: () => el(Task, { id: 't', run: never }) });
+    const held = deaf.start(never_);
+    await deaf.calm();
+    // What was asked for patiently before is asked for again.
+    void held.pause('ada');
+    void held.pause('ada', { now: true });
+    expect(await deaf.end(held)).toEqual({ status: 'paused' });
+    expect(await deaf.runs.run(deaf.run)).toMatchObject({ status: 'paused' });
+  });
+
   it('[P73] stops a run that nothing drives, with the runs below it', async () => {
     const world = harness();
     const executor: TaskExecutor = { execute: async () => ({ kind: 'blocked', reason: 'human' }) };

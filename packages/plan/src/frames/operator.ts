@@ -32,7 +32,9 @@ export interface OperatorParts {
   readonly memory: RunMemory;
   readonly structure: Structure;
   readonly desk: TaskDesk;
-  onPause(by: string): void;
+  onPause(by: string, now: boolean): void;
+  /** Work that was to make way for a pause did not. */
+  onPauseOver(): void;
   onGraceOver(): void;
   onTimeOver(): void;
 }
@@ -46,8 +48,10 @@ export function createOperator(parts: OperatorParts): Operator {
   const woken = new Set<string>();
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
+  let isPausingNow = false;
   let isOver = false;
   let cancelGrace: (() => void) | undefined;
+  let cancelPause: (() => void) | undefined;
   const cancelTime =
     limits.maxWallClockMs === undefined
       ? undefined
@@ -125,9 +129,15 @@ export function createOperator(parts: OperatorParts): Operator {
   function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' }>): boolean {
     switch (command.kind) {
       case 'pause': {
-        if (isPausing) return false;
+        const { by, now = false } = command;
+        if (isPausing && (isPausingNow || !now)) return false;
         isPausing = true;
-        parts.onPause(command.by);
+        if (now) {
+          isPausingNow = true;
+          desk.giveUp();
+          cancelPause = timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, parts.onPauseOver);
+        }
+        parts.onPause(by, now);
         return true;
       }
       case 'stop': {
@@ -200,6 +210,7 @@ export function createOperator(parts: OperatorParts): Operator {
     },
     close() {
       cancelGrace?.();
+      cancelPause?.();
       cancelTime?.();
     },
   };

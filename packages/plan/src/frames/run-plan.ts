@@ -82,7 +82,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
 
   return {
     finished,
-    pause: (by = OPERATOR) => ask({ kind: 'pause', by }),
+    pause: (by = OPERATOR, { now } = {}) => ask({ kind: 'pause', by, now }),
     stop: (reason, by = OPERATOR) => ask({ kind: 'stop', reason, by }),
     terminate: (reason, by = OPERATOR) => ask({ kind: 'terminate', reason, by }),
     retry: (node, by = OPERATOR, policy) => ask({ kind: 'retry', node, by, policy }),

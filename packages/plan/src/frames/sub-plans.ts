@@ -19,7 +19,7 @@ export interface SubPlans {
   /** Starts or takes up the child of a sub-plan node. */
   work(node: SubPlanNode, request: TaskRequest, place: ChildPlace): Promise<TaskOutcome>;
   /** The children are to pause, those that start later too. */
-  pause(by: string): void;
+  pause(by: string, now: boolean): void;
   /** A child that waits is not wanted any more. */
   drop(node: string, iteration: number, child: number): void;
   /** After a crash: children that no task wants are stopped. */
@@ -52,7 +52,7 @@ export function createSubPlans(
   const { run, reader } = options;
   const live = new Set<DrivenRun>();
   const dropping = new Set<Promise<void>>();
-  let pausedBy: string | undefined;
+  let paused: { readonly by: string; readonly now: boolean } | undefined;
   let isEnding = false;
   let wasStopped = false;
 
@@ -111,7 +111,7 @@ export function createSubPlans(
       const stop = () => void driven.stop(`Node ${node.id} of run ${run} was canceled.`, `run ${run}`);
       if (signal.aborted) stop();
       signal.addEventListener('abort', stop, { once: true });
-      if (pausedBy !== undefined) void driven.pause(pausedBy);
+      if (paused !== undefined) void driven.pause(paused.by, paused);
       try {
         const end = await driven.finished;
         if (end.status === 'stopped' && !signal.aborted) wasStopped = true;
@@ -122,9 +122,9 @@ export function createSubPlans(
         if (signal.aborted) onDropped();
       }
     },
-    pause(by) {
-      pausedBy = by;
-      for (const driven of live) void driven.pause(by);
+    pause(by, now) {
+      paused = { by, now };
+      for (const driven of live) void driven.pause(by, { now });
     },
     drop(node, iteration, child) {
       stopLater(stopUndriven(options, idOf(node, iteration, child), `Node ${node} of run ${run} was canceled.`));

@@ -5,6 +5,7 @@ import {
   decideRetry,
   failTask,
   finishTask,
+  HELD_BACK,
   type NodeKey,
   type OrphanAction,
   type OrphanPolicy,
@@ -57,6 +58,11 @@ export interface TaskDesk {
   close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
   /** Asks the work of a task to end. */
   cancel(id: TaskId): void;
+  /**
+   * Asks all work to end that can be done again; an attempt that fails then counts as none. Child runs, and work whose effects
+   * nobody can undo, go on.
+   */
+  giveUp(): void;
   /** Ends every task as canceled, without waiting for its work. */
   terminate(): void;
   /** The run comes to rest: work that is under way is let go of, to begin again when the run is taken up. */
@@ -86,6 +92,7 @@ export function createTaskDesk(
   const byNode = new Map<string, TaskId>();
   const controls = new Map<TaskId, AbortController>();
   const waits = new Map<TaskId, () => void>();
+  const givenUp = new Set<TaskId>();
   const maxRetries = memory.limits.maxRetriesPerTask ?? Number.POSITIVE_INFINITY;
   let opened: { readonly task: Task; readonly node: RunnableNode }[] = [];
   for (const task of tasks.values()) byNode.set(task.node, task.id);
@@ -243,7 +250,8 @@ export function createTaskDesk(
           return { kind: 'blocked', reason: outcome.reason };
         }
         case 'failed': {
-          const { error } = outcome;
+          const isGivenUp = givenUp.delete(id) && outcome.error.code !== HELD_BACK;
+          const error = isGivenUp ? GIVEN_UP : outcome.error;
           const retry = canceling || stale ? undefined : decideRetry(task, error, clock.now(), rng);
           if (retry?.kind === 'retry') {
             keep(retry.task);
@@ -268,6 +276,14 @@ export function createTaskDesk(
         dropChild(task);
       }
       controls.get(id)?.abort(new Error('canceled'));
+    },
+    giveUp() {
+      for (const [id, control] of [...controls]) {
+        const task = tasks.get(id);
+        if (task === undefined || task.effects === 'external' || isSubPlan(task.node)) continue;
+        givenUp.add(id);
+        control.abort(new Error(GIVEN_UP.message));
+      }
     },
     terminate() {
       for (const task of [...tasks.values()]) {
@@ -322,6 +338,14 @@ export function createTaskDesk(
     },
   };
 }
+
+/** Nobody's fault: the work made way for a pause, and is done again when the run goes on. */
+const GIVEN_UP: TaskError = {
+  class: 'retryable',
+  code: HELD_BACK,
+  message: 'The run was paused while this was under way.',
+  retryAfterMs: 0,
+};
 
 /** Work of the same iteration that began before has other task ids. */
 function nextRestart(before: NodeRecord | undefined, iteration: number): number {

@@ -1,4 +1,15 @@
-import { approvalId, digest, eventId, json, nodeStatus, runId, runStatus, text, timestamp } from '@signalbox/model';
+import {
+  approvalId,
+  digest,
+  eventId,
+  json,
+  nodeStatus,
+  runId,
+  runStatus,
+  storageReason,
+  text,
+  timestamp,
+} from '@signalbox/model';
 import * as z from 'zod';
 import { decisionKind, resolution } from '../decisions/decision.ts';
 import { frameTrigger } from '../frames/frame.ts';
@@ -42,6 +53,8 @@ export const internalEvent = z.discriminatedUnion('type', [
     by: text.optional(),
   }),
   of('run.claimed', { epoch: z.int().nonnegative(), owner: ownerId }),
+  /** The disk took no writes since then; what the run had to commit waited, and nothing of it was lost. */
+  of('run.held', { reason: storageReason, since: timestamp }),
   of('run.resumed', {
     frame: frameIndex.optional(),
     changed: z.array(text).readonly(),

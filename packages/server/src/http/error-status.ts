@@ -30,6 +30,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'user/invalid': 400,
   'user/taken': 409,
   'user/unknown': 404,
+  'recovery/unknown': 404,
+  'recovery/open': 409,
   'workspace/none': 404,
   'state/checkpoint-unknown': 404,
   'state/conflict': 409,
@@ -37,6 +39,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'state/nothing-to-undo': 409,
   'state/root-replaced': 409,
   'store/owned': 503,
+  'store/held': 503,
   SESSION_LOCKED: 503,
 };
 

@@ -17,6 +17,7 @@ import { guidedInstead } from '../routes/guided-instead.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { inspectionRoutes } from '../routes/inspection.ts';
 import { providerRoutes } from '../routes/providers.ts';
+import { recoveryRoutes } from '../routes/recoveries.ts';
 import { retentionRoutes } from '../routes/retention.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { sessionRoutes, workflowRoutes } from '../routes/sessions.ts';
@@ -84,6 +85,7 @@ export function createHttpApp({
       name: 'signalbox',
       contractVersion: CONTRACT_VERSION,
       driven: host.driven().length,
+      storage: host.storage.standing(),
       providers: host.providers.briefs(),
     };
     return context.json(health);
@@ -101,6 +103,7 @@ export function createHttpApp({
   app.route('/api/usage', usageRoutes(host.reader));
   app.route('/api', retentionRoutes(host));
   app.route('/api/providers', providerRoutes(host.providers));
+  app.route('/api/recoveries', recoveryRoutes(host));
   if (users !== undefined) app.route('/api/users', userRoutes(users));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions, workflows));

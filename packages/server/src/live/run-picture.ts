@@ -71,7 +71,7 @@ function openStudio(
 
   const unsubscribe = host.feed.subscribe(run, notice => {
     for (const listener of [...listeners]) listener.committed(notice);
-    if (notice.events.length > 0) touch();
+    if (notice.events.length > 0 || notice.stream.length === 0) touch();
   });
 
   function touch(): void {

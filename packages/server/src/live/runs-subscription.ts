@@ -39,8 +39,8 @@ export function subscribeRuns(
     for (const run of runs) changedGuided.set(run.id, run);
     pump();
   });
-  const unsubscribe = host.feed.subscribe('all', ({ run, events }) => {
-    if (events.length === 0) return;
+  const unsubscribe = host.feed.subscribe('all', ({ run, events, stream }) => {
+    if (events.length === 0 && stream.length > 0) return;
     changed.add(run);
     pump();
   });

@@ -9,10 +9,16 @@ export interface StdioStreams {
   readonly output: Writable;
 }
 
-/** Serves one client on the standard streams until it closes its end. Nothing else may write to standard output. */
+export interface StdioOptions {
+  readonly onFault: (thrown: unknown) => void;
+  /** Aborted when the program is to end. */
+  readonly ending?: AbortSignal;
+}
+
+/** Serves one client on the standard streams until it closes its end, or the program is to end. Nothing else may write to standard output. */
 export function serveOnStdio(
   mcp: McpServerFactory,
-  onFault: (thrown: unknown) => void,
+  { onFault, ending }: StdioOptions,
   { input, output }: StdioStreams = { input: process.stdin, output: process.stdout },
 ): Promise<void> {
   return new Promise(resolve => {
@@ -26,6 +32,9 @@ export function serveOnStdio(
       closed?.();
       resolve();
     };
+    const close = () => void transport.close();
+    if (ending?.aborted === true) close();
+    else ending?.addEventListener('abort', close, { once: true });
   });
 }
 

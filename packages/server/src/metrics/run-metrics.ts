@@ -5,6 +5,7 @@ import { createMetricShelf } from './metric-shelf.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { queueMetrics } from './queue-metrics.ts';
+import { storageMetrics } from './storage-metrics.ts';
 import { workMetrics } from './work-metrics.ts';
 
 export interface RunMetrics {
@@ -21,7 +22,7 @@ export interface RunMetrics {
  * 2. Labels have a bounded number of values; what is more is `other`.
  */
 export function createRunMetrics(
-  host: Pick<RunHost, 'reader' | 'feed' | 'driven' | 'activity' | 'providers'>,
+  host: Pick<RunHost, 'reader' | 'feed' | 'driven' | 'activity' | 'providers' | 'storage'>,
   live: LiveMeter = createLiveMeter(),
 ): RunMetrics {
   const shelf = createMetricShelf();
@@ -29,6 +30,7 @@ export function createRunMetrics(
     workMetrics(shelf, host),
     queueMetrics(shelf, host),
     modelMetrics(shelf, host),
+    storageMetrics(shelf, host),
     processMetrics(shelf, live, manifest.version),
   ];
   return {

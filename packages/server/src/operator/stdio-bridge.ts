@@ -23,14 +23,16 @@ export interface BridgeOptions {
   readonly server: () => { readonly url: string; readonly token: string };
   readonly timers: Machine['timers'];
   readonly onFault: (thrown: unknown) => void;
+  /** Aborted when the program is to end. */
+  readonly ending?: AbortSignal;
 }
 
 /** How long it waits before it asks for news again. */
 const AGAIN_MS = 1_000;
 
-/** Serves one client on the standard streams until it closes its end. */
+/** Serves one client on the standard streams until it closes its end, or the program is to end. */
 export async function bridgeOnStdio(
-  { server, timers, onFault }: BridgeOptions,
+  { server, timers, onFault, ending }: BridgeOptions,
   { input, output }: StdioStreams = { input: process.stdin, output: process.stdout },
 ): Promise<void> {
   const ended = new AbortController();
@@ -128,6 +130,13 @@ export async function bridgeOnStdio(
   }
 
   const lines = boundedLines(BODY_MAX_BYTES, ends => void write(tooLongLine(ends)));
+  const close = () => {
+    input.unpipe(lines);
+    input.pause();
+    lines.end();
+  };
+  if (ending?.aborted === true) close();
+  else ending?.addEventListener('abort', close, { once: true });
   let before: Promise<unknown> = Promise.resolve();
   for await (const line of textLines(input.pipe(lines))) {
     if (line.trim() === '') continue;

@@ -20,6 +20,7 @@ import { scriptedHost } from '../scripted-host.ts';
 const whole: Readonly<Record<string, string>> = {
   '/api/health': 'as many providers as are set up',
   '/api/providers': 'as many as are set up',
+  '/api/recoveries': 'at most 200 are kept',
   '/api/settings': 'as many settings as there are',
   '/api/runs/:run': 'a picture of one moment',
   '/api/runs/:run/frames/:frame/tree': 'a picture of one moment',

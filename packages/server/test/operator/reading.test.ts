@@ -31,10 +31,14 @@ it('[V118] on standard streams news are left out for a client that does not read
   const [input, output] = [new PassThrough(), new PassThrough()];
   let isFull = false;
   const faults: unknown[] = [];
-  const served = serveOnStdio(createOperatorMcp({ host, isFull: () => isFull }), thrown => faults.push(thrown), {
-    input,
-    output,
-  });
+  const served = serveOnStdio(
+    createOperatorMcp({ host, isFull: () => isFull }),
+    { onFault: thrown => faults.push(thrown) },
+    {
+      input,
+      output,
+    },
+  );
   const lines = output[Symbol.asyncIterator]();
   let rest = '';
   const next = async (): Promise<{ readonly method?: string; readonly params?: Record<string, unknown> }> => {

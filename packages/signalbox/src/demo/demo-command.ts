@@ -13,7 +13,7 @@ interface DemoFlags {
 }
 
 export const defineDemo: DefineCommand = (command, context) => {
-  const { terminal, end } = context;
+  const { terminal, signals, end } = context;
   command
     .description(
       'Starts the server and the console with runs to look at: one that works, one that asks you and goes on, one that failed, one ' +
@@ -44,7 +44,7 @@ Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
       const failed =
         port === undefined
           ? usageError(`--port takes a number up to 65535, and ${given} is none.`, 'Leave it out.')
-          : await playLive(terminal, { directory: dir, port, open, json });
+          : await playLive(terminal, { directory: dir, port, open, json }, signals.ending());
       if (failed === undefined) return end(exitCodes.done);
       reportError(terminal, failed, json);
       end(exitCodeOf(failed));

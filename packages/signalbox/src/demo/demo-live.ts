@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { openDemoDirectory, openUsers, startDemoModel, startShow } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
+import { asked } from '../end-signals.ts';
 import { handOver } from '../serving/handover.ts';
 import { openBrowser } from '../serving/open-browser.ts';
-import { interrupted, openServing } from '../serving/open-serving.ts';
+import { openServing } from '../serving/open-serving.ts';
 import { paintOf, type Terminal } from '../terminal.ts';
 
 export interface LiveOptions {
@@ -20,6 +21,7 @@ const USER = 'ada';
 export async function playLive(
   terminal: Terminal,
   { directory, port, open, json }: LiveOptions,
+  ending: AbortSignal,
 ): Promise<ErrorEnvelope | undefined> {
   const opened = openDemoDirectory(directory);
   if (!opened.ok) return opened.error;
@@ -33,7 +35,6 @@ export async function playLive(
     const serving = await openServing(terminal, { directory: data, port });
     if (!serving.ok) return serving.error;
     const { url, page, host, guided, close } = serving.value;
-    const ended = interrupted();
     const added = openUsers(data, machine).add(USER);
     const { timers } = machine;
     const show = added.ok
@@ -43,7 +44,7 @@ export async function playLive(
       terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page));
       const handover = open && terminal.screen !== undefined ? handOver(place.path, page) : undefined;
       if (handover !== undefined) openBrowser(handover.url);
-      await ended;
+      await asked(ending);
       handover?.close();
       await show.value.close();
     }

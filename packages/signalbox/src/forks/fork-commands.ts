@@ -56,7 +56,7 @@ export const defineRerun: DefineCommand = (command, context) => {
 
 function forking(
   command: Command,
-  { terminal, end }: CommandContext,
+  { terminal, signals, end }: CommandContext,
   example: string,
   momentFrom: (node: string, flags: ForkFlags) => Result<ForkMoment, ErrorEnvelope>,
 ): void {
@@ -77,14 +77,14 @@ function forking(
         await withSurface(terminal, { ...flags, warm: flags.paused !== true }, async surface => {
           if (!moment.ok) return moment.error;
           const run = await findRun(surface.reader, given);
-          return run.ok ? fork(terminal, surface, run.value, moment.value, flags) : run.error;
+          return run.ok ? fork({ terminal, signals }, surface, run.value, moment.value, flags) : run.error;
         }),
       );
     });
 }
 
 async function fork(
-  terminal: Terminal,
+  { terminal, signals }: Pick<CommandContext, 'terminal' | 'signals'>,
   surface: RunSurface,
   run: RunRecord,
   at: ForkMoment,
@@ -117,7 +117,7 @@ async function fork(
     }
     return forked;
   };
-  if (!paused) return followed(terminal, flags, surface, 0, begin);
+  if (!paused) return followed(terminal, flags, surface, 0, begin, signals.ending());
   const forked = await begin();
   if (!forked.ok) return forked.error;
   if (json) terminal.print(JSON.stringify({ run: forked.value, status: 'paused' }));

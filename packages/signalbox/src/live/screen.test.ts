@@ -45,6 +45,6 @@ describe('the screen of a process', () => {
     const stop = hostScreen(stdout({ isTTY: true }), {})?.beforeEnd(() => {});
     expect(process.listenerCount('exit')).toBe(before + 1);
     stop?.();
-    expect([process.listenerCount('exit'), process.listenerCount('SIGHUP')]).toEqual([before, 0]);
+    expect([process.listenerCount('exit'), process.listenerCount('SIGQUIT')]).toEqual([before, 0]);
   });
 });

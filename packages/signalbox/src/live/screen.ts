@@ -63,4 +63,5 @@ export function hostScreen(
   };
 }
 
-const FATAL = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+/** Those that nothing else of the program takes. */
+const FATAL = ['SIGQUIT'] as const;

@@ -11,7 +11,7 @@ import { findAppBrowser } from './app-browser.ts';
 import { handOver } from './handover.ts';
 import { openServing } from './open-serving.ts';
 
-export const defineDesktop: DefineCommand = (command, { terminal, end }) => {
+export const defineDesktop: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
       'Opens the console in a window of its own, of a browser that is installed (Chrome, Chromium, Edge or Brave). Starts the server, ' +
@@ -26,14 +26,18 @@ Example:
   $ SIGNALBOX_BROWSER=/opt/chrome/chrome signalbox desktop`,
     )
     .action(async ({ dataDir }: DataFlags) => {
-      const outcome = await openDesktop(terminal, dataDir);
+      const outcome = await openDesktop(terminal, dataDir, signals.ending());
       if (typeof outcome === 'number') return end(outcome);
       reportError(terminal, outcome, false);
       end(exitCodeOf(outcome));
     });
 };
 
-async function openDesktop(terminal: Terminal, asked: string | undefined): Promise<ExitCode | ErrorEnvelope> {
+async function openDesktop(
+  terminal: Terminal,
+  asked: string | undefined,
+  ending: AbortSignal,
+): Promise<ExitCode | ErrorEnvelope> {
   const { env, platform } = process;
   const browser = findAppBrowser({ platform, env });
   if (browser === undefined) {
@@ -46,7 +50,7 @@ async function openDesktop(terminal: Terminal, asked: string | undefined): Promi
   const serving = await openServing(terminal, { directory, port: 0 });
   if (serving.ok) {
     const { page, close } = serving.value;
-    await showWindow(browser, directory, page);
+    await showWindow(browser, directory, page, ending);
     await close();
     return exitCodes.done;
   }
@@ -54,18 +58,16 @@ async function openDesktop(terminal: Terminal, asked: string | undefined): Promi
   if (url === undefined) return serving.error;
   const token = readToken(directory);
   if (!token.ok) return token.error;
-  await showWindow(browser, directory, `${url}/#token=${token.value}`);
+  await showWindow(browser, directory, `${url}/#token=${token.value}`, ending);
   return exitCodes.done;
 }
 
 /** Until the window is closed. A profile of its own keeps it apart from what else the browser shows. */
-async function showWindow(browser: string, directory: string, page: string): Promise<void> {
+async function showWindow(browser: string, directory: string, page: string, ending: AbortSignal): Promise<void> {
   const handover = handOver(directory, page);
   const profile = path.join(directory, 'desktop');
   const args = [`--app=${handover.url}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
-  const child = spawn(browser, args, { stdio: 'ignore' });
-  const stop = () => child.kill('SIGTERM');
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const child = spawn(browser, args, { stdio: 'ignore', signal: ending });
   await new Promise<void>(resolve => child.once('close', () => resolve()).once('error', () => resolve()));
   handover.close();
 }

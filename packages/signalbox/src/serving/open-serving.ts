@@ -1,6 +1,8 @@
 import { configOf, type GuidedSessions, type GuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
+import { tellRecovered } from '../recoveries/recovery-report.ts';
+import { tellStorage } from '../storage/tell-storage.ts';
 import type { Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 import { startOwnServer } from './own-server.ts';
@@ -25,6 +27,8 @@ export async function openServing(
   const home = await openHome({ dataDirectory: directory, machine, env: process.env, resumeOnAnswer: true });
   if (!home.ok) return home;
   const { host, close } = home.value;
+  tellRecovered(terminal, home.value.recovered);
+  tellStorage(terminal, host.storage);
   const recorded = recordAppliedConfig(directory, configOf(manifest.version, workflowPlaces()), machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);
   const onFault = (thrown: unknown) =>
@@ -49,11 +53,4 @@ export async function openServing(
       },
     },
   };
-}
-
-/** Until somebody ends the program: Ctrl-C, or a signal. */
-export function interrupted(): Promise<void> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }

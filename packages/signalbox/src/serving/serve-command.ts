@@ -3,9 +3,10 @@ import { dataDirectory, usageError } from '@signalbox/app';
 import type { ErrorEnvelope, RunHost, RunId, RunReader } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { asked } from '../end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError, type Terminal } from '../terminal.ts';
-import { interrupted, openServing } from './open-serving.ts';
+import { openServing } from './open-serving.ts';
 import { portOf } from './port.ts';
 
 interface ServeFlags extends DataFlags {
@@ -14,11 +15,12 @@ interface ServeFlags extends DataFlags {
 
 const DEFAULT_PORT = '4280';
 
-export const defineServe: DefineCommand = (command, { terminal, end }) => {
+export const defineServe: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
       'Owns the data directory and goes on until it is told to end: takes up runs that were cut off, drives what it is asked to ' +
-        'run, and shows it in the console. Ctrl-C pauses what runs and ends it; the runs go on with the next start.',
+        'run, and shows it in the console. Ctrl-C, SIGTERM and SIGHUP pause what runs, roll back tool calls under way and end it; the ' +
+        'runs go on with the next start. A second one ends it at once.',
     )
     .option('--port <n>', 'where to listen, on 127.0.0.1 only; 0 takes one that is free', DEFAULT_PORT)
     .option(...DATA_DIR_OPTION)
@@ -28,7 +30,7 @@ export const defineServe: DefineCommand = (command, { terminal, end }) => {
       '\nExample:\n  $ signalbox serve\n  $ signalbox run plan.tsx --detach     from another terminal',
     )
     .action(async (flags: ServeFlags) => {
-      const outcome = await serve(terminal, flags);
+      const outcome = await serve(terminal, flags, signals.ending());
       if (typeof outcome === 'number') return end(outcome);
       reportError(terminal, outcome, flags.json ?? false);
       end(exitCodeOf(outcome));
@@ -38,6 +40,7 @@ export const defineServe: DefineCommand = (command, { terminal, end }) => {
 async function serve(
   terminal: Terminal,
   { port: given, dataDir, json = false }: ServeFlags,
+  ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
   const port = portOf(given);
   if (port === undefined) {
@@ -51,7 +54,7 @@ async function serve(
   const takenUp = await takeUp(host);
   terminal.print(json ? JSON.stringify({ url, page, takenUp }) : `Signalbox listens at ${url}\nOpen ${page}`);
   if (!json && takenUp.length > 0) terminal.print(`Runs that were cut off go on: ${takenUp.join(' ')}`);
-  await interrupted();
+  await asked(ending);
   if (!json) terminal.print('Pausing what runs.');
   await close();
   return exitCodes.done;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Home, Machine } from '@signalbox/app/runs';
 import { BY, type RunSurface } from './run-surface.ts';
 
@@ -8,6 +7,8 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
   let server: { close(): Promise<void>; readonly url: string } | undefined;
   return {
     isOwner: true,
+    recovered: home.recovered,
+    storage: host.storage,
     reader: host.reader,
     start: request => host.start({ ...request, by: BY }),
     resume: (run, request) => host.resume(run, { ...request, by: BY }),
@@ -26,23 +27,17 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
     importRun: request => host.bundles.import(request, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
-    async interrupt(run) {
-      if (host.driven().every(other => other === run)) await host.rest(BY);
-      else await host.act(run, { kind: 'pause' }, BY);
-    },
+    // What others asked for was not paused by whoever ends this program: a server takes it up again.
+    interrupt: run => host.rest(driven => (driven === run ? BY : 'signalbox')),
     async rested(run) {
       await host.finished(run);
     },
     async othersRested(tell) {
       if (host.driven().length === 0) return;
       tell(host.driven().length);
-      const interrupted = once(process, 'SIGINT');
-      const rest = async () => {
-        for (let others = host.driven(); others.length > 0; others = host.driven()) {
-          await Promise.all(others.map(run => host.finished(run)));
-        }
-      };
-      await Promise.race([rest(), interrupted]);
+      for (let others = host.driven(); others.length > 0; others = host.driven()) {
+        await Promise.all(others.map(run => host.finished(run)));
+      }
     },
     async listen() {
       const { startOwnServer } = await import('../serving/own-server.ts');

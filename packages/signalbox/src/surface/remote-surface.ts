@@ -25,6 +25,7 @@ export function remoteSurface(
   const reader = opened.value;
   const client = createClient(owner);
   const watches = new Set<() => void>();
+  let isClosed = false;
 
   const watch = (run: RunId, bell: (said: readonly Said[]) => void) => {
     const watching = client.watch(run, news => {
@@ -41,6 +42,7 @@ export function remoteSurface(
 
   const surface: RunSurface = {
     isOwner: false,
+    recovered: [],
     reader,
     async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
       const body = {
@@ -109,13 +111,14 @@ export function remoteSurface(
           ring = resolve;
         });
         const now = await client.run(run);
-        if (!now.ok || !now.value.driven) return stop();
+        if (isClosed || !now.ok || !now.value.driven) return stop();
         await Promise.race([heard, sleep(LOOK_MS)]);
       }
     },
     othersRested: async () => {},
     listen: async () => ({ ok: true, value: undefined }),
     async close() {
+      isClosed = true;
       for (const stop of [...watches]) stop();
       reader.close();
     },

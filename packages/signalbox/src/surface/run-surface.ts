@@ -9,9 +9,11 @@ import type {
   ForkRequest,
   ImportReport,
   ImportRequest,
+  RecoveryNote,
   Result,
   ResumeRequest,
   RunAction,
+  RunHost,
   RunId,
   RunReader,
   StartRequest,
@@ -25,6 +27,10 @@ import type {
 export interface RunSurface {
   /** Whether this process is the owner. */
   readonly isOwner: boolean;
+  /** What this start did about tool calls that were cut off. */
+  readonly recovered: readonly RecoveryNote[];
+  /** Whether the data directory takes writes, where this process is the owner. */
+  readonly storage?: RunHost['storage'] | undefined;
   readonly reader: RunReader;
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
   resume(run: RunId, request: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;
@@ -41,11 +47,14 @@ export interface RunSurface {
   collect(request: Omit<CollectRequest, 'by'>): Promise<Result<CollectReport, ErrorEnvelope>>;
   /** Calls back whenever something of the run is committed, with what agents said. The returned function ends it. */
   watch(run: RunId, bell: (said: readonly Said[]) => void): () => void;
-  /** Ctrl-C: pauses the run. A process that drives nothing else does not wait for the time of its next attempt. */
+  /**
+   * The program is about to end: pauses the run. The owner rests everything it drives, and rolls back calls under way;
+   * another process is asked to pause this run, and waited for no longer than that takes.
+   */
   interrupt(run: RunId): Promise<void>;
   /** Resolves when nobody drives the run any more. */
   rested(run: RunId): Promise<void>;
-  /** Resolves when nothing that other processes asked for goes on here, or on Ctrl-C. Tells how many there are, if any. */
+  /** Resolves when nothing that other processes asked for goes on here. Tells how many there are, if any. */
   othersRested(tell: (count: number) => void): Promise<void>;
   /** Lets other processes talk to this one, where it is the owner; then it answers where. */
   listen(): Promise<Result<string | undefined, ErrorEnvelope>>;

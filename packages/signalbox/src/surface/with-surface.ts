@@ -3,6 +3,8 @@ import { dataDirectory } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import type { DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
+import { tellRecovered } from '../recoveries/recovery-report.ts';
+import { tellStorage } from '../storage/tell-storage.ts';
 import { reportError, type Terminal } from '../terminal.ts';
 import { openSurface, type SurfaceOptions } from './open-surface.ts';
 import type { RunSurface } from './run-surface.ts';
@@ -35,6 +37,8 @@ export async function withSurface(
     return exitCodeOf(error);
   };
   if (!surface.ok) return refuse(surface.error);
+  tellRecovered(terminal, surface.value.recovered);
+  if (surface.value.storage !== undefined) tellStorage(terminal, surface.value.storage);
   try {
     const outcome = await work(surface.value);
     return typeof outcome === 'number' ? outcome : refuse(outcome);

@@ -51,12 +51,13 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
     return err(lock.error.code === 'busy' ? owned(readOwner(dataDirectory)) : lockUnusable(lock.error.reason));
   }
   const record: OwnerRecord = { v: 1, owner: id, pid: process.pid, since: timestampOf(clock) };
-  writeOwner(dataDirectory, record);
+  // Only the lock makes an owner: one that cannot say who it is owns the directory all the same.
+  tryTo(() => writeOwner(dataDirectory, record));
   return ok({
     id,
-    announce: url => writeOwner(dataDirectory, { ...record, url }),
+    announce: url => tryTo(() => writeOwner(dataDirectory, { ...record, url })),
     release() {
-      rmSync(ownerFile(dataDirectory), { force: true });
+      tryTo(() => rmSync(ownerFile(dataDirectory), { force: true }));
       lock.value.release();
     },
   });
@@ -73,11 +74,28 @@ export function readOwner(dataDirectory: string): OwnerRecord | undefined {
 
 const ownerFile = (dataDirectory: string): string => path.join(dataDirectory, 'owner.json');
 
-/** Readers see the old record or the new one, never a part. */
+/** Readers see the old record or the new one, never a part. Where there is no room for both, the new one is written over the old. */
 function writeOwner(dataDirectory: string, record: OwnerRecord): void {
-  const temporary = `${ownerFile(dataDirectory)}.${record.pid}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  renameSync(temporary, ownerFile(dataDirectory));
+  const file = ownerFile(dataDirectory);
+  const temporary = `${file}.${record.pid}.tmp`;
+  const text = `${JSON.stringify(record)}\n`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch {
+    rmSync(temporary, { force: true });
+    // Within the block that the file has already, padded to cover what was there.
+    const before = readFileSync(file).length;
+    writeFileSync(file, `${text.trimEnd().padEnd(before - 1)}\n`, { flag: 'r+' });
+  }
+}
+
+function tryTo(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // The disk takes nothing.
+  }
 }
 
 function owned(by: OwnerRecord | undefined): OwnerError {

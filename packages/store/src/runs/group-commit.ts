@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type CommitError,
   type CommitNotice,
@@ -189,7 +189,7 @@ function faultOf(run: RunId, { envelope }: StoreFault): ErrorEnvelope<'STORE_IO_
     message: `Nothing was written to run ${run}. ${envelope.message}`,
     suggestion: envelope.suggestion,
     retry: envelope.retry,
-    details: { run, cause: envelope.code },
+    details: { ...(isObject(envelope.details) && envelope.details), run, cause: envelope.code },
   });
 }
 
@@ -202,4 +202,8 @@ function closed(): CommitError {
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+function isObject(details: ErrorEnvelope['details']): details is { readonly [key: string]: Json } {
+  return typeof details === 'object' && details !== null && !Array.isArray(details);
 }

@@ -33,8 +33,10 @@ export function sqliteCode(cause: unknown): number | undefined {
   return cause.errcode & 0xff;
 }
 
+export const SQLITE_READONLY = 8;
 export const SQLITE_IOERR = 10;
 export const SQLITE_FULL = 13;
+export const SQLITE_CANTOPEN = 14;
 export const SQLITE_CONSTRAINT = 19;
 
 export function isAtLeast(version: string, least: string): boolean {

@@ -46,6 +46,10 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
     { epoch: 1, owner: 'me' },
     { type: 'run.patch', patch: { updatedAt: at } },
   ],
+  'run.held': [
+    { reason: 'full', since: at },
+    { type: 'run.patch', patch: { updatedAt: at } },
+  ],
   'run.resumed': [{ changed: [] }, { type: 'run.patch', patch: { updatedAt: at } }],
   'run.status': [
     { from: 'running', to: 'stopped', stopReason: 'enough' },

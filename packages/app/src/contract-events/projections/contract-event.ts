@@ -70,6 +70,7 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       return told.patch(toContractRunStatus(event.to, event.stopReason));
     case 'run.claimed':
     case 'run.resumed':
+    case 'run.held':
     case 'run.forked':
     case 'run.kept':
     case 'run.collapsed':

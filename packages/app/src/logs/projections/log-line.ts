@@ -110,6 +110,8 @@ export function levelOf(event: AnyEvent): LogLevel {
     case 'usage.recorded':
     case 'run.claimed':
       return 'debug';
+    case 'run.held':
+      return 'warn';
     default:
       return 'info';
   }

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { hostDisk, placeFile } from '@signalbox/journal';
+import {
+  type Clock,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type RecoveryNote,
+  type Result,
+  recoveryList,
+} from '@signalbox/model';
+
+/**
+ * What recoveries did, in `recoveries.json` of the data directory, so that it is known after the terminal that showed it is
+ * closed.
+ *
+ * 1. A note stays until a person dismisses it, or for 30 days; no more than 200 are kept, the newest.
+ * 2. A recovery that failed stays, and cannot be dismissed, until a later one of the same call succeeds.
+ * 3. The file is read each time: any process may list and dismiss. One that cannot be read counts as empty.
+ */
+export interface RecoveryBook {
+  /** The newest first. */
+  list(): readonly RecoveryNote[];
+  /**
+   * Keeps what the recovery of this start did, which is all that was pending. Where the disk takes nothing it is kept in memory.
+   */
+  add(notes: readonly RecoveryNote[]): void;
+  dismiss(id: string): Result<RecoveryNote, ErrorEnvelope>;
+}
+
+const FILE = 'recoveries.json';
+const KEPT_MS = 30 * 86_400_000;
+const MOST = 200;
+export const FAILED = 'failed';
+const SETTLED = 'The call could not be rolled back at first; since then somebody dealt with it.';
+
+export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryBook {
+  const file = path.join(dataDirectory, FILE);
+  let unwritten: readonly RecoveryNote[] = [];
+
+  function read(): readonly RecoveryNote[] {
+    let kept: readonly RecoveryNote[] = [];
+    try {
+      kept = recoveryList.parse(JSON.parse(readFileSync(file, 'utf8'))).recoveries;
+    } catch {
+      // Nothing was ever kept, or what was kept is no use to anybody.
+    }
+    return merged(unwritten, kept);
+  }
+
+  /** Each call once, by what is known of it last. */
+  function merged(newer: readonly RecoveryNote[], older: readonly RecoveryNote[]): readonly RecoveryNote[] {
+    const ids = new Set(newer.map(({ id }) => id));
+    const isYoung = ({ at, outcome }: RecoveryNote) => outcome === FAILED || clock.now() - Date.parse(at) < KEPT_MS;
+    return [...newer, ...older.filter(({ id }) => !ids.has(id))].filter(isYoung).slice(0, MOST);
+  }
+
+  function write(recoveries: readonly RecoveryNote[]): void {
+    const text = `${JSON.stringify({ recoveries })}\n`;
+    placeFile(hostDisk, { path: file, temporary: `${file}.${process.pid}.tmp` }, Buffer.from(text));
+    hostDisk.syncDirectory(dataDirectory);
+  }
+
+  return {
+    list: read,
+    add(notes) {
+      const before = read();
+      const isOver = ({ id, outcome }: RecoveryNote) => outcome === FAILED && notes.every(note => note.id !== id);
+      if (notes.length === 0 && !before.some(isOver)) return;
+      const all = merged(
+        notes,
+        before.map(note => (isOver(note) ? { ...note, outcome: 'settled', message: SETTLED } : note)),
+      );
+      try {
+        write(all);
+        unwritten = [];
+      } catch {
+        unwritten = merged(notes, unwritten);
+      }
+    },
+    dismiss(id) {
+      const all = read();
+      const note = all.find(one => one.id === id);
+      if (note === undefined) return err(unknown(id));
+      if (note.outcome === FAILED) return err(stillOpen(note));
+      try {
+        write(all.filter(one => one !== note));
+      } catch (cause) {
+        return err(notWritten(id, cause));
+      }
+      unwritten = unwritten.filter(one => one.id !== id);
+      return ok(note);
+    },
+  };
+}
+
+function unknown(id: string): ErrorEnvelope {
+  return failure('recovery/unknown', {
+    message: `There is no recovery of a call ${id.slice(0, 80)}, or it was dismissed.`,
+    suggestion: 'See "signalbox recoveries" for those there are.',
+    details: { call: id.slice(0, 80) },
+  });
+}
+
+function stillOpen({ id, message }: RecoveryNote): ErrorEnvelope {
+  return failure('recovery/open', {
+    message: `The recovery of call ${id} has not succeeded yet: ${message}`,
+    suggestion: 'Remove what is in its way, then start Signalbox again: every start tries again.',
+    details: { call: id },
+  });
+}
+
+function notWritten(id: string, cause: unknown): ErrorEnvelope {
+  return failure('STORE_IO_FAILED', {
+    message: `The recovery of call ${id} could not be dismissed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    suggestion: 'Check that the data directory is writable and not full, then try again.',
+    retry: { kind: 'retryable_immediate' },
+  });
+}

@@ -1,0 +1,261 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { DiskError, hostDisk } from '@signalbox/journal';
+import {
+  type Clock,
+  type ErrorEnvelope,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+  type StorageReason,
+  type StorageStanding,
+  type Timestamp,
+  timestampOf,
+} from '@signalbox/model';
+import type { Timers } from '@signalbox/plan';
+import type { Blobs, Commit, CommitError, Committed, RunReader } from '@signalbox/runs';
+import { storageFaultOf, thrownStorageFault } from '@signalbox/store';
+
+/**
+ * Writes of runs that wait when the disk takes nothing.
+ *
+ * 1. A write that the disk refuses is not answered: it waits, and so does every write after it. Nothing that was answered is
+ *    lost, nothing is done twice, and a run that waits for its commit starts no work: it is paused.
+ * 2. The first that waits is tried again after a wait that doubles. When it is through, the rest follow in their order.
+ * 3. What waits is only in memory: `standing` tells it, and `onOver` is told when it is over, with how long it took.
+ * 4. When the process ends, each is tried once more and then answered with why. What is committed stays the truth.
+ */
+export interface StorageDesk extends Commit {
+  /** Keeps blobs of a run. */
+  put(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
+  /**
+   * Resolves when the disk takes a file of some size, or the process ends: then false. For work that was refused by the disk
+   * outside of commits.
+   */
+  room(run: RunId): Promise<boolean>;
+  standing(): StorageStanding;
+  /** Called whenever the standing changed. */
+  subscribe(listener: () => void): () => void;
+  /** Why nothing can be asked for now; undefined where it can. */
+  refusal(): ErrorEnvelope<'store/held'> | undefined;
+  /** Nothing waits any more, now and later. */
+  endWaits(): void;
+}
+
+export interface StorageDeskOptions {
+  readonly store: Commit & Pick<Blobs, 'put'> & Pick<RunReader, 'run'>;
+  readonly dataDirectory: string;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Told of every run that was held, when it is no longer. */
+  readonly onOver?: (run: RunId, hold: Hold) => void;
+}
+
+/** A time in which nothing could be written. */
+export interface Hold {
+  readonly reason: StorageReason;
+  readonly since: Timestamp;
+}
+
+/** A write that waits. `attempt` answers why the disk refused it, or nothing where it is through. */
+interface Waiting {
+  readonly run: RunId;
+  attempt(isLast: boolean): Promise<StorageReason | undefined>;
+}
+
+const FIRST_WAIT_MS = 250;
+const MOST_WAIT_MS = 5000;
+/** More than any commit needs beside its blobs. */
+const ROOM_BYTES = 256 * 1024;
+
+export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
+  const { store, dataDirectory, clock, timers, onOver } = options;
+  const listeners = new Set<() => void>();
+  const queue: Waiting[] = [];
+  /** Runs that wait, and those above them. */
+  const heldRuns = new Set<RunId>();
+  let hold: Hold | undefined;
+  let waitMs = FIRST_WAIT_MS;
+  let cancelTimer: (() => void) | undefined;
+  let isEnding = false;
+  let isAdvancing = false;
+
+  const tell = () => {
+    for (const listener of [...listeners]) listener();
+  };
+
+  /** Tries, and waits for as long as the disk is to blame. */
+  function patiently<T>(
+    run: RunId,
+    work: () => Promise<T>,
+    faultOf: (outcome: T) => StorageReason | undefined,
+  ): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const waiting: Waiting = {
+      run,
+      async attempt(isLast) {
+        try {
+          const outcome = await work();
+          const fault = faultOf(outcome);
+          if (fault !== undefined && !isLast) return fault;
+          resolve(outcome);
+        } catch (thrown) {
+          reject(thrown);
+        }
+        return undefined;
+      },
+    };
+    if (hold === undefined || isEnding) {
+      void waiting.attempt(isEnding).then(fault => fault !== undefined && enqueue(waiting, fault));
+    } else enqueue(waiting, hold.reason);
+    return promise;
+  }
+
+  function enqueue(waiting: Waiting, reason: StorageReason): void {
+    if (isEnding) return void waiting.attempt(true);
+    queue.push(waiting);
+    hold ??= { reason, since: timestampOf(clock) };
+    void addHeld(waiting.run);
+    if (queue.length === 1) schedule();
+  }
+
+  /** The run and those above it: what a child waits for, its parents wait for. */
+  async function addHeld(run: RunId): Promise<void> {
+    for (let at: RunId | undefined = run; at !== undefined && !heldRuns.has(at); ) {
+      heldRuns.add(at);
+      tell();
+      const record: Awaited<ReturnType<RunReader['run']>> = await store.run(at).catch(() => undefined);
+      at = record?.origin?.kind === 'sub-plan' && hold !== undefined ? record.origin.run : undefined;
+    }
+  }
+
+  function schedule(): void {
+    cancelTimer = timers.after(waitMs, () => void advance());
+    waitMs = Math.min(waitMs * 2, MOST_WAIT_MS);
+  }
+
+  async function advance(): Promise<void> {
+    if (isAdvancing) return;
+    isAdvancing = true;
+    const fault = await through();
+    isAdvancing = false;
+    if (fault === undefined) return open();
+    if (hold !== undefined && hold.reason !== fault) {
+      hold = { ...hold, reason: fault };
+      tell();
+    }
+    schedule();
+  }
+
+  /** Tries what waits in its order, as far as the disk takes it. */
+  async function through(): Promise<StorageReason | undefined> {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      const fault = await first.attempt(isEnding);
+      if (fault === undefined) queue.shift();
+      else if (!isEnding) return fault;
+    }
+    return undefined;
+  }
+
+  function open(): void {
+    const over = hold;
+    const runs = [...heldRuns];
+    hold = undefined;
+    waitMs = FIRST_WAIT_MS;
+    heldRuns.clear();
+    // A process that ends has answered what waited, which says nothing of the disk.
+    if (over === undefined || isEnding) return;
+    for (const run of runs) onOver?.(run, over);
+    tell();
+  }
+
+  return {
+    commit: (writes, guard) => patiently(guard.run, () => commitOrFind(store, writes, guard), faultIn),
+    put: (run, contents) => patiently(run, () => store.put(contents), faultIn),
+    async room(run) {
+      const fault = await patiently(
+        run,
+        async () => roomFault(dataDirectory),
+        outcome => outcome,
+      );
+      return fault === undefined;
+    },
+    standing() {
+      if (hold === undefined) return { status: 'ok' };
+      const { reason, since } = hold;
+      const message = wordsOf(reason, dataDirectory);
+      return { status: reason, message, since, runs: [...heldRuns], waiting: queue.length };
+    },
+    subscribe(listener) {
+      const own = () => listener();
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    refusal() {
+      if (hold === undefined) return undefined;
+      return failure('store/held', {
+        message: wordsOf(hold.reason, dataDirectory),
+        suggestion: 'Runs that wait go on by themselves when it takes writes again; then ask again.',
+        retry: { kind: 'retryable_after_ms', afterMs: MOST_WAIT_MS },
+        details: { reason: hold.reason, since: hold.since },
+      });
+    },
+    endWaits() {
+      isEnding = true;
+      cancelTimer?.();
+      if (queue.length > 0) void advance();
+    },
+  };
+}
+
+function faultIn(outcome: Result<unknown, ErrorEnvelope>): StorageReason | undefined {
+  return outcome.ok ? undefined : storageFaultOf(outcome.error);
+}
+
+/**
+ * Commits. One whose outcome is unknown is looked for: only this process writes, so a run that is a version further has it;
+ * else it is not there, and can be repeated.
+ */
+async function commitOrFind(
+  store: StorageDeskOptions['store'],
+  ...[writes, guard]: Parameters<Commit['commit']>
+): Promise<Result<Committed, CommitError>> {
+  const outcome = await store.commit(writes, guard);
+  if (outcome.ok || outcome.error.code !== 'store/outcome-unknown' || guard.version === 'any') return outcome;
+  const record = await store.run(guard.run);
+  if (record?.version !== guard.version + 1) return outcome;
+  const { id: run, epoch, version, nextSeq, head } = record;
+  return ok({ run, epoch, version, nextSeq, head });
+}
+
+/** Writes a file of some size, and removes it. */
+function roomFault(dataDirectory: string): StorageReason | undefined {
+  const file = path.join(dataDirectory, `room-${process.pid}.tmp`);
+  try {
+    const open = hostDisk.open(file, 'create');
+    try {
+      open.write(new Uint8Array(ROOM_BYTES));
+      open.sync();
+    } finally {
+      open.close();
+    }
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof DiskError)) throw thrown;
+    return thrownStorageFault(thrown) ?? 'failing';
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+function wordsOf(reason: StorageReason, dataDirectory: string): string {
+  switch (reason) {
+    case 'full':
+      return `The disk of the data directory ${dataDirectory} is full. Free some space.`;
+    case 'read-only':
+      return `The data directory ${dataDirectory} is read-only. Make it writable again.`;
+    case 'failing':
+      return `The disk of the data directory ${dataDirectory} refuses writes. Check the disk.`;
+  }
+}

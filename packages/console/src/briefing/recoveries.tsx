@@ -1,0 +1,74 @@
+import type { RecoveryNote } from '@signalbox/model';
+import { Link } from '@tanstack/react-router';
+import { Lamp } from '../frame/lamp.tsx';
+import { Moment } from '../frame/moment.tsx';
+import { ErrorBox } from '../frame/notices.tsx';
+import { Panel } from '../frame/panel.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+
+const AGAIN_MS = 15_000;
+
+/** Tool calls that were cut off, and what the next start did about them. Nothing is shown where there were none. */
+export function Recoveries({ now }: { readonly now: number }) {
+  const client = useClient();
+  const command = useCommand();
+  const { data, error } = useRead(
+    ['recoveries', Math.floor(now / AGAIN_MS), command.isBusy],
+    () => client.recoveries(),
+    {
+      keeps: true,
+    },
+  );
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Recoveries could not be read" />;
+  const notes = data?.recoveries ?? [];
+  if (notes.length === 0) return null;
+  return (
+    <Panel title="Recovered after a crash" aside={<span className="asks">{notes.length}</span>}>
+      {command.error !== undefined && <ErrorBox error={command.error} title="Not dismissed" />}
+      <ul className="needs">
+        {notes.map(note => (
+          <li key={note.id} aria-label={`Recovery of ${note.tool}`}>
+            <Recovery note={note} />
+            {note.outcome !== 'failed' && (
+              <button
+                type="button"
+                className="button"
+                disabled={command.isBusy}
+                onClick={() => void command.send(() => client.dismissRecovery(note.id))}
+              >
+                Dismiss
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Recovery({ note }: { readonly note: RecoveryNote }) {
+  const { id, tool, run, node, at, outcome, message, paths } = note;
+  return (
+    <div className="px-3 py-2">
+      <p>
+        <Lamp signal={outcome === 'failed' ? 'failed' : 'held'} /> <strong>{tool}</strong> <code>{id}</code>{' '}
+        {run !== undefined && (
+          <Link to="/runs/$run" params={{ run }}>
+            run {run.slice(0, 8)}
+            {node !== undefined && `, ${node}`}
+          </Link>
+        )}{' '}
+        <Moment at={at} className="text-faint" />
+      </p>
+      <p className="text-muted">{message}</p>
+      {paths.map(({ what, paths: named, more }) => (
+        <p key={what} className="text-muted">
+          {what}: <code>{named.join(', ')}</code>
+          {more > 0 && ` and ${more} more`}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { homedir } from 'node:os';
+import { dataDirectory, usageError } from '@signalbox/app';
+import { openRecoveryBook, thisMachine } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { paintOf, reportError } from '../terminal.ts';
+import { describeRecovery } from './recovery-report.ts';
+
+interface RecoveriesFlags extends DataFlags {
+  readonly dismiss?: string;
+  readonly dismissAll?: boolean;
+}
+
+export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Lists tool calls that were under way when a process ended, and what the next start did about them: which run, which call, ' +
+        'the outcome and the paths. An entry stays until you dismiss it, or for 30 days; one that failed stays until it succeeds.',
+    )
+    .option('--dismiss <call>', 'show this one no more')
+    .option('--dismiss-all', 'show none of them any more, except those that failed')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print one line of JSON each')
+    .addHelpText('after', '\nExamples:\n  $ signalbox recoveries\n  $ signalbox recoveries --dismiss-all')
+    .action(({ dataDir, json = false, dismiss, dismissAll = false }: RecoveriesFlags) => {
+      const refuse = (error: Parameters<typeof exitCodeOf>[0]) => {
+        reportError(terminal, error, json);
+        return end(exitCodeOf(error));
+      };
+      if (dismiss !== undefined && dismissAll) {
+        return refuse(usageError('Give --dismiss or --dismiss-all, not both.', 'See "signalbox recoveries --help".'));
+      }
+      const { env, platform } = process;
+      const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+      const book = openRecoveryBook(directory, thisMachine().clock);
+      const named = dismiss === undefined ? [] : [dismiss];
+      const all = () => book.list().flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [id]));
+      for (const id of dismissAll ? all() : named) {
+        const dismissed = book.dismiss(id);
+        if (!dismissed.ok) return refuse(dismissed.error);
+      }
+      if (dismiss !== undefined || dismissAll) return end(exitCodes.done);
+      const notes = book.list();
+      if (json) for (const note of notes) terminal.print(JSON.stringify(note));
+      else if (notes.length === 0) terminal.print('No tool call was cut off.');
+      else terminal.print(notes.map(note => describeRecovery(note, paintOf(terminal))).join('\n'));
+      end(exitCodes.done);
+    });
+};

@@ -1,0 +1,26 @@
+import type { RecoveryNote } from '@signalbox/app/runs';
+import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
+
+/** Tells on the terminal what this start did about calls that were cut off. */
+export function tellRecovered(terminal: Terminal, recovered: readonly RecoveryNote[]): void {
+  const paint = paintOf(terminal);
+  for (const note of recovered) terminal.complain(describeRecovery(note, paint));
+}
+
+/** Which call of which run, what became of it, and its paths. */
+export function describeRecovery({ id, tool, run, node, outcome, message, paths }: RecoveryNote, paint: Paint): string {
+  const mark = outcome === 'failed' ? paint.bad('✗') : paint.doubtful('!');
+  const whose = run === undefined ? '' : ` of run ${run}${node === undefined ? '' : `, node ${shown(node)}`}`;
+  return [
+    `${mark} ${shown(tool)} ${shown(id)}${whose}: ${shown(message)}`,
+    ...paths.map(({ what, paths: named, more }) => {
+      const rest = more === 0 ? '' : ` and ${more} more`;
+      return `  ${words(what)}: ${named.map(shown).join(', ')}${rest}`;
+    }),
+  ].join('\n');
+}
+
+/** `leftAlone` as a person reads it: left alone. */
+function words(name: string): string {
+  return shown(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
+}

@@ -1,0 +1,22 @@
+import type { RunHost } from '@signalbox/app/runs';
+import { paintOf, shown, type Terminal } from '../terminal.ts';
+
+/** Says on the terminal when the data directory takes no writes, which runs are paused because of it, and when that is over. */
+export function tellStorage(terminal: Terminal, storage: RunHost['storage']): () => void {
+  const paint = paintOf(terminal);
+  let told: string | undefined;
+  return storage.subscribe(() => {
+    const now = storage.standing();
+    if (now.status === 'ok') {
+      if (told !== undefined)
+        terminal.complain(`${paint.good('▶')} The data directory takes writes again: runs go on.`);
+      told = undefined;
+      return;
+    }
+    const runs = now.runs.length === 0 ? '' : ` Paused: ${now.runs.join(', ')}.`;
+    const text = `${now.message}${runs}`;
+    if (text === told) return;
+    told = text;
+    terminal.complain(`${paint.bad('⏸')} ${shown(text)}`);
+  });
+}

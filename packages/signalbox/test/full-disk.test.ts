@@ -1,0 +1,148 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createClient, type News } from '@signalbox/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hasSmallDisks, smallDisk } from '../../app/test/support/small-disk.ts';
+import { entry, ownEnvironment, temporaryFolder } from './program.ts';
+
+const folder = temporaryFolder();
+
+/** Its first task fills the disk; what it says is to be committed when there is no room. Room is made when `go` is there. */
+const PLAN = `
+import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
+import { definePlan, Phase, Step, Task } from 'signalbox';
+const fill = () => {
+  const file = openSync('disk/filler', 'w');
+  for (let bytes = 65536; bytes >= 1; ) {
+    try {
+      writeSync(file, Buffer.alloc(bytes));
+    } catch {
+      bytes = Math.floor(bytes / 16);
+    }
+  }
+  closeSync(file);
+  const look = setInterval(() => {
+    if (!existsSync('go')) return;
+    clearInterval(look);
+    rmSync('disk/filler');
+  }, 20);
+  return 'filled';
+};
+export default definePlan({
+  name: 'filling',
+  render: () => (
+    <Phase name="all">
+      <Step><Task id="fill" run={fill} /></Step>
+      <Step><Task id="then" run={() => 'done'} /></Step>
+    </Phase>
+  ),
+});
+`;
+
+/** A server on a disk of its own, with a run that filled it. */
+async function filled(name: string) {
+  const cwd = path.join(folder, name);
+  const disk = path.join(cwd, 'disk');
+  mkdirSync(disk, { recursive: true });
+  writeFileSync(path.join(cwd, 'plan.tsx'), PLAN);
+  const serve = [process.execPath, entry, 'serve', '--port', '0', '--json', '--data-dir', path.join(disk, 'data')];
+  const [program = '', ...args] = smallDisk(disk, '6m', serve);
+  const child = spawn(program, args, {
+    cwd,
+    env: ownEnvironment(cwd),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  onTestFinished(() => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGKILL');
+  });
+  let [told, complained] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', text => {
+    told += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', text => {
+    complained += text;
+  });
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  await until(() => told.includes('\n'));
+  const { url, page } = JSON.parse(told);
+  const token = new URL(page).hash.slice('#token='.length);
+  const client = createClient({ url, token });
+  const started = await client.start({ file: path.join(cwd, 'plan.tsx'), input: {} });
+  if (!started.ok) throw new Error(started.error.message);
+  const run = started.value.id;
+  const heard: News[] = [];
+  const watching = client.watch(run, news => heard.push(news));
+  onTestFinished(() => watching.close());
+  await until(() => complained.includes('is full'));
+  const ask = async (place: string) =>
+    (await fetch(`${url}${place}`, { headers: { authorization: `Bearer ${token}` } })).text();
+  /** A command beside the server, where its disk is. */
+  const command = (...given: readonly string[]) => {
+    const inside = [
+      '-t',
+      String(child.pid),
+      ...(process.getuid?.() === 0 ? ['-m'] : ['-U', '-m', '--preserve-credentials']),
+    ];
+    const all = [process.execPath, entry, ...given, '--data-dir', path.join(disk, 'data')];
+    return spawnSync('nsenter', [...inside, ...all], { cwd, env: ownEnvironment(cwd), encoding: 'utf8' }).stdout;
+  };
+  return { cwd, child, ended, client, run, heard, ask, command, complained: () => complained };
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(resolve => setTimeout(resolve, 20));
+}
+
+const value = async <T>(
+  answer: Promise<{ readonly ok: true; readonly value: T } | { readonly ok: false }>,
+): Promise<T> => {
+  const given = await answer;
+  if (!given.ok) throw new Error(JSON.stringify(given));
+  return given.value;
+};
+const why = expect.stringMatching(/^The disk of the data directory .* is full\. Free some space\.$/);
+
+describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
+  it('[A194] [V166] says so everywhere, refuses what it cannot keep, and goes on by itself when there is room', async () => {
+    const { cwd, client, run, heard, ask, command, complained, child, ended } = await filled('room');
+    expect((await value(client.health())).storage).toMatchObject({
+      status: 'full',
+      message: why,
+      runs: [run],
+      waiting: 1,
+    });
+    expect(await value(client.run(run))).toMatchObject({
+      status: 'paused',
+      record: { status: 'paused', stopReason: why },
+    });
+    await until(() => heard.some(news => JSON.stringify(news).includes('is full')));
+    const metrics = await ask('/metrics');
+    expect(metrics).toContain('signalbox_storage_held{reason="full"} 1');
+    expect(metrics).toContain('signalbox_storage_held_runs 1');
+    expect(await client.stop(run, 'enough')).toMatchObject({ ok: false, error: { code: 'store/held' } });
+    expect(complained()).toContain(`Paused: ${run}`);
+    expect(command('ls')).toMatch(/paused .*is full/);
+    expect(command('show', run)).toMatch(/paused .*is full/);
+    expect(command('why', run)).toContain('The run goes on by itself');
+
+    writeFileSync(path.join(cwd, 'go'), '');
+    await until(async () => (await value(client.run(run))).status === 'completed');
+    expect((await value(client.health())).storage).toEqual({ status: 'ok' });
+    expect(await ask('/metrics')).toContain('signalbox_storage_holds_total 1');
+    expect(complained()).toContain('takes writes again');
+    expect(await ask(`/api/runs/${run}/events?view=stored`)).toContain('run.held');
+    child.kill('SIGTERM');
+    expect(await ended).toBe(143);
+  });
+
+  it('[A195] ends when it is told to, and what was acknowledged is kept', async () => {
+    const { child, ended, client, run } = await filled('told');
+    const before = await value(client.run(run));
+    expect(before.status).toBe('paused');
+    child.kill('SIGTERM');
+    expect(await ended).toBe(143);
+  });
+});
