@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Bug, type RunId } from '@signalbox/model';
+import { openReader } from '@signalbox/store';
+import { startChild } from '@signalbox/testkit';
+import { afterAll, describe, expect, it } from 'vitest';
+import { until } from './support/until.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const home = temporaryFolder();
+const child = path.join(import.meta.dirname, 'support', 'owner-child.ts');
+const living = new Set<ReturnType<typeof startChild>>();
+afterAll(() => {
+  for (const { kill } of living) kill();
+});
+
+let folders = 0;
+/** A folder with a plan whose one task goes on until the file `go` is there, and leaves a line whenever it begins. */
+function newFolder(): string {
+  folders += 1;
+  const folder = path.join(home, String(folders));
+  mkdirSync(folder);
+  writeFileSync(
+    path.join(folder, 'long.tsx'),
+    `
+import { appendFileSync, existsSync } from 'node:fs';
+import { definePlan, Task } from 'signalbox';
+import * as z from 'zod';
+export default definePlan({
+  name: 'long',
+  input: z.object({ folder: z.string() }),
+  render: ctx => (
+    <Task id="long" run={async ({ attempt }) => {
+      appendFileSync(ctx.input.folder + '/begun', attempt + '\\n');
+      while (!existsSync(ctx.input.folder + '/go')) await new Promise(resolve => setTimeout(resolve, 10));
+      return 'done';
+    }} />
+  ),
+});
+`,
+  );
+  return folder;
+}
+
+function newOwner(folder: string, ...how: readonly (string | number)[]) {
+  const running = startChild(child, folder, ...how);
+  living.add(running);
+  void running.ended.then(() => living.delete(running));
+  return running;
+}
+
+const begun = (folder: string): readonly string[] =>
+  existsSync(path.join(folder, 'begun')) ? readFileSync(path.join(folder, 'begun'), 'utf8').trim().split('\n') : [];
+
+/** Kills an owner once so many pieces of work have begun in all. */
+async function killAfter(folder: string, owner: ReturnType<typeof newOwner>, count: number): Promise<void> {
+  await until(() => (begun(folder).length >= count ? true : undefined));
+  owner.kill();
+  await owner.ended;
+}
+
+function readerOf(folder: string) {
+  const reader = openReader({ path: path.join(folder, 'data', 'db.sqlite') });
+  if (!reader.ok) throw new Bug(reader.error.message);
+  return reader.value;
+}
+
+describe('an owner that is killed', () => {
+  it('[A175] with 125 runs under way leaves none of them behind', async () => {
+    const folder = newFolder();
+    const first = newOwner(folder, 'start', 'long.tsx', 125);
+    const started = JSON.parse(await first.firstLine) as RunId[];
+    await killAfter(folder, first, 125);
+    const second = newOwner(folder, 'take-up');
+    const takenUp = JSON.parse(await second.firstLine) as RunId[];
+    expect(takenUp.toSorted()).toEqual(started.toSorted());
+    writeFileSync(path.join(folder, 'go'), '');
+    const { stdout } = await second.ended;
+    expect(JSON.parse(stdout.split('\n')[1] ?? '')).toEqual(started.map(() => 'completed'));
+    const reader = readerOf(folder);
+    for (const run of started) expect(await reader.run(run)).toMatchObject({ status: 'completed' });
+    reader.close();
+  });
+});
