@@ -147,7 +147,16 @@ export {
 } from './run/run-record.ts';
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
-export { type OrphanAction, type OrphanPolicy, recoverOrphan } from './tasks/orphan-policy.ts';
+export {
+  type FormerOwner,
+  forgetDeaths,
+  MAX_OWNER_DEATHS,
+  type OrphanAction,
+  type OrphanPolicy,
+  ownerDeathsOf,
+  type Recovery,
+  recoverOrphan,
+} from './tasks/orphan-policy.ts';
 export {
   DEFAULT_BACKOFF_MS,
   DEFAULT_MAX_RETRIES,
@@ -159,7 +168,14 @@ export {
 } from './tasks/retry.ts';
 export { type RetryPolicy, retryPolicy } from './tasks/retry-policy.ts';
 export { type Task, task } from './tasks/task.ts';
-export { type ErrorClass, errorClass, type TaskError, taskError } from './tasks/task-error.ts';
+export {
+  type ErrorClass,
+  errorClass,
+  type OwnerDeath,
+  ownerDeath,
+  type TaskError,
+  taskError,
+} from './tasks/task-error.ts';
 export { cancelTask, failTask, finishTask, isTaskUnderWay, mayTaskFollow, startTask } from './tasks/task-lifecycle.ts';
 export { type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
 export {

@@ -1,11 +1,12 @@
 import { Bug, type ErrorEnvelope, type Json } from '@signalbox/model';
-import type { HumanNode, TaskOutcome, TaskProgress } from '@signalbox/plan';
+import type { HumanNode, StartDoubts, TaskOutcome, TaskProgress } from '@signalbox/plan';
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
 import type { SessionPorts } from '../agents/agent-session.ts';
 import { doAgentWork } from '../agents/agent-work.ts';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { DecisionFault } from '../decisions/decision-desk.ts';
 import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
+import { askAboutDeaths } from '../decisions/owner-deaths.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
 
@@ -16,6 +17,8 @@ export interface HostExecutor {
     signal: AbortSignal,
     progress: (progress: TaskProgress) => void,
   ): Promise<TaskOutcome>;
+  /** Asks a person whether work may begin; undefined where it may. */
+  allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
 }
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
@@ -26,10 +29,20 @@ export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'
 
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
   const { agents, reader, machine, decisions, onVerdict } = ports;
+  /** A decision that cannot be written is a failed attempt. */
+  const orNotAsked = async <T>(ask: () => Promise<T>): Promise<T | TaskOutcome> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof DecisionFault) return notAsked(error.envelope);
+      throw error;
+    }
+  };
   return {
-    async execute(request, signal, progress) {
+    allow: (request, { deaths = [] }) => orNotAsked(() => askAboutDeaths(decisions, request, deaths)),
+    execute(request, signal, progress) {
       const { node, run } = request;
-      try {
+      return orNotAsked(async () => {
         if (node.kind === 'human') return await askPerson(decisions, request);
         const record = await reader.run(run);
         if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
@@ -38,11 +51,8 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
           onVerdict(run, now);
           return now;
         };
-        return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
-      } catch (error) {
-        if (error instanceof DecisionFault) return notAsked(error.envelope);
-        throw error;
-      }
+        return doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
+      });
     },
   };
 }

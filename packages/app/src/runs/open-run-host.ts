@@ -98,6 +98,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       ...options.threads,
     },
   );
+  const stopBeating = beat(owner, machine);
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
   const inspection = createRunInspection({ ...options, reader: store });
 
@@ -110,6 +111,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     run,
     source,
     owner: owner.id,
+    formerOwner: owner.former,
     changed,
     directory: workingDirectory ?? (source.kind === 'file' ? path.dirname(source.file) : source.root),
     refused: [options.dataDirectory],
@@ -309,12 +311,26 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       await rest('signalbox');
       threads.close();
       stopWithdrawing();
+      stopBeating();
       await journals.close();
     },
   };
 }
 
 type RunPlace = Pick<RunRecord, 'workspace'> & { readonly workingDirectory: string };
+
+const BEAT_MS = 1000;
+
+/** Signs of life for the next owner, as long as this one lives. Returns how to end them. */
+function beat(owner: OwnedStore['owner'], { timers }: Machine): () => void {
+  let cancel = () => {};
+  const next = () => {
+    owner.beat();
+    cancel = timers.after(BEAT_MS, next);
+  };
+  next();
+  return () => cancel();
+}
 
 function seedFrom({ rng }: Machine): number {
   return rng.bytes(4).reduce((seed, byte) => seed * 256 + byte, 0);

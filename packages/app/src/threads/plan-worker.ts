@@ -110,16 +110,11 @@ const reader = {
 } as unknown as RunReader;
 
 const executor: TaskExecutor = {
-  async execute({ run, task, node, iteration, totalIteration, attempt, signal, progress }) {
+  allow: (request, doubts) => host.call('allow', remoteRequest(request), doubts),
+  async execute(given) {
+    const { signal, progress } = given;
     const execution = machine.ids.mint<RunId>();
-    const request: RemoteRequest = {
-      run,
-      task,
-      iteration,
-      totalIteration,
-      attempt,
-      node: { kind: node.kind, id: node.id, data: node.data, ...(node.source && { source: node.source }) },
-    };
+    const request = remoteRequest(given);
     const abort = () => host.tell('abort', execution);
     signal.addEventListener('abort', abort, { once: true });
     progresses.set(execution, progress);
@@ -131,6 +126,11 @@ const executor: TaskExecutor = {
     }
   },
 };
+
+function remoteRequest({ run, task, node, iteration, totalIteration, attempt }: TaskRequest): RemoteRequest {
+  const { kind, id, data, source } = node;
+  return { run, task, iteration, totalIteration, attempt, node: { kind, id, data, ...(source && { source }) } };
+}
 
 async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
   const { run } = job;
@@ -147,7 +147,21 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
 }
 
 async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
-  const { run, source, owner, create, startedBy, changed, limit, trace, database, directory, refused, workspace } = job;
+  const {
+    run,
+    source,
+    owner,
+    formerOwner,
+    create,
+    startedBy,
+    changed,
+    limit,
+    trace,
+    database,
+    directory,
+    refused,
+    workspace,
+  } = job;
   const loaded = await plans.load(source);
   if (!loaded.ok) return loaded;
   verdicts.set(run, limit);
@@ -157,6 +171,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     ...(create && { create }),
     ...(startedBy !== undefined && { startedBy }),
     owner,
+    formerOwner,
     changed,
     commit: { commit: (writes, guard) => host.call('commit', writes, guard) },
     reader,

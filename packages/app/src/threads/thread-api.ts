@@ -6,12 +6,22 @@ import type {
   PlanPreview,
   PlanRunOptions,
   RunEnd,
+  StartDoubts,
   StateEdit,
   TaskOutcome,
   TaskRequest,
   TraceEntry,
 } from '@signalbox/plan';
-import type { Blobs, Commit, OwnerId, RetryPolicy, RunReader, RunWorkspace, StopVerdict } from '@signalbox/runs';
+import type {
+  Blobs,
+  Commit,
+  FormerOwner,
+  OwnerId,
+  RetryPolicy,
+  RunReader,
+  RunWorkspace,
+  StopVerdict,
+} from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 
@@ -49,6 +59,7 @@ export interface HostCalls {
   commit: Commit['commit'];
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
+  allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
   abort(execution: string): void;
   putBlobs: Blobs['put'];
   /** What work does with the run's own files. */
@@ -110,6 +121,7 @@ export interface DriveJob {
   readonly run: RunId;
   readonly source: PlanSource;
   readonly owner: OwnerId;
+  readonly formerOwner?: FormerOwner | undefined;
   readonly create?: PlanRunOptions['create'];
   readonly startedBy?: string;
   /** What is not as it was when the run was driven last. */

@@ -2,6 +2,7 @@ import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } 
 import type {
   Blobs,
   Commit,
+  FormerOwner,
   NewRun,
   OrphanPolicy,
   OwnerId,
@@ -31,6 +32,8 @@ export interface PlanRunOptions {
   /** Who started it, as its first event says it. */
   readonly startedBy?: string;
   readonly owner: OwnerId;
+  /** The owner before, if it died. */
+  readonly formerOwner?: FormerOwner | undefined;
   readonly commit: Commit;
   readonly reader: RunReader;
   readonly executor: TaskExecutor;

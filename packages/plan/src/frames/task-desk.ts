@@ -5,8 +5,10 @@ import {
   decideRetry,
   failTask,
   finishTask,
+  forgetDeaths,
+  MAX_OWNER_DEATHS,
   type NodeKey,
-  type OrphanPolicy,
+  ownerDeathsOf,
   recoverOrphan,
   retryWaitMs,
   startTask,
@@ -122,6 +124,12 @@ export function createTaskDesk(
     return undefined;
   };
 
+  /** What becomes of an attempt that a person must allow first; undefined where it may begin. */
+  const refusal = (task: Task, started: TaskRequest): Promise<TaskOutcome | undefined> | undefined => {
+    const deaths = ownerDeathsOf(task);
+    return deaths.length < MAX_OWNER_DEATHS ? undefined : executor.allow?.(started, { deaths });
+  };
+
   const wantedChildren = () => {
     const wanted = [...tasks.values()].filter(({ status, node }) => status !== 'canceling' && isSubPlan(node));
     return new Set(wanted.map(({ node, iteration }) => subPlans.idOf(node, iteration, childOf(records.get(node)))));
@@ -178,8 +186,11 @@ export function createTaskDesk(
         const record = records.get(node.id);
         const child = childOf(record);
         const place = { child, isRevived: child !== (record?.restart ?? 0) };
-        const work = (started: TaskRequest) => {
+        const work = async (started: TaskRequest) => {
           if (options.recorded !== undefined) return executor.execute(started);
+          const asked = refusal(task, started);
+          const refused = asked && (await asked);
+          if (refused !== undefined) return refused;
           if (node.kind === 'task') return runTask(node, started, toolsOf(started));
           return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
         };
@@ -269,9 +280,12 @@ export function createTaskDesk(
       for (const task of [...tasks.values()]) {
         if (task.status === 'pending') {
           if (task.nextRetryAt !== undefined) waitFor(task);
+          const isDoubted = ownerDeathsOf(task).length >= MAX_OWNER_DEATHS;
+          const kept = isDoubted ? task : forgetDeaths(task);
+          if (kept !== task) keep(kept);
           continue;
         }
-        const action = recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, ledger.stamp());
+        const action = recovered(task, memory.formerNodes.get(task.node), options, ledger.stamp());
         keep(action.task);
         const record = records.get(task.node);
         if (action.kind === 'cancel') {
@@ -327,11 +341,11 @@ function childOf(record: NodeRecord | undefined): number {
 function recovered(
   task: Task,
   kind: string | undefined,
-  policy: OrphanPolicy = 'retry',
+  { orphanPolicy = 'retry', owner, formerOwner: former }: PlanRunOptions,
   at: Timestamp,
 ): ReturnType<typeof recoverOrphan> {
   const isWatched = kind === 'subplan' || kind === 'human';
-  if (!isWatched || task.status === 'canceling') return recoverOrphan(task, policy, at);
+  if (!isWatched || task.status === 'canceling') return recoverOrphan(task, orphanPolicy, { at, owner, former });
   const { leaseOwner: _, ...left } = task;
   return { kind: 'retry', task: { ...left, status: 'pending' } };
 }
