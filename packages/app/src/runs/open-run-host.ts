@@ -9,8 +9,8 @@ import {
   type RunId,
   timestampOf,
 } from '@signalbox/model';
-import type { RunEnd, TraceEntry } from '@signalbox/plan';
-import type { AgentRunner, RunRecord } from '@signalbox/runs';
+import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import type { AgentRunner, NewRun, RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
@@ -24,7 +24,7 @@ import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
-import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
+import { type Halted, openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
@@ -37,7 +37,7 @@ import { planLost } from './plan-lost.ts';
 import { createRunActs } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
-import { alreadyCompleted, alreadyDriven, notStarted, unknownRun } from './run-failures.ts';
+import { alreadyCompleted, alreadyDriven, unknownRun } from './run-failures.ts';
 import type { RunHost, StartRequest } from './run-host.ts';
 
 export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
@@ -140,7 +140,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return finished;
   }
 
-  async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
+  async function settle(run: RunId, end: DriveEnd | ThreadLost | Halted): Promise<RunEnd> {
+    if (end.status === 'halted') return halt(run, end.command);
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
     const error =
       end.status === 'not-loaded'
@@ -150,6 +151,17 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const record = await store.run(run);
     if (record !== undefined) await change(record, failed, { action: 'terminate', by: 'signalbox' });
     return failed;
+  }
+
+  /** Does to a run whose thread did not answer what it was told. */
+  async function halt(run: RunId, { by, ...command }: Halted['command']): Promise<RunEnd> {
+    if (command.kind !== 'pause') {
+      await stopUndriven({ commit: store, reader: store, ...machine }, run, command.reason, by);
+      return { status: 'stopped', reason: command.reason };
+    }
+    const record = await store.run(run);
+    if (record !== undefined) await change(record, { status: 'paused' }, { action: 'pause', by });
+    return { status: 'paused' };
   }
 
   /** Pauses what is driven, and waits until all of it rests. */
@@ -172,33 +184,42 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const run = machine.ids.mint<RunId>();
     const place = await placeOf(run, path.resolve(directory ?? path.dirname(file)), loaded.value.workspace);
     if (!place.ok) return place;
-    const limit = await stopVerdict(store, run, machine.clock);
-    const { created, cancel } = firstCommit(run);
-    const finished = drive({
-      ...job(run, source, [], place.value),
-      limit,
-      ...(by === undefined ? {} : { startedBy: by }),
-      create: {
-        name: name ?? loaded.value.name,
-        tags,
-        ...(correlationId === undefined ? {} : { correlationId }),
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-        ...place.value,
-        source: kept.value,
-        mode: 'AUTO',
-        globalMode: 'IMPLEMENTATION',
-        input,
-        limits,
-        seed: seedFrom(machine),
-      },
+    const create: NewRun = {
+      driver: 'plan',
+      status: 'running',
+      phase: 'EXECUTE',
+      owner: owner.id,
+      name: name ?? loaded.value.name,
+      tags,
+      ...(correlationId === undefined ? {} : { correlationId }),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...place.value,
+      source: kept.value,
+      mode: 'AUTO',
+      globalMode: 'IMPLEMENTATION',
+      input,
+      limits,
+      seed: seedFrom(machine),
+    };
+    const created = draftEvent(machine, 'run.created', {
+      driver: 'plan',
+      name: create.name,
+      ...(by === undefined ? {} : { by }),
     });
-    const end = await Promise.race([created, finished]);
-    cancel();
-    if (end === undefined || (await store.run(run)) !== undefined) return ok(run);
-    const { workspace } = place.value;
-    if (workspace !== undefined) await options.workspaces?.discard(run, workspace);
-    const twin = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
-    return twin === undefined ? err(notStarted(file, end)) : ok(twin);
+    const written = await store.commit(
+      { at: timestampOf(machine.clock), run: { kind: 'create', run: create }, events: [created] },
+      { run, epoch: 0, version: 0 },
+    );
+    if (!written.ok) {
+      const { workspace } = place.value;
+      if (workspace !== undefined) await options.workspaces?.discard(run, workspace);
+      const twin = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
+      return twin === undefined ? err(written.error) : ok(twin);
+    }
+    // The run is there: who asked for it need not wait for its first frame, which may never come.
+    const limit = await stopVerdict(store, run, machine.clock);
+    void drive({ ...job(run, source, [], place.value), limit });
+    return ok(run);
   }
 
   /** Where a run works: in its directory, or in files of its own. */
@@ -209,15 +230,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   async function runWithKey(idempotencyKey: string): Promise<RunId | undefined> {
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
-  }
-
-  /** Resolves when the run is there. */
-  function firstCommit(run: RunId): { readonly created: Promise<undefined>; cancel(): void } {
-    let cancel = () => {};
-    const created = new Promise<undefined>(resolve => {
-      cancel = store.subscribe(run, () => resolve(undefined));
-    });
-    return { created, cancel };
   }
 
   const resume: RunHost['resume'] = async (run, { useCurrent = false, by } = {}) => {

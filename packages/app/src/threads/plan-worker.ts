@@ -38,7 +38,7 @@ if (parentPort === null) throw new Bug('this is the entry of a thread');
 const machine = thisMachine();
 const { cacheDirectory } = workerData as ThreadData;
 /** A plan that is not imported by then waits for something that does not come. */
-const IMPORT_MS = 60_000;
+const IMPORT_MS = 10_000;
 const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher), {
   timers: machine.timers,
   ms: IMPORT_MS,

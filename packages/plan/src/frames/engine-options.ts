@@ -137,4 +137,7 @@ export interface DrivenRun extends PlanRun {
 }
 
 export const DEFAULT_IDLE_MS = 500;
+/** For agents, which undo what they were at. */
 export const DEFAULT_STOP_GRACE_MS = 5000;
+/** For the plan's own code, which has nothing to undo. */
+export const TASK_STOP_GRACE_MS = 500;

@@ -27,7 +27,7 @@ import { createPlanQueries } from './plan-queries.ts';
 import { createReadBook, LOOP } from './read-book.ts';
 import { createRunCommit } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
-import type { RunMemory } from './run-memory.ts';
+import { isUntouched, type RunMemory } from './run-memory.ts';
 import { failedWith, outcomeOf } from './run-outcome.ts';
 import { type Settled, settle } from './settle.ts';
 import { createSignalRound } from './signal-round.ts';
@@ -186,7 +186,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   let isSuspended = false;
   let cancelIdle: (() => void) | undefined;
 
-  if (memory.record !== undefined) {
+  if (memory.record !== undefined && !isUntouched(memory.record, options.owner)) {
     const frame = memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 };
     ledger.event('run.resumed', { ...frame, changed: options.changed ?? [] });
     desk.recover();

@@ -3,7 +3,7 @@ import { editState } from '../forks/state-edit.ts';
 import { loopReset } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
-import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions } from './engine-options.ts';
+import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions, TASK_STOP_GRACE_MS } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { TaskDesk } from './task-desk.ts';
 
@@ -57,7 +57,9 @@ export function createOperator(parts: OperatorParts): Operator {
     if (stopping !== undefined) return;
     stopping = { reason };
     for (const task of [...memory.tasks.values()]) cancel(task.node);
-    cancelGrace = timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, parts.onGraceOver);
+    const isOwnCode = [...memory.tasks.values()].every(({ node }) => structure.nodeOf(node)?.kind === 'task');
+    const graceMs = isOwnCode ? TASK_STOP_GRACE_MS : DEFAULT_STOP_GRACE_MS;
+    cancelGrace = timers.after(options.stopGraceMs ?? graceMs, parts.onGraceOver);
   }
 
   function cancel(node: string): boolean {

@@ -3,7 +3,7 @@ import { type Frame, mayRunFollow, type RunChange, type RunWrite, type WriteSet 
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunInputs } from './run-inputs.ts';
-import type { RunMemory } from './run-memory.ts';
+import { isUntouched, type RunMemory } from './run-memory.ts';
 
 /** The commits of a run: each takes everything in the ledger, and what the run itself became. */
 export interface RunCommit {
@@ -26,7 +26,7 @@ export function createRunCommit(
   takeBlobs: () => readonly Uint8Array[],
 ): RunCommit {
   const { run, clock, ids, create, startedBy, owner } = options;
-  let isClaimDue = options.claim === true && memory.record !== undefined;
+  let isClaimDue = options.claim === true && memory.record !== undefined && !isUntouched(memory.record, owner);
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;

@@ -2,6 +2,7 @@ import type { ArtifactId, Clock, IdSource, Json, RunId } from '@signalbox/model'
 import {
   hasRunEnded,
   type IntervalSpace,
+  type OwnerId,
   type RunReader,
   type RunRecord,
   type StopConditions,
@@ -145,4 +146,9 @@ export function digested(space: IntervalSpace, value: Json): Json {
   if (space !== 'node' || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { source: _, handlers: __, ...rest } = value as Record<string, Json>;
   return rest;
+}
+
+/** Whether the run was made by this owner and nothing has driven it yet: it is begun, not taken up. */
+export function isUntouched({ frames, version, status, owner }: RunRecord, by: OwnerId): boolean {
+  return frames === 0 && version === 1 && status === 'running' && owner === by;
 }
