@@ -34,11 +34,12 @@ import { createHostExecutor } from './host-executor.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
-import { createRunActs } from './run-acts.ts';
+import { createRunActs, TOLD_MS } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
 import { alreadyCompleted, alreadyDriven, unknownRun } from './run-failures.ts';
 import type { RunHost, StartRequest } from './run-host.ts';
+import { within } from './within.ts';
 
 export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
   readonly owned: OwnedStore;
@@ -272,8 +273,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const answered = await decisions.answer(id, given, by);
     if (!answered.ok) return answered;
     const { run, decision } = answered.value;
-    const isTold = await wake(run, decision.node);
-    if (!isTold && options.resumeOnAnswer === true) await resume(run);
+    const isTold = wake(run, decision.node);
+    const goingOn = isTold.then(told => (told || options.resumeOnAnswer !== true ? undefined : resume(run)));
+    // The answer is durable: whoever gave it does not wait for a thread that is stuck.
+    await within(machine.timers, TOLD_MS, goingOn);
     return ok(decision);
   };
 

@@ -8,6 +8,7 @@ import type { ChangeUndriven } from './change-undriven.ts';
 import { draftEvent } from './run-events.ts';
 import { alreadyCompleted, editRefused, noEffect, unknownNode, unknownRun } from './run-failures.ts';
 import type { RunAction, RunHost } from './run-host.ts';
+import { within } from './within.ts';
 
 export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
   readonly store: Commit & RunReader;
@@ -16,6 +17,9 @@ export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
   readonly interventions: Pick<ReturnType<typeof createInterventions>, 'edit' | 'reset'>;
   readonly change: ChangeUndriven;
 }
+
+/** How long somebody waits for a thread to hear of what is durable already. */
+export const TOLD_MS = 5000;
 
 type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
@@ -33,7 +37,9 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
       const at = timestampOf(machine.clock);
       const written = await store.commit({ at, events: [event] }, { run, version: 'any' });
       if (!written.ok) return err(written.error);
-      await threads.command(run, { kind: 'input' });
+      const told = threads.command(run, { kind: 'input' });
+      // The signal is durable: whoever sent it does not wait for a thread that is stuck.
+      await within(machine.timers, TOLD_MS, told);
       return ok(undefined);
     }
     if (record.status === 'completed') return err(alreadyCompleted(run));
