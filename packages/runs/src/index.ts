@@ -179,10 +179,13 @@ export {
 export { cancelTask, failTask, finishTask, isTaskUnderWay, mayTaskFollow, startTask } from './tasks/task-lifecycle.ts';
 export { type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
 export {
+  type Allowance,
   addUsage,
   type Budgeted,
   checkStop,
+  type LimitName,
   NO_USAGE,
+  type ReachedLimit,
   type StopCondition,
   type StopVerdict,
 } from './usage/stop-check.ts';

@@ -1,4 +1,4 @@
-import { Bug, type ErrorEnvelope, type Json } from '@signalbox/model';
+import { Bug, type ErrorEnvelope, type Json, type RunId } from '@signalbox/model';
 import type { HumanNode, StartDoubts, TaskOutcome, TaskProgress } from '@signalbox/plan';
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
 import type { SessionPorts } from '../agents/agent-session.ts';
@@ -6,6 +6,7 @@ import { doAgentWork } from '../agents/agent-work.ts';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { DecisionFault } from '../decisions/decision-desk.ts';
 import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
+import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import { askAboutDeaths } from '../decisions/owner-deaths.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -19,6 +20,8 @@ export interface HostExecutor {
   ): Promise<TaskOutcome>;
   /** Asks a person whether work may begin; undefined where it may. */
   allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
+  /** Asks a person whether a run that has had its time may have more. */
+  timeOver(run: RunId): Promise<void>;
 }
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
@@ -29,6 +32,11 @@ export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'
 
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
   const { agents, reader, machine, decisions, onVerdict } = ports;
+  const verdictOn = async (run: RunId) => {
+    const now = await stopVerdict(reader, run, machine.clock);
+    onVerdict(run, now);
+    return now;
+  };
   /** A decision that cannot be written is a failed attempt. */
   const orNotAsked = async <T>(ask: () => Promise<T>): Promise<T | TaskOutcome> => {
     try {
@@ -39,18 +47,21 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
     }
   };
   return {
-    allow: (request, { deaths = [] }) => orNotAsked(() => askAboutDeaths(decisions, request, deaths)),
+    allow: (request, { deaths = [], isLimited = false }) =>
+      orNotAsked(async () => {
+        const limit = isLimited ? await askAboutLimit(decisions, await verdictOn(request.run)) : undefined;
+        return limit ?? askAboutDeaths(decisions, request, deaths);
+      }),
+    async timeOver(run) {
+      await askAboutLimit(decisions, await verdictOn(run));
+    },
     execute(request, signal, progress) {
       const { node, run } = request;
       return orNotAsked(async () => {
         if (node.kind === 'human') return await askPerson(decisions, request);
         const record = await reader.run(run);
         if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
-        const verdict = async () => {
-          const now = await stopVerdict(reader, run, machine.clock);
-          onVerdict(run, now);
-          return now;
-        };
+        const verdict = () => verdictOn(run);
         return doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
       });
     },

@@ -10,7 +10,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
-import type { AgentRunner, NewRun, RunRecord } from '@signalbox/runs';
+import type { AgentRunner, Decision, NewRun, RunRecord } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
@@ -18,6 +18,7 @@ import { createProviders } from '../agents/providers.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
+import { limitOf } from '../decisions/limit-decisions.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
@@ -31,9 +32,11 @@ import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
 import { createHostExecutor } from './host-executor.ts';
+import { createLimitAnswers } from './limit-answers.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
+import { createRaise } from './raise-limits.ts';
 import { createRunActs, TOLD_MS } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
@@ -233,12 +236,21 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
   }
 
-  const resume: RunHost['resume'] = async (run, { useCurrent = false, by } = {}) => {
+  const resume: RunHost['resume'] = async (run, { useCurrent = false, limits = {}, by } = {}) => {
+    const known = await store.run(run);
+    if (known?.status === 'completed') return err(alreadyCompleted(run));
+    if (known !== undefined && Object.keys(limits).length > 0) {
+      const raised = await raise(run, limits, by ?? 'signalbox');
+      if (!raised.ok) return raised;
+      // It went on already, and does so with the new limits.
+      if (raised.value === 'driven') return ok(run);
+    }
     if (driven.has(run)) return err(alreadyDriven(run));
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
-    if (record.status === 'completed') return err(alreadyCompleted(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, by });
+    const late = await limitAnswers.deliverLate(run);
+    if (!late.ok) return late;
     const source = useCurrent
       ? ok<PlanSource>({ kind: 'file', file: record.source?.entry ?? '' })
       : await keptPlan(store, record);
@@ -267,18 +279,32 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   });
 
   const finished: RunHost['finished'] = run => driven.get(run);
+  const raise = createRaise({ store, machine, threads, decisions, finished });
+  const limitAnswers = createLimitAnswers({ reader: store, decisions, raise, stop: (...args) => act(...args) });
   const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
     if (!answered.ok) return answered;
     const { run, decision } = answered.value;
+    if (limitOf(decision) !== undefined) {
+      const done = await answerLimit(run, decision);
+      return done.ok ? ok(decision) : done;
+    }
     const isTold = wake(run, decision.node);
     const goingOn = isTold.then(told => (told || options.resumeOnAnswer !== true ? undefined : resume(run)));
     // The answer is durable: whoever gave it does not wait for a thread that is stuck.
     await within(machine.timers, TOLD_MS, goingOn);
     return ok(decision);
   };
+
+  /** Raises the limit that was asked about and goes on, or stops the run. */
+  async function answerLimit(run: RunId, decision: Decision): Promise<Result<unknown, ErrorEnvelope>> {
+    const done = await limitAnswers.deliver(run, decision);
+    if (!done.ok || done.value !== 'rests' || options.resumeOnAnswer !== true) return done;
+    const resumed = await resume(run);
+    return !resumed.ok && resumed.error.code === 'run/driven' ? ok(run) : resumed;
+  }
 
   /** Tells the run that waits, or the nearest one above it that is driven. */
   async function wake(run: RunId, node: string): Promise<boolean> {

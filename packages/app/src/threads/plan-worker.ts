@@ -110,6 +110,7 @@ const reader = {
 } as unknown as RunReader;
 
 const executor: TaskExecutor = {
+  timeOver: run => host.call('timeOver', run),
   allow: (request, doubts) => host.call('allow', remoteRequest(request), doubts),
   async execute(given) {
     const { signal, progress } = given;
@@ -231,6 +232,10 @@ function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
       return live.reset(command.node, command.by);
     case 'edit':
       return live.edit(command);
+    case 'raise':
+      // Whether that is enough is said by the next verdict.
+      for (const run of lives.keys()) verdicts.set(run, { kind: 'go' });
+      return live.raise(command.limits, command.by);
     case 'cancel':
       return live.cancel(command.node, command.by);
     case 'wake':

@@ -20,6 +20,7 @@ import type {
   RetryPolicy,
   RunReader,
   RunWorkspace,
+  StopConditions,
   StopVerdict,
 } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
@@ -60,6 +61,7 @@ export interface HostCalls {
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
   allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
+  timeOver(run: RunId): Promise<void>;
   abort(execution: string): void;
   putBlobs: Blobs['put'];
   /** What work does with the run's own files. */
@@ -144,6 +146,7 @@ export type RunCommand =
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
   | ({ readonly kind: 'edit' } & StateEdit)
+  | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
   /** What a node waits for may be there. */
   | { readonly kind: 'wake'; readonly node: string }
   /** Signals may have come. */

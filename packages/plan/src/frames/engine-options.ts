@@ -8,6 +8,7 @@ import type {
   OwnerId,
   RetryPolicy,
   RunReader,
+  StopConditions,
   StopVerdict,
   TaskError,
 } from '@signalbox/runs';
@@ -116,6 +117,8 @@ export interface PlanRun {
   cancel(node: string, by?: string): Promise<CommandAnswer>;
   /** Changes durable state, as its schema allows; the plan is rendered with it. */
   edit(edit: StateEdit): Promise<CommandAnswer>;
+  /** Gives it other limits; what waits for them goes on. */
+  raise(limits: StopConditions, by?: string): Promise<CommandAnswer>;
   /** The maximum of a loop that goes on counts anew. */
   reset(loop: string, by?: string): Promise<CommandAnswer>;
   /** What a blocked node waits for may be there: its work is called again. */

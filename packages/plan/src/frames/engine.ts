@@ -28,7 +28,7 @@ import { createReadBook, LOOP } from './read-book.ts';
 import { createRunCommit } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
 import { isUntouched, type RunMemory } from './run-memory.ts';
-import { failedWith, outcomeOf } from './run-outcome.ts';
+import { failedWith, heldOutcome, outcomeOf } from './run-outcome.ts';
 import { type Settled, settle } from './settle.ts';
 import { createSignalRound } from './signal-round.ts';
 import { createStartPermit } from './start-permit.ts';
@@ -184,6 +184,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   options.recorded?.attach(queue.push);
   let isQuiet = false;
   let isSuspended = false;
+  let isTimeOver = false;
   let cancelIdle: (() => void) | undefined;
 
   if (memory.record !== undefined && !isUntouched(memory.record, options.owner)) {
@@ -203,6 +204,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
     if (isSuspended) return finish({ status: 'paused' });
     if (operator.isOver) return terminate();
+    if (isTimeOver) return rest();
     const isBegun = keeper.tree !== undefined;
     // Handlers belong to a frame: where there was none in this process, its first one comes before them.
     const received = inputs.isDue && isBegun ? signals.known(await inputs.read()) : [];
@@ -284,7 +286,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const permitted = activity.ending === undefined ? permit.of(activity.ready) : [];
     const starting = permitted instanceof Promise ? await permitted : permitted;
     for (const node of starting) {
-      desk.open(node);
+      desk.open(node, permit.isLimited);
       structure.touch(node.id);
     }
     putStatusRows(memory, structure, index, node => {
@@ -361,7 +363,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
         operator.endGrace();
         return 'done';
       case 'time-over':
-        operator.endTime();
+        isTimeOver = operator.endTime();
         return 'done';
       case 'input':
         inputs.expect();
@@ -381,6 +383,19 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     await subPlans.end('suspend', 'the run above it ended');
     trace.end();
     return book.finish(end);
+  }
+
+  /** Lets go of all work until a person gives the run more time. */
+  async function rest(): Promise<RunEnd> {
+    await options.executor.timeOver?.(run);
+    await subPlans.end('suspend', 'the run above it has had its time');
+    for (const task of memory.tasks.values()) {
+      if (task.status !== 'running' || inbox.some(news => news.kind === 'ended' && news.task === task.id)) continue;
+      inbox.push({ kind: 'ended', task: task.id, outcome: heldOutcome(task, structure), value: undefined });
+    }
+    takeNews([]);
+    putStatusRows(memory, structure, Math.max(0, memory.nextFrame - 1));
+    return book.finish({ status: 'waiting' });
   }
 
   /** Ends the run without waiting for its work. */

@@ -14,8 +14,8 @@ export interface Operator {
   stop(reason: string): void;
   /** The wait for work that was told to end is over. */
   endGrace(): void;
-  /** The run has had its time. */
-  endTime(): void;
+  /** Whether the run has had its time. It is stopped then, unless a person can be asked for more. */
+  endTime(): boolean;
   /** A run that is taken up asks again what waits for a person, and does what its stop canceled. */
   takeUp(): void;
   /** Whether the node was woken while its work went on, which then could not see why. Asked once. */
@@ -41,17 +41,20 @@ export function createOperator(parts: OperatorParts): Operator {
   const { options, memory, structure, desk } = parts;
   const { records, ledger } = memory;
   const { run, clock, timers } = options;
-  const limits = { maxWallClockMs: memory.limits.maxWallClockMs };
   const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
   const woken = new Set<string>();
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
   let isOver = false;
   let cancelGrace: (() => void) | undefined;
-  const cancelTime =
-    limits.maxWallClockMs === undefined
-      ? undefined
-      : timers.after(Math.max(0, startedAt + limits.maxWallClockMs - clock.now()), parts.onTimeOver);
+  let cancelTime: (() => void) | undefined;
+  const watchTime = () => {
+    cancelTime?.();
+    const { maxWallClockMs } = memory.limits;
+    if (maxWallClockMs === undefined) return;
+    cancelTime = timers.after(Math.max(0, startedAt + maxWallClockMs - clock.now()), parts.onTimeOver);
+  };
+  watchTime();
 
   function stop(reason: string): void {
     if (stopping !== undefined) return;
@@ -106,6 +109,13 @@ export function createOperator(parts: OperatorParts): Operator {
     return true;
   }
 
+  /** What waits for a person asks again. */
+  function wakeWaiting(): void {
+    for (const [node, record] of records) {
+      if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
+    }
+  }
+
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
@@ -134,6 +144,13 @@ export function createOperator(parts: OperatorParts): Operator {
         if (policy !== undefined) ledger.event('node.policy', { node: node as NodeKey, policy, by });
         return true;
       }
+      case 'raise': {
+        memory.limits = { ...memory.limits, ...command.limits };
+        memory.areLimitsChanged = true;
+        watchTime();
+        wakeWaiting();
+        return true;
+      }
       case 'cancel':
         return cancel(command.node);
       case 'reset':
@@ -159,14 +176,19 @@ export function createOperator(parts: OperatorParts): Operator {
     },
     endTime() {
       const elapsedMs = clock.now() - startedAt;
+      const { maxWallClockMs } = memory.limits;
+      const limits = { maxWallClockMs };
       const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
-      if (verdict.kind === 'stop') stop(verdict.reason);
+      if (verdict.kind === 'go' || stopping !== undefined) return false;
+      if (options.executor.timeOver !== undefined) return true;
+      stop(verdict.reason);
+      return false;
     },
     takeUp() {
+      wakeWaiting();
       const wasStopped = memory.record?.status === 'stopped';
       for (const [node, record] of records) {
         if (record.gone === true) continue;
-        if (record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
         if (record.status !== 'canceled' || !wasStopped) continue;
         const isSubPlan = memory.formerNodes.get(node) === 'subplan';
         const child = isSubPlan ? { child: record.child ?? record.restart ?? 0 } : {};

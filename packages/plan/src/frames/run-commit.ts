@@ -52,7 +52,10 @@ export function createRunCommit(
     const nextPhase = end?.status === 'completed' ? 'DONE' : phase;
     const claim = claimOf();
     const inputSeq = inputs.toKeep(end !== undefined);
-    if (to === status && nextPhase === shownPhase && claim === undefined && inputSeq === undefined) return undefined;
+    const limits = memory.areLimitsChanged ? { limits: memory.limits } : {};
+    const isSame = to === status && nextPhase === shownPhase && !memory.areLimitsChanged;
+    if (isSame && claim === undefined && inputSeq === undefined) return undefined;
+    memory.areLimitsChanged = false;
     const why: Pick<RunChange, 'stopReason' | 'error'> = {
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
@@ -66,7 +69,10 @@ export function createRunCommit(
     shownPhase = nextPhase;
     const output = end?.status === 'completed' ? { output: end.output } : {};
     const kept = inputSeq === undefined ? {} : { inputSeq };
-    return { kind: 'change', change: { status: to, phase: nextPhase, ...why, ...output, ...claim, ...kept } };
+    return {
+      kind: 'change',
+      change: { status: to, phase: nextPhase, ...why, ...output, ...claim, ...kept, ...limits },
+    };
   }
 
   /** Taking a run over is part of the first commit, so nobody owns a run that he did nothing to. */

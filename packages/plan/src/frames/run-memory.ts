@@ -34,7 +34,9 @@ export interface RunMemory {
   readonly formerNodes: ReadonlyMap<string, string>;
   /** Keys that it read. */
   readonly formerReads: ReadonlySet<string>;
-  readonly limits: StopConditions;
+  limits: StopConditions;
+  /** They are others than the reader has. */
+  areLimitsChanged: boolean;
   /** Artifacts that are kept already. */
   readonly artifacts: ReadonlySet<ArtifactId>;
   /** Runs of sub-plans that have not come to their end. */
@@ -115,6 +117,7 @@ export async function loadMemory(
     formerReads: new Set(known.get('read')?.keys()),
     artifacts: record === undefined ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
+    areLimitsChanged: false,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
     nextFrame: frames,

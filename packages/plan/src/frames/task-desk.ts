@@ -49,7 +49,7 @@ export type Verdict =
  */
 export interface TaskDesk {
   /** A task for a node that is ready, or the one that waits for it. Its work begins with `begin`. */
-  open(node: RunnableNode): Task;
+  open(node: RunnableNode, isLimited?: boolean): Task;
   /** Starts the work of every task that was opened. Called after the commit. */
   begin(): void;
   /** Ends an attempt. */
@@ -83,8 +83,7 @@ export function createTaskDesk(
   const byNode = new Map<string, TaskId>();
   const controls = new Map<TaskId, AbortController>();
   const waits = new Map<TaskId, () => void>();
-  const maxRetries = memory.limits.maxRetriesPerTask ?? Number.POSITIVE_INFINITY;
-  let opened: { readonly task: Task; readonly node: RunnableNode }[] = [];
+  let opened: { readonly task: Task; readonly node: RunnableNode; readonly isLimited: boolean }[] = [];
   for (const task of tasks.values()) byNode.set(task.node, task.id);
 
   const keep = (task: Task) => {
@@ -125,9 +124,15 @@ export function createTaskDesk(
   };
 
   /** What becomes of an attempt that a person must allow first; undefined where it may begin. */
-  const refusal = (task: Task, started: TaskRequest): Promise<TaskOutcome | undefined> | undefined => {
+  const refusal = (
+    task: Task,
+    started: TaskRequest,
+    isLimited: boolean,
+  ): Promise<TaskOutcome | undefined> | undefined => {
     const deaths = ownerDeathsOf(task);
-    return deaths.length < MAX_OWNER_DEATHS ? undefined : executor.allow?.(started, { deaths });
+    const isDoubted = deaths.length >= MAX_OWNER_DEATHS;
+    if (!isDoubted && !isLimited) return undefined;
+    return executor.allow?.(started, { ...(isDoubted && { deaths }), isLimited });
   };
 
   const wantedChildren = () => {
@@ -140,13 +145,17 @@ export function createTaskDesk(
   const isSubPlan = (node: string) => (structure.nodeOf(node)?.kind ?? memory.formerNodes.get(node)) === 'subplan';
 
   return {
-    open(node) {
+    open(node, isLimited = false) {
       const waiting = waitingTask(node);
       const before = records.get(node.id);
       const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
       const fresh = waiting ?? newTask(node, run, restart, structure, ledger.stamp());
       const policy = before?.policy;
-      const task = startTask({ ...fresh, ...rulesOf(node, policy, maxRetries) }, owner, ledger.stamp());
+      const task = startTask(
+        { ...fresh, ...rulesOf(node, policy, memory.limits.maxRetriesPerTask) },
+        owner,
+        ledger.stamp(),
+      );
       waits.get(task.id)?.();
       waits.delete(task.id);
       keep(task);
@@ -162,13 +171,13 @@ export function createTaskDesk(
         ...(waiting === undefined || before?.told === undefined ? {} : { told: before.told }),
         ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
       });
-      opened.push({ task, node });
+      opened.push({ task, node, isLimited });
       return task;
     },
     begin() {
       const starting = opened;
       opened = [];
-      for (const { task, node } of starting) {
+      for (const { task, node, isLimited } of starting) {
         const control = new AbortController();
         controls.set(task.id, control);
         const loop = structure.loopOf(node.id);
@@ -188,7 +197,7 @@ export function createTaskDesk(
         const place = { child, isRevived: child !== (record?.restart ?? 0) };
         const work = async (started: TaskRequest) => {
           if (options.recorded !== undefined) return executor.execute(started);
-          const asked = refusal(task, started);
+          const asked = refusal(task, started, isLimited);
           const refused = asked && (await asked);
           if (refused !== undefined) return refused;
           if (node.kind === 'task') return runTask(node, started, toolsOf(started));
@@ -372,7 +381,7 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
 function rulesOf(
   node: RunnableNode,
   policy: NodeRecord['policy'],
-  maxRetries: number,
+  maxRetries = Number.POSITIVE_INFINITY,
 ): Pick<Task, 'maxRetries' | 'backoffMs'> {
   return {
     maxRetries: Math.min(policy?.retries ?? node.data.retries, maxRetries),

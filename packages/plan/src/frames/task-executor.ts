@@ -18,12 +18,16 @@ export interface TaskExecutor {
    * attempt. Without this, all work may begin.
    */
   allow?(request: TaskRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
+  /** The run has had its time: a person is asked whether it may have more. Without this it is stopped. */
+  timeOver?(run: RunId): Promise<void>;
 }
 
 /** Why work must not begin by itself. */
 export interface StartDoubts {
   /** The owner deaths in a row at which the task was running. */
   readonly deaths?: readonly OwnerDeath[];
+  /** A limit of the run, or of one above it, is reached. */
+  readonly isLimited?: boolean;
 }
 
 export interface TaskRequest {
