@@ -4,6 +4,8 @@ import { Bug, type Json, type RunId } from '@signalbox/model';
 import { openStore, type Store } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
@@ -94,6 +96,11 @@ async function pictureOf(store: Store, run: RunId) {
   };
 }
 
+async function isVerified(folder: string, run: RunId): Promise<boolean> {
+  const verdict = await verifyRunReplay(path.join(folder, 'data'), run, { machine: thisMachine() });
+  return verdict.ok && verdict.value.ok;
+}
+
 function sorted(value: Json): string {
   return JSON.stringify(value, (_, part) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
@@ -146,13 +153,15 @@ describe('a plan of forty steps', () => {
       for (const when of ['before', 'after'] as const) {
         const folder = newFolder();
         await life(folder, when, at);
-        await toTheEnd(folder);
+        const { run } = (await toTheEnd(folder)) ?? {};
         expect({ at, when, again: doneAgain(folder), runs: await outcome(folder) }).toEqual({
           at,
           when,
           again: [],
           runs,
         });
+        // Right after a run was made it has no frame yet: it is begun, not taken up.
+        if (at === 1 && run !== undefined) expect(await isVerified(folder, run)).toBe(true);
       }
     }
   });

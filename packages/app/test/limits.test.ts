@@ -5,6 +5,7 @@ import type { Resolution } from '@signalbox/runs';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { openHome } from '../src/runs/open-home.ts';
 import { planText, testHostOf } from './support/open-host.ts';
 import { until } from './support/until.ts';
@@ -39,6 +40,11 @@ async function open(script: ModelScript = []) {
     folder,
     server,
     questions,
+    /** Whether every frame of the run comes out again. */
+    async isVerified(run: RunId) {
+      const verdict = await verifyRunReplay(path.join(folder, 'data'), run, { machine: thisMachine() });
+      return verdict.ok && verdict.value.ok;
+    },
     async question(run: RunId) {
       const [first, second] = await questions(run);
       if (first === undefined || second !== undefined) throw new Bug('there is not one question');
@@ -57,7 +63,7 @@ const agent = (id = 'agent') =>
 
 describe('a limit that is reached', () => {
   it('[A181] is a question that names the limit, what was spent and what to raise it to; raised, the run goes on from there', async () => {
-    const { host, start, end, store, server, question } = await open(fiveTurns);
+    const { host, start, end, store, server, question, isVerified } = await open(fiveTurns);
     const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 1500 } });
     expect(await end(run)).toEqual({ status: 'waiting' });
     expect(server.requests).toHaveLength(3);
@@ -83,6 +89,7 @@ describe('a limit that is reached', () => {
     expect(server.requests).toHaveLength(6);
     const tasks = await store.tasks(run);
     expect(tasks.map(({ status, retryCount }) => [status, retryCount])).toEqual([['done', 0]]);
+    expect(await isVerified(run)).toBe(true);
   });
 
   it('[A181] stops the run with the reason when it is denied', async () => {
@@ -99,7 +106,7 @@ describe('a limit that is reached', () => {
   });
 
   it('[A181] is asked once for all that wait for it, also in runs of sub-plans', async () => {
-    const { host, start, end, question } = await open(fiveTurns);
+    const { host, start, end, question, isVerified } = await open(fiveTurns);
     const inner = `const inner = definePlan({ name: 'inner', render: () => <Parallel>${agent('a')}${agent('b')}</Parallel> });`;
     const outer = planText('<SubPlan id="sub" plan={inner} />', undefined, inner);
     const run = await start('plan', outer, { limits: { maxTotalTokens: 1000 } });
@@ -107,6 +114,7 @@ describe('a limit that is reached', () => {
     const { id } = await question(run);
     expect(await host.answer(id, { resolution: { ...approve, value: 1_000_000 } }, 'ada')).toMatchObject({ ok: true });
     expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await isVerified(run)).toBe(true);
   });
 
   it('[A181] keeps work of the plan itself from starting, until it is raised by a resume', async () => {
@@ -135,7 +143,7 @@ describe('a limit that is reached', () => {
   });
 
   it('[A182] of time lets go of work that never settles, and more time begins it again', async () => {
-    const { host, start, end, folder, store, question } = await open();
+    const { host, start, end, folder, store, question, isVerified } = await open();
     const begun = path.join(folder, 'begun');
     const go = path.join(folder, 'go');
     const text = planText(
@@ -157,6 +165,7 @@ describe('a limit that is reached', () => {
     const hour = 3_600_000;
     expect(await host.answer(id, { resolution: { ...approve, value: hour } }, 'ada')).toMatchObject({ ok: true });
     expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await isVerified(run)).toBe(true);
   });
 
   it('[A183] clamps a call to what is left', async () => {

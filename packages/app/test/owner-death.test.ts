@@ -5,6 +5,8 @@ import type { Decision } from '@signalbox/runs';
 import { openReader } from '@signalbox/store';
 import { startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -66,6 +68,11 @@ function readerOf(folder: string) {
   return reader.value;
 }
 
+const isVerified = async (folder: string, run: RunId) => {
+  const verdict = await verifyRunReplay(path.join(folder, 'data'), run, { machine: thisMachine() });
+  return verdict.ok && verdict.value.ok;
+};
+
 describe('an owner that is killed', () => {
   it('[A175] with 125 runs under way leaves none of them behind', async () => {
     const folder = newFolder();
@@ -122,6 +129,7 @@ describe('an owner that is killed', () => {
     const tasks = await reader.tasks(run);
     expect(tasks.map(({ status, retryCount }) => [status, retryCount])).toEqual([['done', 0]]);
     reader.close();
+    expect(await isVerified(folder, run)).toBe(true);
   });
 
   it('[A177] and a person who gives the task up fails its node', async () => {

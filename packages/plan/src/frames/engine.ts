@@ -204,7 +204,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
     if (isSuspended) return finish({ status: 'paused' });
     if (operator.isOver) return terminate();
-    if (isTimeOver) return rest();
+    if (isTimeOver) await hold();
     const isBegun = keeper.tree !== undefined;
     // Handlers belong to a frame: where there was none in this process, its first one comes before them.
     const received = inputs.isDue && isBegun ? signals.known(await inputs.read()) : [];
@@ -385,17 +385,16 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     return book.finish(end);
   }
 
-  /** Lets go of all work until a person gives the run more time. */
-  async function rest(): Promise<RunEnd> {
+  /** Lets go of all work until a person gives the run more time. What would start now asks for it, too. */
+  async function hold(): Promise<void> {
+    isTimeOver = false;
     await options.executor.timeOver?.(run);
-    await subPlans.end('suspend', 'the run above it has had its time');
+    await subPlans.suspend();
     for (const task of memory.tasks.values()) {
-      if (task.status !== 'running' || inbox.some(news => news.kind === 'ended' && news.task === task.id)) continue;
-      inbox.push({ kind: 'ended', task: task.id, outcome: heldOutcome(task, structure), value: undefined });
+      if (task.status !== 'running' || structure.nodeOf(task.node)?.kind === 'subplan') continue;
+      desk.letGo(task.id);
+      inbox.push({ kind: 'ended', task: task.id, outcome: heldOutcome(task), value: undefined });
     }
-    takeNews([]);
-    putStatusRows(memory, structure, Math.max(0, memory.nextFrame - 1));
-    return book.finish({ status: 'waiting' });
   }
 
   /** Ends the run without waiting for its work. */

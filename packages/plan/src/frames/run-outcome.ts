@@ -34,8 +34,7 @@ export function failedWith(error: PlanError): RunEnd {
 }
 
 /** What becomes of work that is let go because its run has had its time: it begins again, unless that could do harm. */
-export function heldOutcome({ node, effects }: Task, structure: Pick<Structure, 'nodeOf'>): TaskOutcome {
-  if (structure.nodeOf(node)?.kind === 'subplan') return { kind: 'blocked', reason: 'sub_plan_paused' };
+export function heldOutcome({ effects }: Task): TaskOutcome {
   if (effects !== 'external') return { kind: 'blocked', reason: 'approval_required:confirmation' };
   const message = 'The time of the run was over while it worked, and nobody knows how far it came.';
   return { kind: 'failed', error: { class: 'unknown', code: 'time-over', message } };

@@ -56,6 +56,8 @@ export interface TaskDesk {
   close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
   /** Asks the work of a task to end. */
   cancel(id: TaskId): void;
+  /** Asks the work of a task to end, and does not wait for what comes of it. */
+  letGo(id: TaskId): void;
   /** Ends every task as canceled, without waiting for its work. */
   terminate(): void;
   /** Work of a process that is gone: it starts again, or is given up. */
@@ -269,6 +271,11 @@ export function createTaskDesk(
         dropChild(task);
       }
       controls.get(id)?.abort(new Error('canceled'));
+    },
+    letGo(id) {
+      const control = controls.get(id);
+      controls.delete(id);
+      control?.abort(new Error('the time of the run is over'));
     },
     terminate() {
       for (const task of [...tasks.values()]) {
