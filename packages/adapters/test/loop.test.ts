@@ -73,6 +73,18 @@ describe('limits', () => {
     });
     expect([task.admitted, kindsOf(task.kept)]).toEqual([[], ['begun']]);
   });
+
+  it('[B41] a limit for which a person is asked leaves the task waiting, and it goes on from its transcript', async () => {
+    const { run, task } = given([{ ...read, usage }, { text: 'Done.' }]);
+    const waits = 'approval_required:confirmation';
+    expect(await run({}, { stopReason: 'Run x used 5 of its 5 tokens.', waits })).toEqual({
+      kind: 'blocked',
+      reason: waits,
+    });
+    expect(task.admitted).toEqual([]);
+    expect(await run()).toEqual({ kind: 'done', output: 'Done.' });
+    expect(kindsOf(task.kept).filter(kind => kind === 'begun')).toHaveLength(1);
+  });
 });
 
 describe('approvals', () => {

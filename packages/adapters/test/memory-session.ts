@@ -26,6 +26,7 @@ export interface SessionOptions {
   readonly stop?: { readonly at: number; readonly when: 'before' | 'after' };
   /** Admits nothing any more. */
   readonly stopReason?: string;
+  readonly waits?: string;
 }
 
 /** The process died here. */
@@ -48,7 +49,7 @@ export function createMemoryTask(): MemoryTask {
         task.answers.set(call, { rationale: '', actionKind: 'update', ...resolution });
       }
     },
-    session({ stop, stopReason } = {}) {
+    session({ stop, stopReason, waits } = {}) {
       const aborter = new AbortController();
       let operations = 0;
       const durable = async (work: () => void) => {
@@ -72,7 +73,8 @@ export function createMemoryTask(): MemoryTask {
           task.streamed.push({ kind, payload });
         },
         async admit(model) {
-          if (stopReason !== undefined) return { kind: 'stop', reason: stopReason };
+          if (stopReason !== undefined)
+            return { kind: 'stop', reason: stopReason, ...(waits !== undefined && { waits }) };
           task.admitted.push(model);
           return { kind: 'go', release: report => void task.released.push(report) };
         },

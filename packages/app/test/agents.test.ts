@@ -180,9 +180,7 @@ describe('an agent of a plan', () => {
     });`;
     const outer = planText('<SubPlan id="sub" plan={inner} />', 'z.object({})', inner);
     const run = await start('plan', outer, { limits: { maxTotalTokens: 1500 } });
-    const ended = await end(run);
-    expect(ended).toMatchObject({ status: expect.stringMatching(/failed|stopped/) });
-    expect(JSON.stringify(ended)).toContain('tokens');
+    expect(await end(run)).toEqual({ status: 'waiting' });
     // The call that reached the limit was the last.
     expect(server.requests).toHaveLength(3);
     expect((await store.usageOfTree(run)).inputTokens).toBe(1800);

@@ -74,6 +74,11 @@ async function rootOf(folder: string): Promise<RunRecord> {
 const rootRun = async (folder: string) => (await rootOf(folder)).id;
 const versions = async (folder: string) => planVersionOf(await rootOf(folder));
 
+async function isVerified(folder: string, run: RunId): Promise<boolean> {
+  const verdict = await verifyRunReplay(path.join(folder, 'data'), run, { machine: thisMachine() });
+  return verdict.ok && verdict.value.ok;
+}
+
 describe('a plan of forty steps', () => {
   const folder = newFolder();
   const undisturbed = toTheEnd(folder).then(async ended => ({
@@ -98,13 +103,15 @@ describe('a plan of forty steps', () => {
       for (const when of ['before', 'after'] as const) {
         const folder = newFolder();
         await life(folder, 'plain', when, at);
-        await toTheEnd(folder);
+        const { run } = (await toTheEnd(folder)) ?? {};
         expect({ at, when, again: doneAgain(folder), runs: await outcome(folder) }).toEqual({
           at,
           when,
           again: [],
           runs,
         });
+        // Right after a run was made it has no frame yet: it is begun, not taken up.
+        if (at === 1 && run !== undefined) expect(await isVerified(folder, run)).toBe(true);
       }
     }
   });

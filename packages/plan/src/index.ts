@@ -22,7 +22,7 @@ export { type PlanPreview, type PreviewOptions, previewPlan } from './frames/pre
 export { runPlan } from './frames/run-plan.ts';
 export { type SignalFault, signalFault } from './frames/signal-round.ts';
 export { defaultStormLimits, type StormLimits } from './frames/storm-guard.ts';
-export type { TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
+export type { StartDoubts, TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
 export type { CompileCache } from './load/compile-module.ts';

@@ -148,7 +148,16 @@ export {
 } from './run/run-record.ts';
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
-export { type OrphanAction, type OrphanPolicy, recoverOrphan } from './tasks/orphan-policy.ts';
+export {
+  type FormerOwner,
+  forgetDeaths,
+  MAX_OWNER_DEATHS,
+  type OrphanAction,
+  type OrphanPolicy,
+  ownerDeathsOf,
+  type Recovery,
+  recoverOrphan,
+} from './tasks/orphan-policy.ts';
 export { releaseTask } from './tasks/release-task.ts';
 export {
   DEFAULT_BACKOFF_MS,
@@ -161,16 +170,27 @@ export {
 } from './tasks/retry.ts';
 export { type RetryPolicy, retryPolicy } from './tasks/retry-policy.ts';
 export { type Task, task } from './tasks/task.ts';
-export { type ErrorClass, errorClass, type TaskError, taskError } from './tasks/task-error.ts';
+export {
+  type ErrorClass,
+  errorClass,
+  type OwnerDeath,
+  ownerDeath,
+  type TaskError,
+  taskError,
+} from './tasks/task-error.ts';
 export { cancelTask, failTask, finishTask, isTaskUnderWay, mayTaskFollow, startTask } from './tasks/task-lifecycle.ts';
 export { type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
 export {
+  type Allowance,
   addUsage,
   type Budgeted,
   checkStop,
+  type LimitName,
   NO_USAGE,
+  type ReachedLimit,
   type StopCondition,
   type StopVerdict,
 } from './usage/stop-check.ts';
 export { type StopConditions, stopConditions } from './usage/stop-conditions.ts';
 export { type UsageRecord, type UsageTotal, usageRecord } from './usage/usage.ts';
+export { everyRun, transitionsIn } from './whole-lists.ts';

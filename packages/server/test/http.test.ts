@@ -282,7 +282,10 @@ describe('runs', () => {
     expect(await post('/nodes/build/cancel')).toBe(200);
     expect(await post('/signals', { name: 'go', payload: { now: true } })).toBe(200);
     expect(await post('/pause')).toBe(200);
-    expect(await json(ask('POST', `/api/runs/${id}/resume`))).toMatchObject({ record: { status: 'running' } });
+    const limits = { maxToolCalls: 40, maxRetriesPerTask: 2 };
+    expect(await json(ask('POST', `/api/runs/${id}/resume`, { body: { limits } }))).toMatchObject({
+      record: { status: 'running' },
+    });
     expect(await json(ask('POST', `/api/runs/${id}/stop`, { body: { reason: 'late' } }))).toMatchObject({
       status: 'failed',
       stopReason: 'late',

@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
+import { everyRun, type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
@@ -32,16 +32,10 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
       };
       const list = async (reader: Reader) => {
         const status = flags.status as RunRecord['status'][] | undefined;
-        let after: RunRecord['id'] | undefined;
-        do {
-          const page = await reader.runs({
-            ...(status && { status }),
-            ...(flags.tag && { tag: flags.tag }),
-            ...(after && { after }),
-          });
-          for (const run of page.items) terminal.print(flags.json ? JSON.stringify(run) : describeRun(run));
-          after = page.next;
-        } while (after !== undefined);
+        const filter = { ...(status && { status }), ...(flags.tag && { tag: flags.tag }) };
+        for await (const run of everyRun(reader, filter)) {
+          terminal.print(flags.json ? JSON.stringify(run) : describeRun(run));
+        }
         return exitCodes.done;
       };
       end(await withReader(terminal, flags, list, nothing));

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readToken } from '@signalbox/app';
-import { type ErrorEnvelope, type Result, readOwner, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, type Result, readOwner, takeUp, thisMachine } from '@signalbox/app/runs';
 import { bridgeOnStdio, createOperatorMcp, serveOnStdio } from '@signalbox/server';
 import { openServing } from './serving/open-serving.ts';
-import { takeUp } from './serving/serve-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How long an owner may take to say where it listens; a command that runs alone is over by then. */

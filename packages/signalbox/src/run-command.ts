@@ -15,6 +15,7 @@ import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
+import { type LimitFlags, limitOptions, limitsOf } from './limit-options.ts';
 import { describePreview } from './preview-report.ts';
 import { describeEnd, exitCodeOfEnd } from './run-report.ts';
 import { summaryOf } from './run-summary.ts';
@@ -24,16 +25,13 @@ import { withSurface } from './surface/with-surface.ts';
 import { paintOf, reportError, type Terminal } from './terminal.ts';
 import { debugTrace, fileTrace, type Trace } from './trace-report.ts';
 
-interface RunFlags extends DataFlags {
+interface RunFlags extends DataFlags, LimitFlags {
   readonly input?: string;
   readonly name?: string;
   readonly tag?: readonly string[];
   readonly correlationId?: string;
   readonly key?: string;
   readonly directory?: string;
-  readonly maxCost?: string;
-  readonly maxTokens?: string;
-  readonly maxMinutes?: string;
   readonly detach?: boolean;
   readonly dryRun?: boolean;
   readonly debug?: boolean;
@@ -41,12 +39,12 @@ interface RunFlags extends DataFlags {
   readonly lint: boolean;
 }
 
-interface ResumeFlags extends DataFlags {
+interface ResumeFlags extends DataFlags, LimitFlags {
   readonly useCurrent?: boolean;
 }
 
 export const defineRun: DefineCommand = (command, { terminal, signals, end }) => {
-  command
+  limitOptions(command)
     .description(
       'Runs a plan. Every step is committed before it is told, so a run that was cut off goes on with "signalbox resume". ' +
         'Ctrl-C, SIGTERM and SIGHUP pause the run and roll back tool calls under way; a second one ends the program at once. Where ' +
@@ -58,9 +56,6 @@ export const defineRun: DefineCommand = (command, { terminal, signals, end }) =>
     .option('--correlation-id <id>', 'what it belongs to elsewhere')
     .option('--key <key>', 'start it once: a second call with the same key follows the first one')
     .option('--directory <dir>', 'where agents work, instead of the folder of the plan')
-    .option('--max-cost <usd>', 'stop before it costs more')
-    .option('--max-tokens <n>', 'stop before it uses more')
-    .option('--max-minutes <n>', 'stop when it takes longer')
     .option('--detach', 'start it where another process owns the data directory, and do not follow it')
     .option('--dry-run', 'show what the plan would do first, and do nothing')
     .option('--no-lint', 'do not look at the plan before it runs')
@@ -105,24 +100,34 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
 };
 
 export const defineResume: DefineCommand = (command, { terminal, signals, end }) => {
-  command
+  limitOptions(command)
     .description(
       'Goes on where the last commit left the run. What was committed is not done again. The plan is the one that the run ' +
-        'went on with last: its files are kept with it. To go on after correcting the plan, use --use-current.',
+        'went on with last: its files are kept with it. To go on after correcting the plan, use --use-current. Limits that are ' +
+        'given take the place of those that the run has.',
     )
     .option('--use-current', 'go on with the plan as its files are now, and keep them as another version')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
-    .addHelpText('after', '\nExample:\n  $ signalbox resume 019b8d62')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ signalbox resume 019b8d62\n  $ signalbox resume 019b8d62 --max-tokens 200000',
+    )
     .action(async (given: string, flags: ResumeFlags) => {
       const ending = signals.ending();
+      const limits = limitsOf(flags);
+      if (!limits.ok) {
+        reportError(terminal, limits.error, flags.json ?? false);
+        return end(exitCodes.usage);
+      }
       end(
         await withSurface(terminal, { ...flags, warm: true }, async surface => {
           const record = await findRun(surface.reader, given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;
           const { useCurrent = false } = flags;
-          return followed(terminal, flags, surface, nextSeq, () => surface.resume(id, { useCurrent }), ending);
+          const resume = () => surface.resume(id, { useCurrent, limits: limits.value });
+          return followed(terminal, flags, surface, nextSeq, resume, ending);
         }),
       );
     });
@@ -235,26 +240,4 @@ function requestOf(file: string, flags: RunFlags): Result<StartRequest, ErrorEnv
     ok: true,
     value: { file, input: input.value, name, tags, correlationId, idempotencyKey, directory, limits: limits.value },
   };
-}
-
-function limitsOf({
-  maxCost,
-  maxTokens,
-  maxMinutes,
-}: RunFlags): Result<NonNullable<StartRequest['limits']>, ErrorEnvelope> {
-  const given = [
-    ['--max-cost', 'maxCostMicroUsd', maxCost, 1_000_000],
-    ['--max-tokens', 'maxTotalTokens', maxTokens, 1],
-    ['--max-minutes', 'maxWallClockMs', maxMinutes, 60_000],
-  ] as const;
-  const limits: Record<string, number> = {};
-  for (const [flag, field, text, unit] of given) {
-    if (text === undefined) continue;
-    const amount = Math.round(Number(text) * unit);
-    if (text.trim() === '' || !Number.isSafeInteger(amount) || amount < 0) {
-      return { ok: false, error: usageError(`${flag} takes a number, and ${text} is none.`, `Such as: ${flag} 5`) };
-    }
-    limits[field] = amount;
-  }
-  return { ok: true, value: limits };
 }

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type HomeOptions, openHome, thisMachine } from '@signalbox/app/runs';
+import { type HomeOptions, openHome, takeUp, thisMachine } from '@signalbox/app/runs';
 import { expect, it, onTestFinished } from 'vitest';
-import { takeUp } from '../src/serving/serve-command.ts';
 
 const plan = `
 import { Agent, definePlan } from 'signalbox';

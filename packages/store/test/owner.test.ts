@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { OwnerId } from '@signalbox/runs';
 import { acquireOwner, readOwner } from '@signalbox/store';
@@ -38,6 +38,33 @@ describe('the owner of a data directory', () => {
     expect(owner.ok).toBe(true);
     expect(readOwner(home)).toEqual({ v: 1, owner: 'me', pid: process.pid, since: '2026-01-01T00:00:00.000Z' });
     if (owner.ok) owner.value.release();
+  });
+
+  it('[D55] is known to the next one if it died, with its last sign of life', async () => {
+    const home = temporaryHome();
+    const child = startChild(CHILD, 'owning', home);
+    await child.firstLine;
+    child.kill();
+    await child.ended;
+    const clock = fakeClock();
+    const second = acquireOwner(home, { id: 'second' as OwnerId, clock });
+    if (!second.ok) throw new Error(second.error.message);
+    expect(second.value.former?.id).toBe(`child-${child.process.pid}`);
+    clock.advance(90_000);
+    second.value.beat();
+    // Its lock is given back and its record stays: as if it had died.
+    const record = readFileSync(path.join(home, 'owner.json'));
+    const seen = statSync(path.join(home, 'owner.json')).mtime;
+    second.value.release();
+    writeFileSync(path.join(home, 'owner.json'), record);
+    utimesSync(path.join(home, 'owner.json'), seen, seen);
+    const third = acquireOwner(home, options);
+    if (!third.ok) throw new Error(third.error.message);
+    expect(third.value.former).toEqual({ id: 'second', seenAt: '2026-01-01T00:01:30.000Z' });
+    third.value.release();
+    const fourth = acquireOwner(home, options);
+    expect(fourth.ok && fourth.value.former).toBe(undefined);
+    if (fourth.ok) fourth.value.release();
   });
 
   it('[D12] is one also within a process, until it lets go', () => {

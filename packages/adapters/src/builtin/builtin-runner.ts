@@ -8,12 +8,14 @@ import { callModel } from './model-call.ts';
 import { type ModelRequest, modelRequest } from './model-request.ts';
 import type { ModelOf, ResolvedModel } from './model-source.ts';
 import { nextStep } from './next-step.ts';
+import { outputLimit } from './output-limit.ts';
 import { plainData } from './plain-data.ts';
 import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
 import { promptOf } from './prompt.ts';
 import { createRedactor } from './redaction.ts';
 import { startOf } from './resume.ts';
 import { canceledFailure, failed, reportOf, taskFailure } from './task-failure.ts';
+import { estimateTokens } from './token-estimate.ts';
 import { runCalls } from './tool-turn.ts';
 import {
   type CallUsage,
@@ -146,8 +148,8 @@ async function attempt(
           break;
         }
         case 'ask-model': {
-          const error = await askModel(request, form.kind === 'tool' ? form.tool.name : undefined);
-          if (error !== undefined) return failed(error);
+          const over = await askModel(request, form.kind === 'tool' ? form.tool.name : undefined);
+          if (over !== undefined) return over;
           break;
         }
       }
@@ -157,18 +159,21 @@ async function attempt(
   async function askModel(
     { system, ...request }: ModelRequest,
     answerTool: string | undefined,
-  ): Promise<TaskError | undefined> {
+  ): Promise<AgentOutcome | undefined> {
     const admission = await session.admit(resolved.name);
     if (admission.kind === 'stop') {
-      return taskFailure('budget-exceeded', `${admission.reason} Raise the limit of the run to go on.`);
+      const { reason, waits } = admission;
+      if (waits !== undefined) return { kind: 'blocked', reason: waits };
+      return failed(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to go on.`));
     }
     const prompt = promptOf(conversation(), brief, system);
+    const maxOutputTokens = outputLimit(admission.left, estimateTokens(prompt as unknown as Json), price);
     const startedAt = clock.now();
     let report: CallReport | undefined;
     try {
       const answer = await callModel(
         resolved,
-        { ...request, prompt },
+        { ...request, prompt, ...(maxOutputTokens !== undefined && { maxOutputTokens }) },
         {
           signal: session.signal,
           timers,
@@ -182,11 +187,14 @@ async function attempt(
         const { error, retryAfterMs, usage, content, windows } = answer.error;
         const said = reportOf({ ...error, message: redact.text(error.message) }, retryAfterMs);
         if (said !== undefined) report = { ...said, windows };
-        if (usage !== undefined || content.length > 0) {
+        const hasSpent = usage !== undefined || content.length > 0;
+        if (hasSpent) {
           const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
           await spend(`${brief.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
         }
-        return error;
+        // It was cut short by what is left, not by the model: whether there may be more is for the limit to say.
+        const isCutShort = maxOutputTokens !== undefined && error.code === 'answer-truncated';
+        return isCutShort && hasSpent ? undefined : failed(error);
       }
       const { content, usage, windows } = answer.value;
       report = { kind: 'answered', windows };

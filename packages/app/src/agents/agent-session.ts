@@ -12,6 +12,7 @@ import type {
   WriteSet,
 } from '@signalbox/runs';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
+import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import type { createActivity } from './host-activity.ts';
@@ -92,12 +93,15 @@ export async function openAgentSession(
     },
     async admit(model) {
       const verdict = await ports.verdict();
-      if (verdict.kind === 'stop') return { kind: 'stop', reason: verdict.reason };
+      if (verdict.kind === 'stop') {
+        const asked = await askAboutLimit(decisions, verdict);
+        return { kind: 'stop', reason: verdict.reason, ...(asked && { waits: asked.reason }) };
+      }
       const release = await rateLimits.enter(model, signal);
       if (release === undefined && !signal.aborted) throw new HeldBack(model, rateLimits.closedFor(model));
       if (release === undefined) return { kind: 'stop', reason: 'the work was canceled' };
       isCalling = true;
-      return { kind: 'go', release };
+      return { kind: 'go', left: verdict.left, release };
     },
     async spend(spent) {
       const usage: UsageRecord = {

@@ -2,11 +2,14 @@ import { type ErrorEnvelope, failure } from '@signalbox/model';
 import type { Decision, Resolution } from '@signalbox/runs';
 import * as z from 'zod';
 import { humanProposal } from './human-proposal.ts';
+import { limitMisfit } from './limit-decisions.ts';
 
 /** Why an answer is none to this question; undefined where it fits. What was answered before is not looked at. */
 export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelope | undefined {
   if (decision.status !== 'open') return undefined;
   const { resolutionType, chosenOptionId, value } = resolution;
+  const overLimit = limitMisfit(decision, resolution);
+  if (overLimit !== undefined) return overLimit;
   const asked = isHuman(decision) ? humanProposal.parse(decision.proposal) : undefined;
   if (resolutionType === 'choose_option') {
     const offered = asked?.options?.map(({ id }) => id) ?? [];

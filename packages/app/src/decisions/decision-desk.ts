@@ -30,6 +30,8 @@ export interface DecisionDesk {
   /** The person's answer, or undefined while there is none. */
   ask(question: Question): Promise<Resolution | undefined>;
   answer(id: ApprovalId, answer: Answer, by: string): Promise<Result<AnsweredDecision, ErrorEnvelope>>;
+  /** What was answered is done. */
+  deliver(run: RunId, id: ApprovalId): Promise<void>;
   /** Takes back what nobody needs to answer any more: of one node, or of a whole run. */
   withdraw(run: RunId, node?: NodeKey): Promise<void>;
 }
@@ -74,13 +76,7 @@ export function createDecisionDesk({ commit, reader, machine }: DeskPorts): Deci
     }
     const { decision } = found;
     if (decision.status === 'answered') {
-      if (decision.deliveredAt === undefined) {
-        await write(
-          run,
-          { kind: 'deliver', id, at: now() },
-          draftEvent(machine, 'decision.delivered', { decision: id }),
-        );
-      }
+      if (decision.deliveredAt === undefined) await deliver(run, id);
       return decision.resolution;
     }
     if (decision.status === 'open' && decision.proposalHash !== proposalHash) {
@@ -92,6 +88,9 @@ export function createDecisionDesk({ commit, reader, machine }: DeskPorts): Deci
     }
     return undefined;
   }
+
+  const deliver = (run: RunId, id: ApprovalId) =>
+    write(run, { kind: 'deliver', id, at: now() }, draftEvent(machine, 'decision.delivered', { decision: id }));
 
   async function write(
     run: RunId,
@@ -105,6 +104,7 @@ export function createDecisionDesk({ commit, reader, machine }: DeskPorts): Deci
 
   return {
     ask,
+    deliver,
     async answer(id, { resolution, proposalHash }, by) {
       const found = await reader.decision(id);
       if (found === undefined) return err(unknownDecision(id));

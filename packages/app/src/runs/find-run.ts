@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, runId } from '@signalbox/model';
-import type { RunReader, RunRecord } from '@signalbox/runs';
+import { everyRun, type RunReader, type RunRecord } from '@signalbox/runs';
 
 /** The run that an id, or the beginning of one that only one run has, names. */
 export async function findRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
@@ -7,12 +7,7 @@ export async function findRun(reader: RunReader, given: string): Promise<Result<
   const named = whole.success ? await reader.run(whole.data) : undefined;
   if (named !== undefined) return ok(named);
   const found: RunRecord[] = [];
-  let after: RunRecord['id'] | undefined;
-  do {
-    const page = await reader.runs(after === undefined ? {} : { after });
-    found.push(...page.items.filter(run => run.id.startsWith(given)));
-    after = page.next;
-  } while (after !== undefined);
+  for await (const run of everyRun(reader)) if (run.id.startsWith(given)) found.push(run);
   const [first, second] = found;
   if (first !== undefined && second === undefined) return ok(first);
   const many = `${found.length} runs begin with ${given}`;

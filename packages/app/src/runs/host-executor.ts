@@ -1,5 +1,5 @@
-import { Bug, type ErrorEnvelope, type Json } from '@signalbox/model';
-import type { HumanNode, TaskOutcome, TaskProgress } from '@signalbox/plan';
+import { Bug, type ErrorEnvelope, type Json, type RunId } from '@signalbox/model';
+import type { HumanNode, StartDoubts, TaskOutcome, TaskProgress } from '@signalbox/plan';
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
 import { thrownStorageFault } from '@signalbox/store';
 import type { SessionPorts } from '../agents/agent-session.ts';
@@ -7,6 +7,8 @@ import { doAgentWork } from '../agents/agent-work.ts';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { DecisionFault } from '../decisions/decision-desk.ts';
 import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
+import { askAboutLimit } from '../decisions/limit-decisions.ts';
+import { askAboutDeaths } from '../decisions/owner-deaths.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -20,6 +22,10 @@ export interface HostExecutor {
   ): Promise<TaskOutcome>;
   /** Resolves when no work goes on. */
   idle(): Promise<void>;
+  /** Asks a person whether work may begin; undefined where it may. */
+  allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
+  /** Asks a person whether a run that has had its time may have more. */
+  timeOver(run: RunId): Promise<void>;
 }
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
@@ -33,7 +39,25 @@ export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
   const { agents, reader, machine, decisions, onVerdict } = ports;
   const going = new Set<Promise<unknown>>();
+  const verdictOn = async (run: RunId) => {
+    const now = await stopVerdict(reader, run, machine.clock);
+    onVerdict(run, now);
+    return now;
+  };
   return {
+    async allow(request, { deaths = [], isLimited = false }) {
+      try {
+        const limit = isLimited ? await askAboutLimit(decisions, await verdictOn(request.run)) : undefined;
+        return limit ?? (await askAboutDeaths(decisions, request, deaths));
+      } catch (error) {
+        // A decision that cannot be written is a failed attempt.
+        if (error instanceof DecisionFault) return notAsked(error.envelope);
+        throw error;
+      }
+    },
+    async timeOver(run) {
+      await askAboutLimit(decisions, await verdictOn(run));
+    },
     execute(request, signal, progress) {
       const work = execute(request, signal, progress);
       going.add(work);
@@ -52,11 +76,7 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
       if (node.kind === 'human') return await askPerson(decisions, request);
       const record = await reader.run(run);
       if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
-      const verdict = async () => {
-        const now = await stopVerdict(reader, run, machine.clock);
-        onVerdict(run, now);
-        return now;
-      };
+      const verdict = () => verdictOn(run);
       return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
     } catch (error) {
       if (error instanceof DecisionFault) return notAsked(error.envelope);

@@ -32,6 +32,7 @@ export type {
 } from '@signalbox/runs';
 export {
   contractNodeId,
+  everyRun,
   hasRunEnded,
   isTaskUnderWay,
   nodeKey,
@@ -39,6 +40,7 @@ export {
   retryPolicy,
   safeImageTypes,
   taskId,
+  transitionsIn,
 } from '@signalbox/runs';
 export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
@@ -102,3 +104,4 @@ export { previewRun } from './preview-run.ts';
 export { projectDirectoryOf, spendingByProject } from './project-directory.ts';
 export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest, UndoRequest } from './run-host.ts';
 export { treeAt } from './run-tree.ts';
+export { takeUp } from './take-up.ts';

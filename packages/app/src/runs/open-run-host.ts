@@ -9,8 +9,15 @@ import {
   type RunId,
   timestampOf,
 } from '@signalbox/model';
-import type { RunEnd, TraceEntry } from '@signalbox/plan';
-import { type AgentRunner, isSamePlan, type RunReader, type RunRecord } from '@signalbox/runs';
+import { type RunEnd, stopUndriven, type TraceEntry } from '@signalbox/plan';
+import {
+  type AgentRunner,
+  type Decision,
+  isSamePlan,
+  type NewRun,
+  type RunReader,
+  type RunRecord,
+} from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
@@ -18,6 +25,7 @@ import { createProviders } from '../agents/providers.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
+import { limitOf } from '../decisions/limit-decisions.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
@@ -27,21 +35,24 @@ import { createRetentionDesk, type RetentionDeskPorts } from '../retention/reten
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk } from '../storage/storage-desk.ts';
-import { openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
+import { type Halted, openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
 import { createHostExecutor } from './host-executor.ts';
+import { createLimitAnswers } from './limit-answers.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan, noSource } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
-import { createRunActs } from './run-acts.ts';
+import { createRaise } from './raise-limits.ts';
+import { createRunActs, TOLD_MS } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
-import { alreadyCompleted, alreadyDriven, notStarted, unknownRun } from './run-failures.ts';
+import { alreadyCompleted, alreadyDriven, unknownRun } from './run-failures.ts';
 import type { RunHost, StartRequest } from './run-host.ts';
+import { within } from './within.ts';
 
 export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
   readonly owned: OwnedStore;
@@ -118,6 +129,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       ...options.threads,
     },
   );
+  const stopBeating = beat(owner, machine);
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
   const inspection = createRunInspection({ ...options, reader: store });
 
@@ -131,6 +143,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     source,
     ...(kept === undefined ? {} : { kept }),
     owner: owner.id,
+    formerOwner: owner.former,
     changed,
     directory: workingDirectory ?? (source.kind === 'file' ? path.dirname(source.file) : source.root),
     refused: [options.dataDirectory],
@@ -160,7 +173,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return finished;
   }
 
-  async function settle(run: RunId, end: DriveEnd | ThreadLost): Promise<RunEnd> {
+  async function settle(run: RunId, end: DriveEnd | ThreadLost | Halted): Promise<RunEnd> {
+    if (end.status === 'halted') return halt(run, end.command);
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
     const record = await store.run(run);
     if (end.status === 'thread-lost' && isClosed) {
@@ -177,6 +191,17 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return failed;
   }
 
+  /** Does to a run whose thread did not answer what it was told. */
+  async function halt(run: RunId, { by, ...command }: Halted['command']): Promise<RunEnd> {
+    if (command.kind !== 'pause') {
+      await stopUndriven({ commit: storage, reader: store, ...machine }, run, command.reason, by);
+      return { status: 'stopped', reason: command.reason };
+    }
+    await change(run, { status: 'paused' }, { action: 'pause', by });
+    return { status: 'paused' };
+  }
+
+  /** Pauses what is driven, and waits until all of it rests. */
   async function rest(by: (run: RunId) => string): Promise<void> {
     rateLimits.endWaits();
     storage.endWaits();
@@ -203,33 +228,42 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const run = machine.ids.mint<RunId>();
     const place = await placeOf(run, path.resolve(directory ?? path.dirname(file)), loaded.value.workspace);
     if (!place.ok) return place;
-    const limit = await stopVerdict(store, run, machine.clock);
-    const { created, cancel } = firstCommit(run);
-    const finished = drive({
-      ...job(run, source, [], { ...place.value, source: kept.value }),
-      limit,
-      ...(by === undefined ? {} : { startedBy: by }),
-      create: {
-        name: name ?? loaded.value.name,
-        tags,
-        ...(correlationId === undefined ? {} : { correlationId }),
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-        ...place.value,
-        source: kept.value,
-        mode: 'AUTO',
-        globalMode: 'IMPLEMENTATION',
-        input,
-        limits,
-        seed: seedFrom(machine),
-      },
+    const create: NewRun = {
+      driver: 'plan',
+      status: 'running',
+      phase: 'EXECUTE',
+      owner: owner.id,
+      name: name ?? loaded.value.name,
+      tags,
+      ...(correlationId === undefined ? {} : { correlationId }),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...place.value,
+      source: kept.value,
+      mode: 'AUTO',
+      globalMode: 'IMPLEMENTATION',
+      input,
+      limits,
+      seed: seedFrom(machine),
+    };
+    const created = draftEvent(machine, 'run.created', {
+      driver: 'plan',
+      name: create.name,
+      ...(by === undefined ? {} : { by }),
     });
-    const end = await Promise.race([created, finished]);
-    cancel();
-    if (end === undefined || (await store.run(run)) !== undefined) return ok(run);
-    const { workspace } = place.value;
-    if (workspace !== undefined) await options.workspaces?.discard(run, workspace);
-    const twin = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
-    return twin === undefined ? err(notStarted(file, end)) : ok(twin);
+    const written = await store.commit(
+      { at: timestampOf(machine.clock), run: { kind: 'create', run: create }, events: [created] },
+      { run, epoch: 0, version: 0 },
+    );
+    if (!written.ok) {
+      const { workspace } = place.value;
+      if (workspace !== undefined) await options.workspaces?.discard(run, workspace);
+      const twin = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
+      return twin === undefined ? err(written.error) : ok(twin);
+    }
+    // The run is there: who asked for it need not wait for its first frame, which may never come.
+    const limit = await stopVerdict(store, run, machine.clock);
+    void drive({ ...job(run, source, [], { ...place.value, source: kept.value }), limit });
+    return ok(run);
   }
 
   /** Where a run works: in its directory, or in files of its own. */
@@ -242,21 +276,21 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
   }
 
-  /** Resolves when the run is there. */
-  function firstCommit(run: RunId): { readonly created: Promise<undefined>; cancel(): void } {
-    let cancel = () => {};
-    const created = new Promise<undefined>(resolve => {
-      cancel = store.subscribe(run, () => resolve(undefined));
-    });
-    return { created, cancel };
-  }
-
-  const resume: RunHost['resume'] = async (run, { useCurrent = false, by } = {}) => {
+  const resume: RunHost['resume'] = async (run, { useCurrent = false, limits = {}, by } = {}) => {
+    const known = await store.run(run);
+    if (known?.status === 'completed') return err(alreadyCompleted(run));
+    if (known !== undefined && Object.keys(limits).length > 0) {
+      const raised = await raise(run, limits, by ?? 'signalbox');
+      if (!raised.ok) return raised;
+      // It went on already, and does so with the new limits.
+      if (raised.value === 'driven') return ok(run);
+    }
     if (driven.has(run)) return err(alreadyDriven(run));
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
-    if (record.status === 'completed') return err(alreadyCompleted(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, by });
+    const late = await limitAnswers.deliverLate(run);
+    if (!late.ok) return late;
     const version = useCurrent ? await currentPlan(record) : ok(record.source);
     if (!version.ok) return version;
     const source = await keptPlan(store, { id: run, source: version.value });
@@ -295,14 +329,22 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   });
 
   const finished: RunHost['finished'] = run => driven.get(run);
+  const raise = createRaise({ store, machine, threads, decisions, finished });
+  const limitAnswers = createLimitAnswers({ reader: store, decisions, raise, stop: (...args) => act(...args) });
   const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
     if (!answered.ok) return answered;
     const { run, decision } = answered.value;
-    const isTold = await wake(run, decision.node);
-    if (!isTold && options.resumeOnAnswer === true) await resume(run);
+    if (limitOf(decision) !== undefined) {
+      const done = await answerLimit(run, decision);
+      return done.ok ? ok(decision) : done;
+    }
+    const isTold = wake(run, decision.node);
+    const goingOn = isTold.then(told => (told || options.resumeOnAnswer !== true ? undefined : resume(run)));
+    // The answer is durable: whoever gave it does not wait for a thread that is stuck.
+    await within(machine.timers, TOLD_MS, goingOn);
     return ok(decision);
   };
 
@@ -310,6 +352,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   function held(): { readonly ok: false; readonly error: ErrorEnvelope } | undefined {
     const refusal = storage.refusal();
     return refusal && err(refusal);
+  }
+
+  /** Raises the limit that was asked about and goes on, or stops the run. */
+  async function answerLimit(run: RunId, decision: Decision): Promise<Result<unknown, ErrorEnvelope>> {
+    const done = await limitAnswers.deliver(run, decision);
+    if (!done.ok || done.value !== 'rests' || options.resumeOnAnswer !== true) return done;
+    const resumed = await resume(run);
+    return !resumed.ok && resumed.error.code === 'run/driven' ? ok(run) : resumed;
   }
 
   /** Tells the run that waits, or the nearest one above it that is driven. */
@@ -362,12 +412,26 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       threads.close();
       await Promise.allSettled(driven.values());
       stopWithdrawing();
+      stopBeating();
       await journals.close();
     },
   };
 }
 
 type RunPlace = Pick<RunRecord, 'workspace'> & { readonly workingDirectory: string };
+
+const BEAT_MS = 1000;
+
+/** Signs of life for the next owner, as long as this one lives. Returns how to end them. */
+function beat(owner: OwnedStore['owner'], { timers }: Machine): () => void {
+  let cancel = () => {};
+  const next = () => {
+    owner.beat();
+    cancel = timers.after(BEAT_MS, next);
+  };
+  next();
+  return () => cancel();
+}
 
 function seedFrom({ rng }: Machine): number {
   return rng.bytes(4).reduce((seed, byte) => seed * 256 + byte, 0);

@@ -26,7 +26,16 @@ const refuse = (): never => {
 /** Nothing durable happens in a preview. */
 const nobody: ThreadHost = {
   calls: {
-    ...{ commit: refuse, read: refuse, execute: refuse, abort: refuse, subRun: refuse, trace: refuse },
+    ...{
+      commit: refuse,
+      read: refuse,
+      execute: refuse,
+      allow: refuse,
+      timeOver: refuse,
+      abort: refuse,
+      subRun: refuse,
+      trace: refuse,
+    },
     ...{ putBlobs: refuse, workspace: refuse, framed: refuse },
   },
   lost() {},

@@ -18,6 +18,7 @@ import {
   unknownRun,
 } from './run-failures.ts';
 import type { RunAction, RunHost } from './run-host.ts';
+import { within } from './within.ts';
 
 export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
   readonly store: Commit & RunReader & Pick<Blobs, 'get'>;
@@ -26,6 +27,9 @@ export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
   readonly interventions: Pick<ReturnType<typeof createInterventions>, 'edit' | 'reset'>;
   readonly change: ChangeUndriven;
 }
+
+/** How long somebody waits for a thread to hear of what is durable already. */
+export const TOLD_MS = 5000;
 
 type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
@@ -46,7 +50,9 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
       const at = timestampOf(machine.clock);
       const written = await store.commit({ at, events: [event] }, { run, version: 'any' });
       if (!written.ok) return err(written.error);
-      await threads.command(run, { kind: 'input' });
+      const told = threads.command(run, { kind: 'input' });
+      // The signal is durable: whoever sent it does not wait for a thread that is stuck.
+      await within(machine.timers, TOLD_MS, told);
       return ok(undefined);
     }
     const node = 'node' in action ? action.node : undefined;

@@ -1,17 +1,8 @@
 import { type ErrorEnvelope, failure, type NodeStatus, type RunId } from '@signalbox/model';
-import type { RunEnd, SignalFault } from '@signalbox/plan';
+import type { SignalFault } from '@signalbox/plan';
 import type { RunRecord, TaskError } from '@signalbox/runs';
 
 /** Why nothing was done to a run. */
-
-export function notStarted(file: string, end: RunEnd): ErrorEnvelope {
-  if (end.status === 'lost') return end.error;
-  const why = end.status === 'failed' ? end.error.message : end.status;
-  return failure('run/thread-lost', {
-    message: `The plan ${file} did not start: ${why}`,
-    suggestion: 'See what the plan does before its first step.',
-  });
-}
 
 export function alreadyDriven(run: RunId): ErrorEnvelope {
   return failure('run/driven', {

@@ -82,6 +82,8 @@ export interface StartRequest {
 export interface ResumeRequest {
   /** Goes on with the plan's files as they are now, not as the run kept them. */
   readonly useCurrent?: boolean | undefined;
+  /** Limits to go on with, where they are others than before. */
+  readonly limits?: StopConditions | undefined;
   /** Who asks, as the events say it; without it the run goes on by itself. */
   readonly by?: string | undefined;
 }

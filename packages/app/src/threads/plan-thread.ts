@@ -8,6 +8,10 @@ export interface PlanThread {
   readonly calls: Remote<ThreadCalls>;
   /** Resolves once, with why, when nothing can be asked of the thread any more. */
   readonly gone: Promise<string>;
+  /** Whether it is ending, or has answered before and is silent now. */
+  readonly isSilent: boolean;
+  /** Whether it answers within this time. */
+  answers(ms: number): Promise<boolean>;
   /** Ends it, whatever it does. */
   end(why: string): void;
 }
@@ -59,6 +63,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
       () => {
         answered = true;
         isUp = true;
+        silentMs = 0;
       },
       () => undefined,
     );
@@ -70,5 +75,22 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
     });
   };
   beat();
-  return { calls, gone, end };
+  return {
+    calls,
+    gone,
+    end,
+    get isSilent() {
+      return silentMs > 0 || reason !== undefined;
+    },
+    answers(ms) {
+      return new Promise(resolve => {
+        const cancel = options.timers.after(ms, () => resolve(false));
+        const answered = () => {
+          cancel();
+          resolve(true);
+        };
+        calls.call('ping').then(answered, answered);
+      });
+    },
+  };
 }

@@ -1,11 +1,14 @@
-import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+import { type ErrorEnvelope, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import type { CommandAnswer, PlanOutline, PlanPreview, SignalFault, Timers } from '@signalbox/plan';
 import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
-import { type PlanThread, startPlanThread } from './plan-thread.ts';
+import { createKnownPlans } from './plan-key.ts';
+import { createPlanSeats, type Seat, type ThreadLost } from './plan-seats.ts';
 import { PortClosedError } from './port-calls.ts';
 import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost } from './thread-api.ts';
+
+export type { ThreadLost } from './plan-seats.ts';
 
 /**
  * The threads that drive the runs of a process, many runs each.
@@ -13,6 +16,8 @@ import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost 
  * T1  A thread that spins, dies or runs out of memory is replaced. Its runs go on, each in a thread of its own.
  * T2  A run whose thread is gone while it was alone in it is to blame, and is given back with the reason.
  * T3  What a run committed is all that is taken along: it goes on as after a crash.
+ * T4  A command does not wait for a thread that does not answer: the thread is ended, and what the command says is done to
+ *     what the run committed. A run that is to halt is given back with the command; any other goes on and obeys.
  */
 export interface PlanThreads {
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope> | ThreadLost>;
@@ -34,7 +39,7 @@ export interface PlanThreads {
   /** Checks the record of a run. */
   verify(job: VerifyJob): Promise<Result<RunReport, ErrorEnvelope> | ThreadLost>;
   /** `again` says with which job a run goes on that lost its thread. */
-  drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost>;
+  drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost | Halted>;
   /** What became of the command; undefined where nobody drives the run. */
   command(run: RunId, command: RunCommand): Promise<CommandAnswer | undefined>;
   limit(run: RunId, verdict: StopVerdict): void;
@@ -44,19 +49,24 @@ export interface PlanThreads {
   close(): void;
 }
 
-export interface ThreadLost {
-  readonly status: 'thread-lost';
-  readonly reason: string;
+/** What a run is told that is not to go on. */
+export type HaltCommand = Extract<RunCommand, { readonly kind: 'pause' | 'stop' | 'terminate' }>;
+
+/** The thread did not answer and was ended; the command is still to be carried out. */
+export interface Halted {
+  readonly status: 'halted';
+  readonly command: HaltCommand;
 }
 
 export interface PlanThreadsOptions {
   readonly timers: Timers;
-  /** How many threads share the runs; runs that lost theirs have more. */
+  /** How many threads share the runs of one plan; runs that lost theirs have more. */
   readonly threads: number;
   readonly beatMs?: number;
-  /** How long a thread with several runs may stay silent, and one with a single run. */
+  /** How long a thread with several runs may stay silent, one with a single run, and one that only loads a plan. */
   readonly sharedSilenceMs?: number;
   readonly aloneSilenceMs?: number;
+  readonly loadSilenceMs?: number;
   readonly memoryMb?: number;
   /** Where compiled modules of plans are kept, if anywhere. */
   readonly cacheDirectory?: string | undefined;
@@ -64,101 +74,156 @@ export interface PlanThreadsOptions {
   readonly warm?: boolean | undefined;
 }
 
-const BEAT_MS = 1000;
-const SHARED_SILENCE_MS = 5000;
+const BEAT_MS = 250;
+const SHARED_SILENCE_MS = 1000;
 const ALONE_SILENCE_MS = 60_000;
+const LOAD_SILENCE_MS = 10_000;
 const MEMORY_MB = 1024;
 
-interface Seat {
-  readonly thread: PlanThread;
-  /** Runs that it drives, and loads that go on in it. */
-  readonly busy: Set<RunId | symbol>;
-  readonly alone: boolean;
-  /** Why it was lost, and whether there was more than one in it then. */
-  readonly lost: Promise<{ readonly reason: string; readonly wasShared: boolean }>;
-}
+/** How long a command waits before it asks for a sign of life, how long for that, and how long it waits for a thread that lives. */
+const PATIENCE = { answerMs: 1000, pingMs: 1000, livingMs: Number.POSITIVE_INFINITY };
+const STOP_PATIENCE = { answerMs: 300, pingMs: 300, livingMs: 5000 };
 
 export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsOptions): PlanThreads {
-  const { timers, threads, beatMs = BEAT_MS, memoryMb = MEMORY_MB, cacheDirectory } = options;
-  const seats = new Set<Seat>();
+  const { timers, threads, aloneSilenceMs = ALONE_SILENCE_MS, loadSilenceMs = LOAD_SILENCE_MS } = options;
+  const seats = createPlanSeats(newHost, {
+    timers,
+    threads,
+    beatMs: options.beatMs ?? BEAT_MS,
+    sharedSilenceMs: options.sharedSilenceMs ?? SHARED_SILENCE_MS,
+    memoryMb: options.memoryMb ?? MEMORY_MB,
+    cacheDirectory: options.cacheDirectory,
+  });
+  const plans = createKnownPlans();
   const seatOf = new Map<RunId, Seat>();
-  let closed = false;
+  /** Runs that lost their thread and are about to get another. */
+  const moving = new Map<RunId, Promise<unknown>>();
+  const halting = new Map<RunId, HaltCommand>();
 
-  function newSeat(alone: boolean): Seat {
-    const busy = new Set<RunId | symbol>();
-    const silenceMs = () =>
-      busy.size > 1 ? (options.sharedSilenceMs ?? SHARED_SILENCE_MS) : (options.aloneSilenceMs ?? ALONE_SILENCE_MS);
-    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory });
-    const lost = thread.gone.then(reason => {
-      seats.delete(seat);
-      return { reason, wasShared: busy.size > 1 };
-    });
-    const seat: Seat = { thread, busy, alone, lost };
-    seats.add(seat);
-    return seat;
-  }
-
-  /** The shared thread with the fewest runs; a new one while there may be more. */
-  function sharedSeat(): Seat {
-    const shared = [...seats].filter(({ alone }) => !alone);
-    const least = shared.toSorted((a, b) => a.busy.size - b.busy.size)[0];
-    if (least === undefined || (least.busy.size > 0 && shared.length < threads)) return newSeat(false);
-    return least;
-  }
-
-  /** Undefined where the thread was lost while this was not the only thing in it. */
-  async function inSeat<T>(
-    seat: Seat,
-    who: RunId | symbol,
-    work: () => Promise<T>,
-  ): Promise<T | ThreadLost | undefined> {
-    seat.busy.add(who);
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof PortClosedError)) throw error;
-      const { reason, wasShared } = await seat.lost;
-      return wasShared && !closed ? undefined : { status: 'thread-lost', reason };
-    } finally {
-      seat.busy.delete(who);
-    }
-  }
-
-  async function drive(first: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost> {
+  async function drive(first: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost | Halted> {
     const { run } = first;
     let job = first;
-    for (let alone = false; ; alone = true) {
-      const seat = alone ? newSeat(true) : sharedSeat();
+    halting.delete(run);
+    for (let isAlone = false; ; isAlone = true) {
+      const seat = isAlone ? seats.takeOwn() : seats.take(plans.keyOf(job.source));
       seatOf.set(run, seat);
-      const ended = await inSeat(seat, run, () => seat.thread.calls.call('drive', job));
+      moving.delete(run);
+      const ended = await seats.work(seat, run, aloneSilenceMs, () => seat.thread.calls.call('drive', job));
       seatOf.delete(run);
-      if (seat.alone) seat.thread.end('its run has ended');
+      if (seat.isOwn) seat.thread.end('its run has ended');
+      const halt = halting.get(run);
+      if (halt !== undefined && (ended === undefined || ended.status === 'thread-lost')) {
+        halting.delete(run);
+        return { status: 'halted', command: halt };
+      }
       if (ended !== undefined) return ended;
-      job = await again();
+      const next = again();
+      moving.set(
+        run,
+        next.catch(() => undefined),
+      );
+      job = await next;
     }
   }
 
-  /** Asks a shared thread; if that is lost to somebody else's fault, one of its own. */
-  async function once<T>(ask: (seat: Seat) => Promise<T>): Promise<T | ThreadLost> {
+  /** Asks a thread; if that is lost to somebody else's fault, one of its own. */
+  async function once<T>(seat: Seat, silenceMs: number, ask: (seat: Seat) => Promise<T>): Promise<T | ThreadLost> {
     const who = Symbol('question');
-    const shared = sharedSeat();
-    const answer = await inSeat(shared, who, () => ask(shared));
+    const answer = await seats.work(seat, who, silenceMs, () => ask(seat));
     if (answer !== undefined) return answer;
-    const own = newSeat(true);
-    const second = await inSeat(own, who, () => ask(own));
+    const own = seats.takeOwn();
+    const second = await seats.work(own, who, silenceMs, () => ask(own));
     own.thread.end('it has answered');
     return second ?? { status: 'thread-lost', reason: (await own.lost).reason };
   }
 
-  if (options.warm === true) newSeat(false);
+  const seatFor = (source: PlanSource): Seat => {
+    const plan = plans.keyOf(source);
+    return plan === undefined && source.kind === 'file' ? seats.takeForFile(source.file) : seats.take(plan);
+  };
+  const about = <T>(source: PlanSource, ask: (seat: Seat) => Promise<T>) => once(seatFor(source), aloneSilenceMs, ask);
+
+  async function load(source: PlanSource, input: Json): ReturnType<PlanThreads['load']> {
+    const seat = seatFor(source);
+    return once(seat, loadSilenceMs, async asked => {
+      const loaded = await asked.thread.calls.call('load', source, input);
+      if (loaded.ok) asked.plan ??= plans.learn(source, loaded.value.closure);
+      return loaded;
+    });
+  }
+
+  async function command(run: RunId, given: RunCommand): Promise<CommandAnswer | undefined> {
+    for (let isFirst = true; ; isFirst = false) {
+      await moving.get(run);
+      const seat = seatOf.get(run);
+      if (seat === undefined) return isFirst ? undefined : 'over';
+      const answer = await askSeat(seat, run, given, isFirst);
+      if (answer !== 'lost') return answer;
+      if (isHalt(given)) return 'over';
+    }
+  }
+
+  async function askSeat(seat: Seat, run: RunId, given: RunCommand, mayEnd: boolean): Promise<CommandAnswer | 'lost'> {
+    if (isHalt(given)) halting.set(run, given);
+    const asked = seat.thread.calls.call('command', run, given);
+    const attended = mayEnd || isHalt(given) ? attend(seat, given, asked) : undefined;
+    try {
+      const answer = await asked;
+      halting.delete(run);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof PortClosedError)) throw error;
+      await attended;
+      await seat.lost;
+      // Whoever drives it hears of the loss at the same moment, and looks why it was.
+      await new Promise<void>(resolve => timers.after(0, resolve));
+      if (seatOf.get(run) === seat) seatOf.delete(run);
+      return 'lost';
+    }
+  }
+
+  /** Ends a thread that does not answer while a command waits for it. */
+  async function attend(seat: Seat, given: RunCommand, asked: Promise<unknown>): Promise<void> {
+    // What these tell is durable: a thread that takes them late, or another in its place, finds it.
+    if (given.kind === 'wake' || given.kind === 'input') return;
+    const isStop = given.kind === 'stop' || given.kind === 'terminate';
+    const { answerMs, pingMs, livingMs } = isStop ? STOP_PATIENCE : PATIENCE;
+    let isAnswered = false;
+    let wake = () => {};
+    const settled = () => {
+      isAnswered = true;
+      wake();
+    };
+    asked.then(settled, settled);
+    for (let waitedMs = 0; ; waitedMs += answerMs) {
+      await new Promise<void>(resolve => {
+        const cancel = timers.after(answerMs, resolve);
+        wake = () => {
+          cancel();
+          resolve();
+        };
+      });
+      if (isAnswered) return;
+      const lives = await seat.thread.answers(pingMs);
+      if (isAnswered) return;
+      if (lives && waitedMs < livingMs) continue;
+      seat.isPardoned = true;
+      seat.thread.end('it did not answer a command');
+      return;
+    }
+  }
+
+  if (options.warm === true) seats.warm();
   return {
     drive,
-    replay: job => once(seat => seat.thread.calls.call('replay', job)),
-    verify: job => once(seat => seat.thread.calls.call('verify', job)),
-    describe: source => once(seat => seat.thread.calls.call('describe', source)),
-    load: (source, input) => once(seat => seat.thread.calls.call('load', source, input)),
-    preview: (source, input) => once(seat => seat.thread.calls.call('preview', source, input)),
-    stateFault: (source, key, value) => once(seat => seat.thread.calls.call('stateFault', source, key, value)),
+    load,
+    command,
+    // Versions of one plan are the same author's code.
+    replay: job => once(seats.take(undefined), aloneSilenceMs, seat => seat.thread.calls.call('replay', job)),
+    verify: job => once(seats.take(undefined), aloneSilenceMs, seat => seat.thread.calls.call('verify', job)),
+    describe: source => about(source, seat => seat.thread.calls.call('describe', source)),
+    preview: (source, input) => about(source, seat => seat.thread.calls.call('preview', source, input)),
+    stateFault: (source, key, value) => about(source, seat => seat.thread.calls.call('stateFault', source, key, value)),
     async signalFault(run, { name, payload }, source) {
       const seat = seatOf.get(run);
       try {
@@ -168,15 +233,9 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
       }
       const kept = await source();
       if (!kept.ok) return kept;
-      return once(({ thread }) => thread.calls.call('signalFault', run, kept.value, name, payload));
-    },
-    async command(run, command) {
-      try {
-        return await seatOf.get(run)?.thread.calls.call('command', run, command);
-      } catch (error) {
-        if (error instanceof PortClosedError) return 'over';
-        throw error;
-      }
+      const asked = kept.value;
+      if (asked === undefined) return ok(undefined);
+      return about(asked, ({ thread }) => thread.calls.call('signalFault', run, asked, name, payload));
     },
     limit(run, verdict) {
       seatOf.get(run)?.thread.calls.tell('limit', run, verdict);
@@ -189,9 +248,10 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     progress(run, execution, progress) {
       seatOf.get(run)?.thread.calls.tell('progress', execution, progress);
     },
-    close() {
-      closed = true;
-      for (const { thread } of seats) thread.end('the program is ending');
-    },
+    close: seats.close,
   };
+}
+
+function isHalt(command: RunCommand): command is HaltCommand {
+  return command.kind === 'pause' || command.kind === 'stop' || command.kind === 'terminate';
 }

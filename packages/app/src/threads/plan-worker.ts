@@ -40,7 +40,7 @@ if (parentPort === null) throw new Bug('this is the entry of a thread');
 const machine = thisMachine();
 const { cacheDirectory } = workerData as ThreadData;
 /** A plan that is not imported by then waits for something that does not come. */
-const IMPORT_MS = 60_000;
+const IMPORT_MS = 10_000;
 const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher), {
   timers: machine.timers,
   ms: IMPORT_MS,
@@ -123,16 +123,12 @@ const reader = {
 } as unknown as RunReader;
 
 const executor: TaskExecutor = {
-  async execute({ run, task, node, iteration, totalIteration, attempt, signal, progress }) {
+  timeOver: run => host.call('timeOver', run),
+  allow: (request, doubts) => host.call('allow', remoteRequest(request), doubts),
+  async execute(given) {
+    const { signal, progress } = given;
     const execution = machine.ids.mint<RunId>();
-    const request: RemoteRequest = {
-      run,
-      task,
-      iteration,
-      totalIteration,
-      attempt,
-      node: { kind: node.kind, id: node.id, data: node.data, ...(node.source && { source: node.source }) },
-    };
+    const request = remoteRequest(given);
     const abort = () => host.tell('abort', execution);
     signal.addEventListener('abort', abort, { once: true });
     progresses.set(execution, progress);
@@ -144,6 +140,11 @@ const executor: TaskExecutor = {
     }
   },
 };
+
+function remoteRequest({ run, task, node, iteration, totalIteration, attempt }: TaskRequest): RemoteRequest {
+  const { kind, id, data, source } = node;
+  return { run, task, iteration, totalIteration, attempt, node: { kind, id, data, ...(source && { source }) } };
+}
 
 async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
   const { run } = job;
@@ -165,6 +166,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     source,
     kept,
     owner,
+    formerOwner,
     create,
     startedBy,
     changed,
@@ -185,6 +187,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     ...(kept && { source: kept }),
     ...(startedBy !== undefined && { startedBy }),
     owner,
+    formerOwner,
     changed,
     commit: { commit: (writes, guard) => host.call('commit', writes, guard) },
     reader,
@@ -244,6 +247,10 @@ function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
       return live.reset(command.node, command.by);
     case 'edit':
       return live.edit(command);
+    case 'raise':
+      // Whether that is enough is said by the next verdict.
+      for (const run of lives.keys()) verdicts.set(run, { kind: 'go' });
+      return live.raise(command.limits, command.by);
     case 'cancel':
       return live.cancel(command.node, command.by);
     case 'wake':

@@ -7,6 +7,7 @@ import type {
   PlanRunOptions,
   RunEnd,
   SignalFault,
+  StartDoubts,
   StateEdit,
   TaskOutcome,
   TaskRequest,
@@ -15,11 +16,13 @@ import type {
 import type {
   Blobs,
   Commit,
+  FormerOwner,
   OwnerId,
   RetryPolicy,
   RunReader,
   RunSource,
   RunWorkspace,
+  StopConditions,
   StopVerdict,
 } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
@@ -66,6 +69,8 @@ export interface HostCalls {
   commit: Commit['commit'];
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
+  allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
+  timeOver(run: RunId): Promise<void>;
   abort(execution: string): void;
   putBlobs(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
   /** What work does with the run's own files. */
@@ -129,6 +134,7 @@ export interface DriveJob {
   /** The same files as the run's record names them. */
   readonly kept?: RunSource;
   readonly owner: OwnerId;
+  readonly formerOwner?: FormerOwner | undefined;
   readonly create?: PlanRunOptions['create'];
   readonly startedBy?: string;
   /** What is not as it was when the run was driven last. */
@@ -151,6 +157,7 @@ export type RunCommand =
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
   | ({ readonly kind: 'edit' } & StateEdit)
+  | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
   /** What a node waits for may be there. */
   | { readonly kind: 'wake'; readonly node: string }
   /** Signals may have come. */

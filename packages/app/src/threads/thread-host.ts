@@ -50,6 +50,8 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
           going.delete(execution);
         }
       },
+      timeOver: run => executor.timeOver(run),
+      allow: (request, doubts) => executor.allow(request, doubts),
       abort: execution => going.get(execution)?.abort(new Error('canceled')),
       subRun: onSubRun,
       trace: onTrace,

@@ -8,7 +8,7 @@ import {
   type RunId,
   timestampOf,
 } from '@signalbox/model';
-import type { AnyEvent, RunReader, RunRecord, TransitionView } from '@signalbox/runs';
+import { type AnyEvent, type RunReader, type RunRecord, type TransitionView, transitionsIn } from '@signalbox/runs';
 import { unknownRun } from '../runs/run-failures.ts';
 import type { BranchFact, BranchTurn, NodeFact, StatusFact, WhyAnswer, WhyFacts } from './projections/why-facts.ts';
 import { whyNode } from './projections/why-node.ts';
@@ -103,6 +103,7 @@ function valueIn(row: unknown): Json | undefined {
 
 /** What was written in the flush of a frame: the next one shows it. */
 async function changesOf(reader: RunReader, run: RunId, frame: number): Promise<readonly TransitionView[]> {
-  const page = await reader.transitions(run, { from: { frame, index: 0 }, limit: 200 });
-  return page.items.filter(change => change.frame === frame);
+  const changes: TransitionView[] = [];
+  for await (const change of transitionsIn(reader, run, frame)) changes.push(change);
+  return changes;
 }

@@ -17,6 +17,15 @@ const route = getRouteApi('/start');
 const none: readonly RunSummary[] = [];
 const HISTORY = 12;
 
+/** What the run may spend; a person is asked before it spends more. */
+const limitFields = [
+  ['dollars', 'At most, in dollars', 'any'],
+  ['minutes', 'At most, in minutes', 'any'],
+  ['tokens', 'Most tokens', '1'],
+  ['calls', 'Most tool calls', '1'],
+  ['retries', 'Most retries a task', '1'],
+] as const;
+
 /** Starts a run, anew or like one that was before. */
 export function StartPage() {
   const client = useClient();
@@ -147,26 +156,18 @@ export function StartPage() {
                 />
               </label>
               <div className="form-row">
-                <label>
-                  At most, in dollars
-                  <input
-                    type="number"
-                    min="0"
-                    step="any"
-                    value={form.dollars}
-                    onChange={event => put({ dollars: event.target.value })}
-                  />
-                </label>
-                <label>
-                  At most, in minutes
-                  <input
-                    type="number"
-                    min="0"
-                    step="any"
-                    value={form.minutes}
-                    onChange={event => put({ minutes: event.target.value })}
-                  />
-                </label>
+                {limitFields.map(([field, label, step]) => (
+                  <label key={field}>
+                    {label}
+                    <input
+                      type="number"
+                      min="0"
+                      step={step}
+                      value={form[field]}
+                      onChange={event => put({ [field]: event.target.value })}
+                    />
+                  </label>
+                ))}
               </div>
             </div>
           </details>

@@ -12,6 +12,9 @@ export interface StartForm {
   readonly key: string;
   readonly dollars: string;
   readonly minutes: string;
+  readonly tokens: string;
+  readonly calls: string;
+  readonly retries: string;
 }
 
 export const emptyForm: StartForm = {
@@ -24,6 +27,9 @@ export const emptyForm: StartForm = {
   key: '',
   dollars: '',
   minutes: '',
+  tokens: '',
+  calls: '',
+  retries: '',
 };
 
 /** What the server is asked for; undefined while the form is not one. A field that is left empty is not sent. */
@@ -37,6 +43,9 @@ export function startBodyOf(form: StartForm): StartBody | undefined {
   const limits = {
     ...(form.dollars !== '' && { maxCostMicroUsd: Math.round(Number(form.dollars) * 1e6) }),
     ...(form.minutes !== '' && { maxWallClockMs: Math.round(Number(form.minutes) * 60_000) }),
+    ...(form.tokens !== '' && { maxTotalTokens: Math.round(Number(form.tokens)) }),
+    ...(form.calls !== '' && { maxToolCalls: Math.round(Number(form.calls)) }),
+    ...(form.retries !== '' && { maxRetriesPerTask: Math.round(Number(form.retries)) }),
   };
   return {
     file: form.file.trim(),
@@ -61,5 +70,8 @@ export function startFormOf({ record, input }: Pick<RunSnapshot, 'record' | 'inp
     correlation: record.correlationId ?? '',
     dollars: limits.maxCostMicroUsd === undefined ? '' : String(limits.maxCostMicroUsd / 1e6),
     minutes: limits.maxWallClockMs === undefined ? '' : String(limits.maxWallClockMs / 60_000),
+    tokens: String(limits.maxTotalTokens ?? ''),
+    calls: String(limits.maxToolCalls ?? ''),
+    retries: String(limits.maxRetriesPerTask ?? ''),
   };
 }

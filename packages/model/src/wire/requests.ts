@@ -23,7 +23,11 @@ export const startBody = z.strictObject({
 });
 export type StartBody = z.infer<typeof startBody>;
 
-export const resumeBody = z.strictObject({ useCurrent: z.boolean().optional() });
+export const resumeBody = z.strictObject({
+  useCurrent: z.boolean().optional(),
+  /** Limits to go on with; those that are left out stay as they are. */
+  limits: wireLimits.optional(),
+});
 export type ResumeBody = z.infer<typeof resumeBody>;
 
 export const stopBody = z.strictObject({ reason: text.min(1).max(1024).optional() });

@@ -1,5 +1,5 @@
 import type { EditOp, Json } from '@signalbox/model';
-import type { RetryPolicy } from '@signalbox/runs';
+import type { RetryPolicy, StopConditions } from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
 
 /** What became of a command. It is answered when what it did is committed. */
@@ -22,6 +22,8 @@ export type OperatorCommand =
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
   | ({ readonly kind: 'edit' } & StateEdit)
+  /** Other limits than before; what waits for them goes on. */
+  | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
   | { readonly kind: 'wake' | 'due'; readonly node: string }
   /** A sub-plan goes on with the run that failed. */
   | { readonly kind: 'revive'; readonly node: string };

@@ -2,12 +2,14 @@ import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } 
 import type {
   Blobs,
   Commit,
+  FormerOwner,
   NewRun,
   OrphanPolicy,
   OwnerId,
   RetryPolicy,
   RunReader,
   RunSource,
+  StopConditions,
   StopVerdict,
   TaskError,
 } from '@signalbox/runs';
@@ -38,6 +40,8 @@ export interface PlanRunOptions {
   /** Who started it, as its first event says it. */
   readonly startedBy?: string;
   readonly owner: OwnerId;
+  /** The owner before, if it died. */
+  readonly formerOwner?: FormerOwner | undefined;
   readonly commit: Commit;
   readonly reader: RunReader;
   readonly executor: TaskExecutor;
@@ -123,6 +127,8 @@ export interface PlanRun {
   cancel(node: string, by?: string): Promise<CommandAnswer>;
   /** Changes durable state, as its schema allows; the plan is rendered with it. */
   edit(edit: StateEdit): Promise<CommandAnswer>;
+  /** Gives it other limits; what waits for them goes on. */
+  raise(limits: StopConditions, by?: string): Promise<CommandAnswer>;
   /** The maximum of a loop that goes on counts anew. */
   reset(loop: string, by?: string): Promise<CommandAnswer>;
   /** What a blocked node waits for may be there: its work is called again. */
@@ -146,4 +152,7 @@ export interface DrivenRun extends PlanRun {
 }
 
 export const DEFAULT_IDLE_MS = 500;
+/** For agents, which undo what they were at. */
 export const DEFAULT_STOP_GRACE_MS = 5000;
+/** For the plan's own code, which has nothing to undo. */
+export const TASK_STOP_GRACE_MS = 500;

@@ -29,8 +29,8 @@ import { createReadBook, LOOP } from './read-book.ts';
 import { putRestRows } from './rest.ts';
 import { createRunCommit, newSourceOf } from './run-commit.ts';
 import { createRunInputs } from './run-inputs.ts';
-import type { RunMemory } from './run-memory.ts';
-import { failedWith, outcomeOf } from './run-outcome.ts';
+import { isUntouched, type RunMemory } from './run-memory.ts';
+import { failedWith, heldOutcome, outcomeOf } from './run-outcome.ts';
 import { type Settled, settle } from './settle.ts';
 import { createSignalRound } from './signal-round.ts';
 import { createStartPermit } from './start-permit.ts';
@@ -188,10 +188,11 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   options.recorded?.attach(queue.push);
   let isQuiet = false;
   let isSuspended = false;
+  let isTimeOver = false;
   let cancelIdle: (() => void) | undefined;
 
   const planVersion = laterVersionOf(memory.record, options.source);
-  if (memory.record !== undefined) {
+  if (memory.record !== undefined && !isUntouched(memory.record, options.owner)) {
     const frame = memory.nextFrame === 0 ? {} : { frame: memory.nextFrame - 1 };
     ledger.event('run.resumed', { ...frame, changed: options.changed ?? [], ...planVersion });
     desk.recover();
@@ -208,6 +209,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
     if (isSuspended) return finish({ status: 'paused' });
     if (operator.isOver) return terminate();
+    if (isTimeOver) await hold();
     const isBegun = keeper.tree !== undefined;
     // Handlers belong to a frame: where there was none in this process, its first one comes before them.
     const received = inputs.isDue && isBegun ? signals.known(await inputs.read()) : [];
@@ -287,7 +289,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     const permitted = activity.ending === undefined ? permit.of(activity.ready) : [];
     const starting = permitted instanceof Promise ? await permitted : permitted;
     for (const node of starting) {
-      desk.open(node);
+      desk.open(node, permit.isLimited);
       structure.touch(node.id);
     }
     putStatusRows(memory, structure, index, node => {
@@ -365,7 +367,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
         operator.endGrace();
         return 'done';
       case 'time-over':
-        operator.endTime();
+        isTimeOver = operator.endTime();
         return 'done';
       case 'input':
         inputs.expect();
@@ -387,6 +389,18 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     putRestRows(memory, structure, end.status);
     trace.end();
     return book.finish(end);
+  }
+
+  /** Lets go of all work until a person gives the run more time. What would start now asks for it, too. */
+  async function hold(): Promise<void> {
+    isTimeOver = false;
+    await options.executor.timeOver?.(run);
+    await subPlans.suspend();
+    for (const task of memory.tasks.values()) {
+      if (task.status !== 'running' || structure.nodeOf(task.node)?.kind === 'subplan') continue;
+      desk.letGo(task.id);
+      inbox.push({ kind: 'ended', task: task.id, outcome: heldOutcome(task), value: undefined });
+    }
   }
 
   /** Ends the run without waiting for its work. */

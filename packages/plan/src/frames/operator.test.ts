@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { el } from '../../test/elements.ts';
 import { type Harness, harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
-import { Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
-import { definePlan } from '../plan-definition.ts';
+import { Claude, Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
+import { type AnyPlan, definePlan } from '../plan-definition.ts';
 import { stopUndriven } from './end-undriven.ts';
 import type { TaskExecutor } from './task-executor.ts';
 
@@ -157,6 +157,22 @@ describe('an operator', () => {
     void run.stop('now', 'ada');
     expect(await world.end(run)).toEqual({ status: 'stopped', reason: 'now' });
     expect((await world.runs.tasks(world.run)).map(({ status }) => status)).toEqual(['canceled']);
+  });
+
+  it('[P210] who stops a run waits half a second for the plan’s own code, and longer for agents', async () => {
+    const graceOf = async (plan: AnyPlan) => {
+      const world = harness();
+      const executor: TaskExecutor = { execute: () => new Promise(() => {}) };
+      const run = world.start(plan, { executor });
+      await world.calm();
+      const before = Date.parse(world.now());
+      void run.stop('now', 'ada');
+      expect(await world.end(run)).toEqual({ status: 'stopped', reason: 'now' });
+      return Date.parse(world.now()) - before;
+    };
+    expect(await graceOf(slow)).toBeLessThan(1000);
+    const agent = definePlan({ name: 'agent', render: () => el(Claude, { id: 'c', prompt: 'p' }) });
+    expect(await graceOf(agent)).toBeGreaterThanOrEqual(5000);
   });
 
   it('[P74] is recorded in the commit in which a command takes effect, and answered after it', async () => {

@@ -3,7 +3,7 @@ import { editState } from '../forks/state-edit.ts';
 import { loopReset, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
-import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions } from './engine-options.ts';
+import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions, TASK_STOP_GRACE_MS } from './engine-options.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { TaskDesk } from './task-desk.ts';
 
@@ -14,8 +14,8 @@ export interface Operator {
   stop(reason: string): void;
   /** The wait for work that was told to end is over. */
   endGrace(): void;
-  /** The run has had its time. */
-  endTime(): void;
+  /** Whether the run has had its time. It is stopped then, unless a person can be asked for more. */
+  endTime(): boolean;
   /** A run that is taken up asks again what waits for a person, does what its stop canceled, and goes on with sub-plans that broke. */
   takeUp(): void;
   /** Whether the node was woken while its work went on, which then could not see why. Asked once. */
@@ -43,7 +43,6 @@ export function createOperator(parts: OperatorParts): Operator {
   const { options, memory, structure, desk } = parts;
   const { records, ledger } = memory;
   const { run, clock, timers } = options;
-  const limits = { maxWallClockMs: memory.limits.maxWallClockMs };
   const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
   const woken = new Set<string>();
   let stopping: { readonly reason: string } | undefined;
@@ -52,16 +51,22 @@ export function createOperator(parts: OperatorParts): Operator {
   let isOver = false;
   let cancelGrace: (() => void) | undefined;
   let cancelPause: (() => void) | undefined;
-  const cancelTime =
-    limits.maxWallClockMs === undefined
-      ? undefined
-      : timers.after(Math.max(0, startedAt + limits.maxWallClockMs - clock.now()), parts.onTimeOver);
+  let cancelTime: (() => void) | undefined;
+  const watchTime = () => {
+    cancelTime?.();
+    const { maxWallClockMs } = memory.limits;
+    if (maxWallClockMs === undefined) return;
+    cancelTime = timers.after(Math.max(0, startedAt + maxWallClockMs - clock.now()), parts.onTimeOver);
+  };
+  watchTime();
 
   function stop(reason: string): void {
     if (stopping !== undefined) return;
     stopping = { reason };
     for (const task of [...memory.tasks.values()]) cancel(task.node);
-    cancelGrace = timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, parts.onGraceOver);
+    const isOwnCode = [...memory.tasks.values()].every(({ node }) => structure.nodeOf(node)?.kind === 'task');
+    const graceMs = isOwnCode ? TASK_STOP_GRACE_MS : DEFAULT_STOP_GRACE_MS;
+    cancelGrace = timers.after(options.stopGraceMs ?? graceMs, parts.onGraceOver);
   }
 
   function cancel(node: string): boolean {
@@ -123,6 +128,13 @@ export function createOperator(parts: OperatorParts): Operator {
     return true;
   }
 
+  /** What waits for a person asks again. */
+  function wakeWaiting(): void {
+    for (const [node, record] of records) {
+      if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
+    }
+  }
+
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
@@ -157,6 +169,13 @@ export function createOperator(parts: OperatorParts): Operator {
         if (policy !== undefined) ledger.event('node.policy', { node: node as NodeKey, policy, by });
         return true;
       }
+      case 'raise': {
+        memory.limits = { ...memory.limits, ...command.limits };
+        memory.areLimitsChanged = true;
+        watchTime();
+        wakeWaiting();
+        return true;
+      }
       case 'cancel':
         return cancel(command.node);
       case 'reset':
@@ -183,14 +202,19 @@ export function createOperator(parts: OperatorParts): Operator {
     },
     endTime() {
       const elapsedMs = clock.now() - startedAt;
+      const { maxWallClockMs } = memory.limits;
+      const limits = { maxWallClockMs };
       const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
-      if (verdict.kind === 'stop') stop(verdict.reason);
+      if (verdict.kind === 'go' || stopping !== undefined) return false;
+      if (options.executor.timeOver !== undefined) return true;
+      stop(verdict.reason);
+      return false;
     },
     takeUp() {
+      wakeWaiting();
       const wasStopped = memory.record?.status === 'stopped';
       for (const [node, record] of records) {
         if (record.gone === true) continue;
-        if (record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
         const isSubPlan = memory.formerNodes.get(node) === 'subplan';
         if (isSubPlan && record.status === 'failed' && isBroken(node, record)) revive(node);
         if (record.status !== 'canceled' || !wasStopped) continue;

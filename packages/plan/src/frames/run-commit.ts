@@ -13,7 +13,7 @@ import {
 import { PlanError } from '../plan-error.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { RunInputs } from './run-inputs.ts';
-import type { RunMemory } from './run-memory.ts';
+import { isUntouched, type RunMemory } from './run-memory.ts';
 
 /** The commits of a run: each takes everything in the ledger, and what the run itself became. */
 export interface RunCommit {
@@ -44,7 +44,7 @@ export function createRunCommit(
   takeBlobs: () => readonly Uint8Array[],
 ): RunCommit {
   const { run, clock, ids, create, startedBy, owner } = options;
-  let isClaimDue = options.claim === true && memory.record !== undefined;
+  let isClaimDue = options.claim === true && memory.record !== undefined && !isUntouched(memory.record, owner);
   let newSource = newSourceOf(memory.record, options.source);
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
@@ -72,9 +72,12 @@ export function createRunCommit(
     const claim = claimOf();
     const inputSeq = inputs.toKeep(end !== undefined);
     const source = newSource === undefined ? {} : { source: newSource };
-    const isNothing = claim === undefined && inputSeq === undefined && newSource === undefined;
+    const limits = memory.areLimitsChanged ? { limits: memory.limits } : {};
+    const isNothing =
+      claim === undefined && inputSeq === undefined && newSource === undefined && !memory.areLimitsChanged;
     if (to === status && nextPhase === shownPhase && isNothing) return undefined;
     newSource = undefined;
+    memory.areLimitsChanged = false;
     const why = {
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
@@ -95,7 +98,7 @@ export function createRunCommit(
     const kept = inputSeq === undefined ? {} : { inputSeq };
     return {
       kind: 'change',
-      change: { status: to, phase: nextPhase, ...over, ...why, ...output, ...claim, ...kept, ...source },
+      change: { status: to, phase: nextPhase, ...over, ...why, ...output, ...claim, ...kept, ...source, ...limits },
     };
   }
 

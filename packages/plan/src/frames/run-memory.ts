@@ -2,6 +2,7 @@ import type { ArtifactId, Clock, IdSource, Json, RunId } from '@signalbox/model'
 import {
   hasRunEnded,
   type IntervalSpace,
+  type OwnerId,
   type RunReader,
   type RunRecord,
   type StopConditions,
@@ -36,7 +37,9 @@ export interface RunMemory {
   readonly formerNodes: ReadonlyMap<string, string>;
   /** Keys that it read. */
   readonly formerReads: ReadonlySet<string>;
-  readonly limits: StopConditions;
+  limits: StopConditions;
+  /** They are others than the reader has. */
+  areLimitsChanged: boolean;
   /** Artifacts that are kept already. */
   readonly artifacts: ReadonlySet<ArtifactId>;
   /** Runs of sub-plans that have not come to their end. */
@@ -125,6 +128,7 @@ export async function loadMemory(
     artifacts: record === undefined ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
     broken: record?.status === 'failed' ? await brokenOf(reader, children) : new Set(),
+    areLimitsChanged: false,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
     nextFrame: frames,
@@ -173,4 +177,9 @@ export function digested(space: IntervalSpace, value: Json): Json {
   if (space !== 'node' || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { source: _, handlers: __, ...rest } = value as Record<string, Json>;
   return rest;
+}
+
+/** Whether the run was made by this owner and nothing has driven it yet: it is begun, not taken up. */
+export function isUntouched({ frames, version, status, owner }: RunRecord, by: OwnerId): boolean {
+  return frames === 0 && version === 1 && status === 'running' && owner === by;
 }

@@ -1,10 +1,11 @@
-import type { TaskError } from '@signalbox/runs';
+import type { Task, TaskError } from '@signalbox/runs';
 import { type PlanError, planFailure } from '../plan-error.ts';
 import type { Activity, Structure } from '../structure/structure.ts';
 import type { RunEnd } from './engine-options.ts';
 import type { Operator } from './operator.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { TaskDesk } from './task-desk.ts';
+import type { TaskOutcome } from './task-executor.ts';
 
 /** How the run stands if nothing goes on and nothing is about to; `ready` is how much could still start. */
 export function outcomeOf(
@@ -30,6 +31,13 @@ export function outcomeOf(
 export function failedWith(error: PlanError): Extract<RunEnd, { readonly status: 'failed' }> {
   const { code, message } = planFailure(error);
   return { status: 'failed', error: { class: 'terminal', code, message } };
+}
+
+/** What becomes of work that is let go because its run has had its time: it begins again, unless that could do harm. */
+export function heldOutcome({ effects }: Task): TaskOutcome {
+  if (effects !== 'external') return { kind: 'blocked', reason: 'approval_required:confirmation' };
+  const message = 'The time of the run was over while it worked, and nobody knows how far it came.';
+  return { kind: 'failed', error: { class: 'unknown', code: 'time-over', message } };
 }
 
 function nodeFailure({ records }: RunMemory, structure: Structure): TaskError {

@@ -87,6 +87,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
     terminate: (reason, by = OPERATOR) => ask({ kind: 'terminate', reason, by }),
     retry: (node, by = OPERATOR, policy) => ask({ kind: 'retry', node, by, policy }),
     edit: edit => ask({ kind: 'edit', ...edit }),
+    raise: (limits, by = OPERATOR) => ask({ kind: 'raise', limits, by }),
     cancel: (node, by = OPERATOR) => ask({ kind: 'cancel', node, by }),
     reset: (node, by = OPERATOR) => ask({ kind: 'reset', node, by }),
     wake: node => ask({ kind: 'wake', node }),

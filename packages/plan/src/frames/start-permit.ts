@@ -4,18 +4,24 @@ import type { PlanRunOptions } from './engine-options.ts';
 import type { Operator } from './operator.ts';
 import type { SubPlans } from './sub-plans.ts';
 
-/** Says which of the nodes that are ready may start. A limit that is reached stops the run: nothing new starts then. */
+/**
+ * Says which of the nodes that are ready may start. A run that was asked to stop, or of which nobody can say what it may do,
+ * is stopped. So is one that reached a limit where nobody can be asked to raise it; else work waits for the answer.
+ */
 export interface StartPermit {
+  /** A limit is reached: what starts asks a person first. */
+  readonly isLimited: boolean;
   of(ready: readonly RunnableNode[]): Promise<readonly RunnableNode[]> | readonly RunnableNode[];
 }
 
 export function createStartPermit(
-  { run, mayStart }: PlanRunOptions,
+  { run, mayStart, executor }: PlanRunOptions,
   operator: Operator,
   subPlans: SubPlans,
 ): StartPermit {
   /** Where nobody can say whether work may start, it may not. */
-  const verdict = async (): Promise<Pick<StopVerdict, 'kind'> & { readonly reason?: string }> => {
+  let isLimited = false;
+  const verdict = async (): Promise<StopVerdict | { readonly kind: 'stop'; readonly reason: string }> => {
     try {
       return (await mayStart?.(run)) ?? { kind: 'go' };
     } catch (error) {
@@ -25,15 +31,21 @@ export function createStartPermit(
   };
   const ifAllowed = async (ready: readonly RunnableNode[], times: number) => {
     for (let asked = 0; asked < times; asked++) {
-      const { kind, reason = 'a limit was reached' } = await verdict();
-      if (kind === 'go') continue;
-      operator.stop(reason);
+      const asked = await verdict();
+      if (asked.kind === 'go') continue;
+      isLimited = 'reached' in asked && asked.reached !== undefined && executor.allow !== undefined;
+      if (isLimited) return ready;
+      operator.stop(asked.reason);
       return [];
     }
     return ready;
   };
   return {
+    get isLimited() {
+      return isLimited;
+    },
     of(ready) {
+      isLimited = false;
       if (operator.stopping !== undefined || operator.isPausing) return [];
       // A child that was stopped by a limit has its parent stopped by it, not failed.
       const times = ready.length + (subPlans.takeStopped() ? 1 : 0);

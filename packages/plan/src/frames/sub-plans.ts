@@ -25,6 +25,8 @@ export interface SubPlans {
   /** After a crash: children that no task wants are stopped. */
   sweep(wanted: ReadonlySet<RunId>): void;
   idOf(node: string, iteration: number, child: number): RunId;
+  /** Ends what is live, at once, as paused. */
+  suspend(): Promise<void>;
   /** Ends what is live, at once: for good, for as long as the parent rests, or without a trace. */
   end(how: 'terminate' | 'suspend' | 'abandon', reason: string): Promise<void>;
   /** A child was stopped, not by us: whoever limits the parent may want it to stop too. Asked once. */
@@ -133,6 +135,11 @@ export function createSubPlans(
       for (const { id } of memory.children) {
         if (!wanted.has(id)) stopLater(stopUndriven(options, id, `Its node in run ${run} is not there any more.`));
       }
+    },
+    async suspend() {
+      const ending = [...live];
+      for (const driven of ending) driven.suspend();
+      await Promise.allSettled(ending.map(driven => driven.finished));
     },
     async end(how, reason) {
       isEnding = true;

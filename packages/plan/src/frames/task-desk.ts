@@ -5,10 +5,12 @@ import {
   decideRetry,
   failTask,
   finishTask,
+  forgetDeaths,
   HELD_BACK,
+  MAX_OWNER_DEATHS,
   type NodeKey,
   type OrphanAction,
-  type OrphanPolicy,
+  ownerDeathsOf,
   recoverOrphan,
   releaseTask,
   retryWaitMs,
@@ -51,7 +53,7 @@ export type Verdict =
  */
 export interface TaskDesk {
   /** A task for a node that is ready, or the one that waits for it. Its work begins with `begin`. */
-  open(node: RunnableNode): Task;
+  open(node: RunnableNode, isLimited?: boolean): Task;
   /** Starts the work of every task that was opened. Called after the commit. */
   begin(): void;
   /** Ends an attempt. */
@@ -63,6 +65,8 @@ export interface TaskDesk {
    * nobody can undo, go on.
    */
   giveUp(): void;
+  /** Asks the work of a task to end, and does not wait for what comes of it. */
+  letGo(id: TaskId): void;
   /** Ends every task as canceled, without waiting for its work. */
   terminate(): void;
   /** The run comes to rest: work that is under way is let go of, to begin again when the run is taken up. */
@@ -93,8 +97,7 @@ export function createTaskDesk(
   const controls = new Map<TaskId, AbortController>();
   const waits = new Map<TaskId, () => void>();
   const givenUp = new Set<TaskId>();
-  const maxRetries = memory.limits.maxRetriesPerTask ?? Number.POSITIVE_INFINITY;
-  let opened: { readonly task: Task; readonly node: RunnableNode }[] = [];
+  let opened: { readonly task: Task; readonly node: RunnableNode; readonly isLimited: boolean }[] = [];
   for (const task of tasks.values()) byNode.set(task.node, task.id);
 
   const keep = (task: Task) => {
@@ -148,6 +151,18 @@ export function createTaskDesk(
     structure.touch(task.node);
   };
 
+  /** What becomes of an attempt that a person must allow first; undefined where it may begin. */
+  const refusal = (
+    task: Task,
+    started: TaskRequest,
+    isLimited: boolean,
+  ): Promise<TaskOutcome | undefined> | undefined => {
+    const deaths = ownerDeathsOf(task);
+    const isDoubted = deaths.length >= MAX_OWNER_DEATHS;
+    if (!isDoubted && !isLimited) return undefined;
+    return executor.allow?.(started, { ...(isDoubted && { deaths }), isLimited });
+  };
+
   const wantedChildren = () => {
     const wanted = [...tasks.values()].filter(({ status, node }) => status !== 'canceling' && isSubPlan(node));
     return new Set(wanted.map(({ node, iteration }) => subPlans.idOf(node, iteration, childOf(records.get(node)))));
@@ -158,13 +173,17 @@ export function createTaskDesk(
   const isSubPlan = (node: string) => (structure.nodeOf(node)?.kind ?? memory.formerNodes.get(node)) === 'subplan';
 
   return {
-    open(node) {
+    open(node, isLimited = false) {
       const waiting = waitingTask(node);
       const before = records.get(node.id);
       const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
       const fresh = waiting ?? newTask(node, run, restart, structure, ledger.stamp());
       const policy = before?.policy;
-      const task = startTask({ ...fresh, ...rulesOf(node, policy, maxRetries) }, owner, ledger.stamp());
+      const task = startTask(
+        { ...fresh, ...rulesOf(node, policy, memory.limits.maxRetriesPerTask) },
+        owner,
+        ledger.stamp(),
+      );
       waits.get(task.id)?.();
       waits.delete(task.id);
       keep(task);
@@ -180,13 +199,13 @@ export function createTaskDesk(
         ...(waiting === undefined || before?.told === undefined ? {} : { told: before.told }),
         ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
       });
-      opened.push({ task, node });
+      opened.push({ task, node, isLimited });
       return task;
     },
     begin() {
       const starting = opened;
       opened = [];
-      for (const { task, node } of starting) {
+      for (const { task, node, isLimited } of starting) {
         const control = new AbortController();
         controls.set(task.id, control);
         const loop = structure.loopOf(node.id);
@@ -204,8 +223,11 @@ export function createTaskDesk(
         const record = records.get(node.id);
         const child = childOf(record);
         const place = { child, isRevived: child !== (record?.restart ?? 0) };
-        const work = (started: TaskRequest) => {
+        const work = async (started: TaskRequest) => {
           if (options.recorded !== undefined) return executor.execute(started);
+          const asked = refusal(task, started, isLimited);
+          const refused = asked && (await asked);
+          if (refused !== undefined) return refused;
           if (node.kind === 'task') return runTask(node, started, toolsOf(started));
           return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
         };
@@ -285,6 +307,11 @@ export function createTaskDesk(
         control.abort(new Error(GIVEN_UP.message));
       }
     },
+    letGo(id) {
+      const control = controls.get(id);
+      controls.delete(id);
+      control?.abort(new Error('the time of the run is over'));
+    },
     terminate() {
       for (const task of [...tasks.values()]) {
         keep(canceledAtOnce(task, ledger.stamp()));
@@ -313,8 +340,13 @@ export function createTaskDesk(
     recover() {
       for (const task of [...tasks.values()]) {
         if (task.status !== 'pending') {
-          leave(task, recovered(task, memory.formerNodes.get(task.node), options.orphanPolicy, ledger.stamp()));
-        } else if (task.nextRetryAt !== undefined) waitFor(task);
+          leave(task, recovered(task, memory.formerNodes.get(task.node), options, ledger.stamp()));
+          continue;
+        }
+        if (task.nextRetryAt !== undefined) waitFor(task);
+        const isDoubted = ownerDeathsOf(task).length >= MAX_OWNER_DEATHS;
+        const kept = isDoubted ? task : forgetDeaths(task);
+        if (kept !== task) keep(kept);
       }
       subPlans.sweep(wantedChildren());
     },
@@ -361,11 +393,11 @@ function childOf(record: NodeRecord | undefined): number {
 function recovered(
   task: Task,
   kind: string | undefined,
-  policy: OrphanPolicy = 'retry',
+  { orphanPolicy = 'retry', owner, formerOwner: former }: PlanRunOptions,
   at: Timestamp,
 ): ReturnType<typeof recoverOrphan> {
   const isWatched = kind === 'subplan' || kind === 'human';
-  if (!isWatched || task.status === 'canceling') return recoverOrphan(task, policy, at);
+  if (!isWatched || task.status === 'canceling') return recoverOrphan(task, orphanPolicy, { at, owner, former });
   const { leaseOwner: _, ...left } = task;
   return { kind: 'retry', task: { ...left, status: 'pending' } };
 }
@@ -392,7 +424,7 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
 function rulesOf(
   node: RunnableNode,
   policy: NodeRecord['policy'],
-  maxRetries: number,
+  maxRetries = Number.POSITIVE_INFINITY,
 ): Pick<Task, 'maxRetries' | 'backoffMs'> {
   return {
     maxRetries: Math.min(policy?.retries ?? node.data.retries, maxRetries),

@@ -1,5 +1,5 @@
 import type { Json, RunId } from '@signalbox/model';
-import type { TaskError, TaskId } from '@signalbox/runs';
+import type { OwnerDeath, TaskError, TaskId } from '@signalbox/runs';
 import type { TaskProgress } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 
@@ -13,6 +13,21 @@ import type { RunnableNode } from '../nodes/plan-node.ts';
  */
 export interface TaskExecutor {
   execute(request: TaskRequest): Promise<TaskOutcome>;
+  /**
+   * Asked before work of any kind that a person must allow first: undefined where it may begin, else what becomes of the
+   * attempt. Without this, all work may begin.
+   */
+  allow?(request: TaskRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
+  /** The run has had its time: a person is asked whether it may have more. Without this it is stopped. */
+  timeOver?(run: RunId): Promise<void>;
+}
+
+/** Why work must not begin by itself. */
+export interface StartDoubts {
+  /** The owner deaths in a row at which the task was running. */
+  readonly deaths?: readonly OwnerDeath[];
+  /** A limit of the run, or of one above it, is reached. */
+  readonly isLimited?: boolean;
 }
 
 export interface TaskRequest {

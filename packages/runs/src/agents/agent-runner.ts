@@ -5,6 +5,7 @@ import type { CallReport } from '../rate-limits/model-standing.ts';
 import type { ModelName } from '../rate-limits/rate-limits.ts';
 import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { TaskError } from '../tasks/task-error.ts';
+import type { Allowance } from '../usage/stop-check.ts';
 import type { UsageRecord } from '../usage/usage.ts';
 
 /**
@@ -72,9 +73,10 @@ export interface AgentSession {
 }
 
 export type CallAdmission =
-  | { readonly kind: 'go'; release(report?: CallReport): void }
-  /** A limit of the run or of one above it is reached. */
-  | { readonly kind: 'stop'; readonly reason: string };
+  /** `left` is what the call may spend, where a limit says so. */
+  | { readonly kind: 'go'; readonly left?: Allowance | undefined; release(report?: CallReport): void }
+  /** A limit of the run or of one above it is reached. `waits` names what must happen first, if a person was asked. */
+  | { readonly kind: 'stop'; readonly reason: string; readonly waits?: string };
 
 export interface AgentQuestion {
   /** Which call of the agent is meant, unique in the node: the same for the same call after a crash. */

@@ -3,7 +3,7 @@ import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { at, freshId, owner, task as taskOf } from '../../test/builders.ts';
 import { classifyFailure } from './error-class.ts';
-import { recoverOrphan } from './orphan-policy.ts';
+import { forgetDeaths, ownerDeathsOf, recoverOrphan } from './orphan-policy.ts';
 import { releaseTask } from './release-task.ts';
 import { decideRetry, HELD_BACK, MAX_BACKOFF_MS, retryWaitMs } from './retry.ts';
 import type { Task } from './task.ts';
@@ -159,37 +159,62 @@ describe('a task whose run ends', () => {
 
 describe('a task whose owner is gone', () => {
   const left = task({ status: 'running', leaseOwner: owner('dead'), startedAt: at(1) });
+  const recovery = { at: at(9), owner: owner('next') };
   const lastError = expect.objectContaining({ code: 'owner-gone', class: 'retryable' });
 
-  it('[L8] starts again at once where its node wants that, and counts it', () => {
-    expect(recoverOrphan(left, 'retry', at(9))).toEqual({
+  it('[L8] starts again at once where its node wants that', () => {
+    expect(recoverOrphan(left, 'retry', recovery)).toEqual({
       kind: 'retry',
-      task: { ...task({ startedAt: at(1), retryCount: 1 }), lastError },
+      task: { ...task({ startedAt: at(1) }), lastError },
     });
   });
 
-  it('[L8] is given up where its node wants that, or when its retries are used up', () => {
+  it('[L8] is given up where its node wants that', () => {
     const abandoned = { ...task({ status: 'orphaned', startedAt: at(1), endedAt: at(9) }), lastError };
-    expect(recoverOrphan(left, 'fail', at(9))).toEqual({ kind: 'abandon', task: abandoned, reason: 'policy' });
-    expect(recoverOrphan({ ...left, retryCount: 3 }, 'retry', at(9))).toEqual({
-      kind: 'abandon',
-      task: { ...abandoned, retryCount: 3 },
-      reason: 'exhausted',
-    });
+    expect(recoverOrphan(left, 'fail', recovery)).toEqual({ kind: 'abandon', task: abandoned });
   });
 
   it('[L8] is a question to a person where it may have changed what cannot be undone', () => {
-    expect(recoverOrphan({ ...left, effects: 'external' }, 'retry', at(9))).toMatchObject({
+    expect(recoverOrphan({ ...left, effects: 'external' }, 'retry', recovery)).toMatchObject({
       kind: 'ask',
       task: { status: 'orphaned', lastError: { class: 'unknown' } },
     });
-    expect(recoverOrphan(left, 'ask', at(9)).kind).toBe('ask');
+    expect(recoverOrphan(left, 'ask', recovery).kind).toBe('ask');
   });
 
   it('[L8] is canceled if it was being canceled', () => {
-    expect(recoverOrphan({ ...left, status: 'canceling', effects: 'external' }, 'retry', at(9))).toMatchObject({
+    expect(recoverOrphan({ ...left, status: 'canceling', effects: 'external' }, 'retry', recovery)).toMatchObject({
       kind: 'cancel',
       task: { status: 'canceled', endedAt: at(9) },
     });
+  });
+
+  it('[L81] loses no retry by it, however often, and keeps each death until an attempt ends by itself', () => {
+    let now = left;
+    for (let death = 0; death < 5; death++) {
+      const former = { id: owner(`owner ${death}`), seenAt: at(10 * death + 5) };
+      const running = { ...now, status: 'running' as const, leaseOwner: former.id, startedAt: at(10 * death) };
+      now = recoverOrphan(running, 'retry', { at: at(10 * death + 9), owner: owner('next'), former }).task;
+    }
+    expect(now).toMatchObject({ status: 'pending', retryCount: 0 });
+    expect(ownerDeathsOf(now)).toEqual(
+      [0, 1, 2, 3, 4].map(death => ({
+        owner: `owner ${death}`,
+        startedAt: at(10 * death),
+        seenAt: at(10 * death + 5),
+        foundAt: at(10 * death + 9),
+      })),
+    );
+    const failed = decideRetry(now, { class: 'retryable', code: 'threw', message: 'no' }, 0, seededRng(1));
+    expect(failed.kind === 'retry' && ownerDeathsOf(failed.task)).toEqual([]);
+    expect(ownerDeathsOf(forgetDeaths(now))).toEqual([]);
+  });
+
+  it('[L81] that only lost its thread counts no death, and says nothing of an owner it does not know', () => {
+    expect(ownerDeathsOf(recoverOrphan(left, 'retry', { at: at(9), owner: owner('dead') }).task)).toEqual([]);
+    const former = { id: owner('another'), seenAt: at(5) };
+    expect(ownerDeathsOf(recoverOrphan(left, 'retry', { ...recovery, former }).task)).toEqual([
+      { owner: 'dead', startedAt: at(1), foundAt: at(9) },
+    ]);
   });
 });

@@ -17,7 +17,26 @@ const spent = { ...NO_USAGE, inputTokens: 60, outputTokens: 40, toolCalls: 5, co
 describe('the stop conditions', () => {
   it('[L10] let a call go while every limit on the way to the root has room', () => {
     const limits = { maxTotalTokens: 101, maxToolCalls: 6, maxCostMicroUsd: 701, maxWallClockMs: 9 };
-    expect(checkStop([budget({ limits, spent, elapsedMs: 8 }), budget({ run: parent })])).toEqual({ kind: 'go' });
+    expect(checkStop([budget({ limits, spent, elapsedMs: 8 }), budget({ run: parent })])).toEqual({
+      kind: 'go',
+      left: { tokens: 1, costMicroUsd: 1 },
+    });
+    expect(checkStop([budget({ spent }), budget({ run: parent })])).toEqual({ kind: 'go' });
+  });
+
+  it('[L82] say what is left: the smallest on the way to the root', () => {
+    const limits = { maxTotalTokens: 1000, maxCostMicroUsd: 5000 };
+    const above = { run: parent, limits: { maxTotalTokens: 500 }, spent };
+    expect(checkStop([budget({ limits, spent }), budget(above)])).toEqual({
+      kind: 'go',
+      left: { tokens: 400, costMicroUsd: 4300 },
+    });
+  });
+
+  it('[L82] name the limit that is reached, with what was spent', () => {
+    expect(checkStop([budget({ limits: { maxToolCalls: 3 }, spent })])).toMatchObject({
+      reached: { name: 'maxToolCalls', allowed: 3, used: 5 },
+    });
   });
 
   it.each([

@@ -36,35 +36,79 @@ export interface Budgeted {
 }
 
 export type StopVerdict =
-  | { readonly kind: 'go' }
-  | { readonly kind: 'stop'; readonly run: RunId; readonly condition: StopCondition; readonly reason: string };
+  | { readonly kind: 'go'; readonly left?: Allowance }
+  | {
+      readonly kind: 'stop';
+      readonly run: RunId;
+      readonly condition: StopCondition;
+      readonly reason: string;
+      /** The limit that is reached; absent where the run was asked to stop. */
+      readonly reached?: ReachedLimit;
+    };
 
 export type StopCondition = 'stop_requested' | 'wall_clock' | 'tokens' | 'tool_calls' | 'cost';
+
+/** What may still be spent, over the run and all above it; what no limit bounds is absent. */
+export interface Allowance {
+  readonly tokens?: number;
+  readonly costMicroUsd?: number;
+}
+
+export interface ReachedLimit {
+  readonly name: LimitName;
+  readonly allowed: number;
+  /** Undefined where nobody can say. */
+  readonly used?: number;
+}
+
+/** Limits that a run reaches as a whole. The one on retries is each task's own. */
+export type LimitName = Exclude<keyof StopConditions, 'maxRetriesPerTask'>;
+
+interface Check {
+  readonly condition: StopCondition;
+  readonly name: LimitName;
+  readonly used: number | undefined;
+  readonly unit: string;
+}
 
 /**
  * Asked before every call (§7.6.4): the caller's run first, then each run above it. A limit that is reached stops the call,
  * and so does one of which nobody can say how much was spent.
  */
 export function checkStop(path: readonly Budgeted[]): StopVerdict {
+  let left: Allowance = {};
   for (const budgeted of path) {
     const { run, limits, spent, elapsedMs } = budgeted;
     if (budgeted.stopRequested) {
       return { kind: 'stop', run, condition: 'stop_requested', reason: `Run ${run} was asked to stop.` };
     }
     const tokens = spent && spent.inputTokens + spent.outputTokens;
-    const checks: readonly (readonly [StopCondition, number | undefined, number | undefined, string])[] = [
-      ['wall_clock', limits.maxWallClockMs, elapsedMs, 'ms of wall clock'],
-      ['tokens', limits.maxTotalTokens, tokens, 'tokens'],
-      ['tool_calls', limits.maxToolCalls, spent?.toolCalls, 'tool calls'],
-      ['cost', limits.maxCostMicroUsd, spent?.costMicroUsd, 'millionths of a dollar'],
+    const checks: readonly Check[] = [
+      { condition: 'wall_clock', name: 'maxWallClockMs', used: elapsedMs, unit: 'ms of wall clock' },
+      { condition: 'tokens', name: 'maxTotalTokens', used: tokens, unit: 'tokens' },
+      { condition: 'tool_calls', name: 'maxToolCalls', used: spent?.toolCalls, unit: 'tool calls' },
+      { condition: 'cost', name: 'maxCostMicroUsd', used: spent?.costMicroUsd, unit: 'millionths of a dollar' },
     ];
-    for (const [condition, limit, used, unit] of checks) {
-      if (limit === undefined) continue;
+    for (const { condition, name, used, unit } of checks) {
+      const allowed = limits[name];
+      if (allowed === undefined) continue;
       // A count that is not a number is not below any limit.
-      if (used !== undefined && used < limit) continue;
+      if (used !== undefined && used < allowed) {
+        left = allowance(left, condition, allowed - used);
+        continue;
+      }
       const amount = used === undefined ? 'an unknown number' : String(used);
-      return { kind: 'stop', run, condition, reason: `Run ${run} used ${amount} of its ${limit} ${unit}.` };
+      const reason = `Run ${run} used ${amount} of its ${allowed} ${unit}.`;
+      const known = used === undefined || Number.isNaN(used) ? {} : { used };
+      return { kind: 'stop', run, condition, reason, reached: { name, allowed, ...known } };
     }
   }
-  return { kind: 'go' };
+  return Object.keys(left).length === 0 ? { kind: 'go' } : { kind: 'go', left };
+}
+
+/** The smallest allowance on the way to the root. */
+function allowance(left: Allowance, condition: StopCondition, more: number): Allowance {
+  if (condition === 'tokens') return { ...left, tokens: Math.min(more, left.tokens ?? more) };
+  if (condition === 'cost') return { ...left, costMicroUsd: Math.min(more, left.costMicroUsd ?? more) };
+  return left;
 }

@@ -44,7 +44,9 @@ Back comes the execution with its id. Next: read signalbox://executions/{id}, or
       tags: z.array(text.min(1).max(128)).max(64).optional().describe('Words to find it by.'),
       config: wireLimits
         .optional()
-        .describe('What it and everything below it may spend; it stops when one is reached.'),
+        .describe(
+          'What it and everything below it may spend: time, tokens, tool calls and money, and how often a task is retried. When one is reached, a person is asked whether to raise it.',
+        ),
       idempotency_key: text.min(1).max(256).optional().describe('The same key answers the same execution.'),
       correlation_id: text.min(1).max(256).optional().describe('Goes into every line of its log.'),
     }),
@@ -80,15 +82,18 @@ Back comes the execution; it is "paused" when what ran has finished. Next: execu
     title: 'Resume an execution',
     description: `Goes on with an execution that is paused, stopped, failed, stalled or was cut off.
 Work that succeeded is not done again. One that runs already is refused with run/driven, one that is completed with run/ended; both are no harm.
-An execution that is "waiting" needs approval.respond rather than this.`,
+An execution that is "waiting" needs approval.respond rather than this; one that waits because it reached a limit also goes on when you send a higher one as config.`,
     annotations: moves,
     template: { execution_id: EXECUTION },
-    input: z.strictObject(executionFields),
+    input: z.strictObject({
+      ...executionFields,
+      config: wireLimits.optional().describe('Limits to go on with; those that are left out stay as they are.'),
+    }),
     answer: executionSummarySchema,
-    async call(desk, { execution_id }) {
+    async call(desk, { execution_id, config }) {
       const run = await knownRun(desk.host.reader, execution_id);
       if (!run.ok) return run;
-      const resumed = await desk.host.resume(run.value.id, { by: desk.by });
+      const resumed = await desk.host.resume(run.value.id, { limits: config, by: desk.by });
       return resumed.ok ? summaryNow(desk, resumed.value) : resumed;
     },
   }),

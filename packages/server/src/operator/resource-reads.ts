@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GuidedRuns } from '@signalbox/app/guided';
-import { nodeKey, type RunHost, type RunRecord, type Task } from '@signalbox/app/runs';
+import { nodeKey, type RunHost, type RunRecord, type Task, transitionsIn } from '@signalbox/app/runs';
 import {
   type ErrorEnvelope,
   err,
@@ -111,10 +111,8 @@ export async function seenIn({ reader }: OperatorHost, { id, frames }: RunRecord
 
 /** What changed in state during a frame: from what each key was before it to what it was after. */
 export async function changesIn({ reader }: OperatorHost, run: RunId, frame: number) {
-  const { items } = await reader.transitions(run, { from: { frame, index: 0 }, limit: CHANGES });
   const changes: Record<string, { old: Json; new: Json }> = {};
-  for (const { frame: at, key, old, new: now } of items) {
-    if (at !== frame) break;
+  for await (const { key, old, new: now } of transitionsIn(reader, run, frame)) {
     changes[key] = { old: changes[key]?.old ?? old ?? null, new: now ?? null };
   }
   return changes;
@@ -182,7 +180,6 @@ async function beforeFrame(reader: OperatorHost['reader'], { id, nextSeq }: RunR
 
 const FRAMES = 1_000;
 const EVENTS = 1_000;
-const CHANGES = 1_000;
 
 function unknownNode(run: RunId, given: string): ErrorEnvelope {
   return failure('run/node-unknown', {

@@ -136,7 +136,7 @@ describe('an execution that an operator’s program follows', () => {
   );
 
   it.each<Mode>(['legacy', 'auto'])(
-    '[V120] client sends pause command, execution halts, resume continues: protocol %s',
+    '[V120] [V155] client sends pause command, execution halts, resume continues with other limits: protocol %s',
     async mode => {
       const { call, read } = await follow(mode);
       const started = await call('execution.start', { script: path.join(folder, 'turns.tsx') });
@@ -158,7 +158,9 @@ describe('an execution that an operator’s program follows', () => {
       expect(stateChangeSchema.parse(await call('state.update', more))).toMatchObject({ value: halted + 5 });
       expect(await call('state.update', { ...more, op: 'merge' })).toMatchObject({ code: 'plan/state-invalid' });
       expect(await valueNow()).toBe(halted);
-      executionSummarySchema.parse(await call('execution.resume', { execution_id }));
+      const config = { maxToolCalls: 40 };
+      executionSummarySchema.parse(await call('execution.resume', { execution_id, config }));
+      expect((await real.store.run(started.id as never))?.limits).toEqual(config);
       expect(await real.end(started.id as never)).toMatchObject({ status: 'completed', output: { n: halted + 5 } });
       expect(await call('execution.pause', { execution_id })).toMatchObject({ code: 'run/ended' });
     },

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { findSession, type SessionId } from '@signalbox/app/guided';
-import { openReader, type RunRecord } from '@signalbox/app/runs';
+import { everyRun, openReader } from '@signalbox/app/runs';
 import { askedDataDirectory } from '../workflow/workflow-places.ts';
 
 /** What the beginning of an id names: a guided session, or something that is looked for among the runs. */
@@ -37,13 +37,8 @@ async function runsThatBegin(dataDirectory: string, given: string): Promise<numb
   if (!opened.ok) return 0;
   const reader = opened.value;
   try {
-    let after: RunRecord['id'] | undefined;
     let count = 0;
-    do {
-      const page = await reader.runs(after === undefined ? {} : { after });
-      count += page.items.filter(run => run.id.startsWith(given)).length;
-      after = page.next;
-    } while (after !== undefined);
+    for await (const run of everyRun(reader)) if (run.id.startsWith(given)) count += 1;
     return count;
   } finally {
     reader.close();

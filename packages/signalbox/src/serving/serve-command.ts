@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dataDirectory, usageError } from '@signalbox/app';
-import type { ErrorEnvelope, RunHost, RunId, RunReader } from '@signalbox/app/runs';
+import { type ErrorEnvelope, takeUp } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { asked } from '../end-signals.ts';
@@ -53,32 +53,17 @@ async function serve(
   const { url, page, host, close } = serving.value;
   const takenUp = await takeUp(host);
   terminal.print(json ? JSON.stringify({ url, page, takenUp }) : `Signalbox listens at ${url}\nOpen ${page}`);
-  if (!json && takenUp.length > 0) terminal.print(`Runs that were cut off go on: ${takenUp.join(' ')}`);
+  if (!json && takenUp.length > 0) terminal.print(describeTakenUp(takenUp));
   await asked(ending);
   if (!json) terminal.print('Pausing what runs.');
   await close();
   return exitCodes.done;
 }
 
-/** Runs that a process left behind when it died, or paused when it ended. */
-export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resume'>): Promise<readonly string[]> {
-  const left = await reader.runs({ status: ['running', 'queued'] });
-  const paused = await reader.runs({ status: ['paused'] });
-  const takenUp: string[] = [];
-  for (const { id, origin, status, nextSeq } of [...left.items, ...paused.items]) {
-    if (origin?.kind === 'sub-plan') continue;
-    if (status === 'paused' && !(await wasPausedAtEnd(reader, id, nextSeq))) continue;
-    const resumed = await resume(id);
-    if (resumed.ok) takenUp.push(id);
-  }
-  return takenUp;
-}
+/** As many ids as fit on a screen; the rest is a number. */
+const SHOWN_RUNS = 10;
 
-/** After a pause little more comes. */
-const LAST_EVENTS = 500;
-
-async function wasPausedAtEnd(reader: RunReader, run: RunId, nextSeq: number): Promise<boolean> {
-  const last = await reader.events(run, Math.max(0, nextSeq - LAST_EVENTS), LAST_EVENTS);
-  const acted = last.map(({ event }) => event).findLast(event => event.type === 'operator.acted');
-  return acted?.action === 'pause' && acted.by === 'signalbox';
+function describeTakenUp(runs: readonly string[]): string {
+  const more = runs.length > SHOWN_RUNS ? ` and ${runs.length - SHOWN_RUNS} more` : '';
+  return `Runs that were cut off go on: ${runs.slice(0, SHOWN_RUNS).join(' ')}${more}`;
 }

@@ -57,8 +57,9 @@ export function remoteSurface(
       const started = await client.start(body, idempotencyKey === undefined ? {} : { idempotencyKey });
       return started.ok ? { ok: true, value: started.value.record.id } : started;
     },
-    async resume(run, { useCurrent = false }) {
-      const resumed = await client.resume(run, { useCurrent });
+    async resume(run, { useCurrent = false, limits = {} }) {
+      const given = Object.keys(limits).length === 0 ? {} : { limits };
+      const resumed = await client.resume(run, { useCurrent, ...given });
       return resumed.ok ? { ok: true, value: resumed.value.record.id } : resumed;
     },
     async act(run, action) {

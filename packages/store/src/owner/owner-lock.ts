@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { tryFileLock } from '@signalbox/journal';
 import {
@@ -12,7 +12,7 @@ import {
   timestamp,
   timestampOf,
 } from '@signalbox/model';
-import { type OwnerId, ownerId } from '@signalbox/runs';
+import { type FormerOwner, type OwnerId, ownerId } from '@signalbox/runs';
 import * as z from 'zod';
 
 /**
@@ -22,6 +22,10 @@ import * as z from 'zod';
 export interface Owner {
   /** One life of this process: tasks it starts carry it. */
   readonly id: OwnerId;
+  /** The owner before, if it died: one that ended leaves no record. */
+  readonly former?: FormerOwner | undefined;
+  /** Leaves a sign of life, for the next owner to know when this one died. */
+  beat(): void;
   /** Says where the owner listens, for others to talk to it. */
   announce(url: string): void;
   release(): void;
@@ -50,11 +54,21 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
   if (!lock.ok) {
     return err(lock.error.code === 'busy' ? owned(readOwner(dataDirectory)) : lockUnusable(lock.error.reason));
   }
+  const former = formerOwner(dataDirectory);
   const record: OwnerRecord = { v: 1, owner: id, pid: process.pid, since: timestampOf(clock) };
   // Only the lock makes an owner: one that cannot say who it is owns the directory all the same.
   tryTo(() => writeOwner(dataDirectory, record));
   return ok({
     id,
+    former,
+    beat() {
+      const now = new Date(clock.now());
+      try {
+        utimesSync(ownerFile(dataDirectory), now, now);
+      } catch {
+        // A disk that cannot be written leaves an older sign of life.
+      }
+    },
     announce: url => tryTo(() => writeOwner(dataDirectory, { ...record, url })),
     release() {
       tryTo(() => rmSync(ownerFile(dataDirectory), { force: true }));
@@ -67,6 +81,18 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
 export function readOwner(dataDirectory: string): OwnerRecord | undefined {
   try {
     return ownerRecord.safeParse(JSON.parse(readFileSync(ownerFile(dataDirectory), 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A record that was left behind is of an owner that died; its file was touched while that lived. */
+function formerOwner(dataDirectory: string): FormerOwner | undefined {
+  const record = readOwner(dataDirectory);
+  if (record === undefined) return undefined;
+  try {
+    const { mtimeMs } = statSync(ownerFile(dataDirectory));
+    return { id: record.owner, seenAt: timestampOf({ now: () => Math.floor(mtimeMs) }) };
   } catch {
     return undefined;
   }

@@ -1,0 +1,75 @@
+import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { ROOT_ID } from '@signalbox/plan';
+import type { Commit, NodeKey, RunReader, StopConditions } from '@signalbox/runs';
+import type { DecisionDesk } from '../decisions/decision-desk.ts';
+import { limitOf } from '../decisions/limit-decisions.ts';
+import type { Machine } from '../machine.ts';
+import type { PlanThreads } from '../threads/plan-threads.ts';
+import { stopVerdict } from './run-budget.ts';
+import { draftEvent } from './run-events.ts';
+import { unknownRun } from './run-failures.ts';
+import type { RunHost } from './run-host.ts';
+
+export interface RaisePorts extends Pick<RunHost, 'finished'> {
+  readonly store: Commit & RunReader;
+  readonly machine: Machine;
+  readonly threads: Pick<PlanThreads, 'command' | 'limit'>;
+  readonly decisions: Pick<DecisionDesk, 'withdraw'>;
+}
+
+/**
+ * Gives a run other limits: told to the thread that drives it, or written where none does. What waits for them goes on where
+ * the run is driven; questions about them are withdrawn. Returns whether it is driven.
+ */
+export function createRaise({ store, machine, threads, decisions, finished }: RaisePorts) {
+  return async function raise(
+    run: RunId,
+    limits: StopConditions,
+    by: string,
+  ): Promise<Result<'driven' | 'rests', ErrorEnvelope>> {
+    const told = await threads.command(run, { kind: 'raise', limits, by });
+    if (told !== 'done') {
+      if (told === 'over') await finished(run);
+      const written = await write(run, limits, by);
+      if (!written.ok) return written;
+    }
+    await withdrawQuestions(run, limits);
+    if (told !== 'done') return ok('rests');
+    await tellBelow(run, by);
+    return ok('driven');
+  };
+
+  async function write(run: RunId, limits: StopConditions, by: string): Promise<Result<void, ErrorEnvelope>> {
+    const record = await store.run(run);
+    if (record === undefined) return err(unknownRun(run));
+    const { epoch, version } = record;
+    const written = await store.commit(
+      {
+        at: timestampOf(machine.clock),
+        run: { kind: 'change', change: { limits: { ...record.limits, ...limits } } },
+        events: [draftEvent(machine, 'operator.acted', { action: 'raise', by })],
+      },
+      { run, epoch, version },
+    );
+    return written.ok ? ok(undefined) : err(written.error);
+  }
+
+  /** Runs of sub-plans wait for the same limits. */
+  async function tellBelow(run: RunId, by: string): Promise<void> {
+    threads.limit(run, await stopVerdict(store, run, machine.clock));
+    for (const { id, origin } of await store.children(run)) {
+      if (origin?.kind !== 'sub-plan') continue;
+      await threads.command(id, { kind: 'raise', limits: {}, by });
+      await tellBelow(id, by);
+    }
+  }
+
+  async function withdrawQuestions(run: RunId, limits: StopConditions): Promise<void> {
+    const open = await store.decisions({ run, status: ['open'] });
+    const isOver = open.some(({ decision }) => {
+      const about = limitOf(decision);
+      return about !== undefined && (limits[about.limit] ?? 0) > about.allowed;
+    });
+    if (isOver) await decisions.withdraw(run, ROOT_ID as NodeKey);
+  }
+}

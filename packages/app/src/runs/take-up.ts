@@ -1,0 +1,29 @@
+import type { RunId } from '@signalbox/model';
+import { everyRun, type RunReader, type RunRecord } from '@signalbox/runs';
+import type { RunHost } from './run-host.ts';
+
+/** Resumes every run that an earlier owner left behind when it died, or paused when it ended. Returns their ids. */
+export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resume'>): Promise<readonly RunId[]> {
+  const left: RunRecord[] = [];
+  // The whole list first: a run that is resumed changes its status, and with it the pages.
+  for await (const run of everyRun(reader, { status: ['running', 'queued', 'paused'] })) {
+    if (run.origin?.kind === 'sub-plan') continue;
+    if (run.status !== 'paused' || (await wasPausedAtEnd(reader, run))) left.push(run);
+  }
+  const takenUp: RunId[] = [];
+  for (const { id } of left) if ((await resume(id)).ok) takenUp.push(id);
+  return takenUp;
+}
+
+const PAGE = 500;
+
+/** Whether its owner paused it, and no person did: the last pause says who. */
+async function wasPausedAtEnd(reader: RunReader, { id, nextSeq }: RunRecord): Promise<boolean> {
+  for (let until = nextSeq; until > 0; until -= PAGE) {
+    const from = Math.max(0, until - PAGE);
+    const page = await reader.events(id, from, until - from);
+    const acted = page.map(({ event }) => event).findLast(event => event.type === 'operator.acted');
+    if (acted !== undefined) return acted.action === 'pause' && acted.by === 'signalbox';
+  }
+  return false;
+}

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ImportClosure } from '@signalbox/plan';
+import type { PlanSource } from './thread-api.ts';
+
+/** Names plan files: equal for the same files with the same contents, whether they are on disk or kept by a run. */
+export type PlanKey = string;
+
+/** Plan files whose imports are known, so that their key follows without running any of their code. */
+export interface KnownPlans {
+  /** Undefined while the imports of a file are not known, or after one of them changed. */
+  keyOf(source: PlanSource): PlanKey | undefined;
+  /** Takes down what a plan file imports. */
+  learn(source: PlanSource, closure: Pick<ImportClosure, 'root' | 'entry' | 'files'>): PlanKey;
+}
+
+export function createKnownPlans(): KnownPlans {
+  const closures = new Map<string, Pick<ImportClosure, 'root' | 'entry' | 'files'>>();
+  return {
+    keyOf(source) {
+      if (source.kind === 'kept') {
+        const files = source.files.map(({ path: name, contents }) => [name, digestOf(contents)] as const);
+        return keyOf(source.root, source.entry, files);
+      }
+      const known = closures.get(source.file);
+      if (known === undefined) return undefined;
+      const isSame = known.files.every(file => digestOnDisk(path.join(known.root, file.path)) === file.digest);
+      return isSame ? closureKey(known) : undefined;
+    },
+    learn(source, closure) {
+      if (source.kind === 'file') closures.set(source.file, closure);
+      return closureKey(closure);
+    },
+  };
+}
+
+function closureKey({ root, entry, files }: Pick<ImportClosure, 'root' | 'entry' | 'files'>): PlanKey {
+  return keyOf(
+    root,
+    entry,
+    files.map(file => [file.path, file.digest] as const),
+  );
+}
+
+function keyOf(root: string, entry: string, files: readonly (readonly [string, string])[]): PlanKey {
+  return hash('sha256', JSON.stringify([root, entry, ...files.toSorted(([a], [b]) => (a < b ? -1 : 1))]));
+}
+
+function digestOnDisk(file: string): string | undefined {
+  try {
+    return digestOf(readFileSync(file));
+  } catch {
+    return undefined;
+  }
+}
+
+const digestOf = (contents: Uint8Array): string => `sha256:${hash('sha256', contents)}`;

@@ -1,0 +1,139 @@
+import type { RunId } from '@signalbox/model';
+import type { Timers } from '@signalbox/plan';
+import type { PlanKey } from './plan-key.ts';
+import { type PlanThread, startPlanThread } from './plan-thread.ts';
+import { PortClosedError } from './port-calls.ts';
+import type { ThreadHost } from './thread-api.ts';
+
+/**
+ * The threads of a process, and who is in which.
+ *
+ * 1. A thread runs code of one plan's files only (R39). Runs of the same files share threads.
+ * 2. A thread that nobody is in is kept for the next who wants one, a few of them; so is one that has run no code yet.
+ * 3. A thread that is silent takes nobody in.
+ */
+export interface PlanSeats {
+  /** A thread for code of these plan files; for files that are not known yet, one that has run no other code. */
+  take(plan: PlanKey | undefined): Seat;
+  /** A thread for loading a plan file whose imports are not known; shared with others that load the same file. */
+  takeForFile(file: string): Seat;
+  /** A thread that nobody else will be in. */
+  takeOwn(): Seat;
+  /** Works in a thread. Undefined where the thread was lost and nobody can say that this was to blame. */
+  work<T>(
+    seat: Seat,
+    who: RunId | symbol,
+    silenceMs: number,
+    work: () => Promise<T>,
+  ): Promise<T | ThreadLost | undefined>;
+  /** Starts a thread that will be needed. */
+  warm(): void;
+  close(): void;
+}
+
+export interface Seat {
+  readonly thread: PlanThread;
+  /** Runs that it drives, and questions that go on in it, each with how long it may keep the thread silent alone. */
+  readonly busy: Map<RunId | symbol, number>;
+  readonly isOwn: boolean;
+  /** Whose code it runs; undefined while it has run none, or none that is known. */
+  plan?: PlanKey | undefined;
+  /** It has run code. */
+  isUsed?: boolean;
+  /** The file that is loaded in it first. */
+  file?: string | undefined;
+  /** It is ended for what somebody wants of one run: nobody in it is to blame. */
+  isPardoned?: boolean;
+  /** Why it was lost, and whether there was more than one in it then. */
+  readonly lost: Promise<{ readonly reason: string; readonly wasShared: boolean }>;
+}
+
+export interface ThreadLost {
+  readonly status: 'thread-lost';
+  readonly reason: string;
+}
+
+export interface PlanSeatsOptions {
+  readonly timers: Timers;
+  /** How many threads share the runs of one plan, and how many are kept that nobody is in. */
+  readonly threads: number;
+  readonly beatMs: number;
+  /** How long a thread that several are in may stay silent. */
+  readonly sharedSilenceMs: number;
+  readonly memoryMb: number;
+  readonly cacheDirectory: string | undefined;
+}
+
+export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOptions): PlanSeats {
+  const { timers, threads, beatMs, memoryMb, cacheDirectory } = options;
+  const seats = new Set<Seat>();
+  let isClosed = false;
+
+  function newSeat(isOwn: boolean): Seat {
+    const busy: Seat['busy'] = new Map();
+    const silenceMs = () => {
+      const [alone = Number.POSITIVE_INFINITY] = busy.values();
+      return busy.size > 1 ? options.sharedSilenceMs : alone;
+    };
+    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory });
+    const lost = thread.gone.then(reason => {
+      seats.delete(seat);
+      return { reason, wasShared: busy.size > 1 };
+    });
+    const seat: Seat = { thread, busy, isOwn, lost };
+    seats.add(seat);
+    return seat;
+  }
+
+  const open = () => [...seats].filter(({ isOwn, thread }) => !isOwn && !thread.isSilent);
+
+  /** One that has run no code yet. */
+  const fresh = () => open().find(({ isUsed, busy }) => isUsed !== true && busy.size === 0) ?? newSeat(false);
+
+  /** Threads that were used and that nobody is in any more; of too many the oldest end. */
+  function tidy(): void {
+    const idle = [...seats].filter(seat => !seat.isOwn && seat.busy.size === 0 && seat.isUsed === true);
+    for (const { thread } of idle.filter(({ plan }) => plan === undefined)) thread.end('nobody knows what it loaded');
+    const kept = idle.filter(({ plan }) => plan !== undefined);
+    for (const { thread } of kept.slice(0, Math.max(0, kept.length - threads))) thread.end('nobody is in it');
+  }
+
+  return {
+    take(plan) {
+      const same = plan === undefined ? [] : open().filter(seat => seat.plan === plan);
+      const least = same.toSorted((a, b) => a.busy.size - b.busy.size)[0];
+      if (least !== undefined && (least.busy.size === 0 || same.length >= threads)) return least;
+      const seat = fresh();
+      seat.isUsed = true;
+      seat.plan = plan;
+      return seat;
+    },
+    takeForFile(file) {
+      const loading = open().find(seat => seat.plan === undefined && seat.file === file);
+      if (loading !== undefined) return loading;
+      const seat = fresh();
+      seat.isUsed = true;
+      seat.file = file;
+      return seat;
+    },
+    takeOwn: () => newSeat(true),
+    warm: () => void fresh(),
+    async work(seat, who, silenceMs, work) {
+      seat.busy.set(who, silenceMs);
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof PortClosedError)) throw error;
+        const { reason, wasShared } = await seat.lost;
+        return (wasShared || seat.isPardoned === true) && !isClosed ? undefined : { status: 'thread-lost', reason };
+      } finally {
+        seat.busy.delete(who);
+        if (!isClosed) tidy();
+      }
+    },
+    close() {
+      isClosed = true;
+      for (const { thread } of seats) thread.end('the program is ending');
+    },
+  };
+}
