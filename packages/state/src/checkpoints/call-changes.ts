@@ -27,7 +27,7 @@ export function joinedChanges(calls: readonly CallChanges[]): {
   for (const call of calls) {
     for (const [path, change] of call) {
       const known = changes.get(path);
-      if (known !== undefined && !sameLeaf(known.after, change.before)) conflicts.push(path);
+      if (known !== undefined && !mayBeSame(known.after, change.before)) conflicts.push(path);
       changes.set(path, pair(known === undefined ? change.before : known.before, change.after));
     }
   }
@@ -75,6 +75,14 @@ function leafOf(node: TreeNode | undefined): Leaf | undefined {
 export function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
   if (a?.kind !== 'directory' || b?.kind !== 'directory') return sameNode(asNode(a), asNode(b));
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
+}
+
+/** Whether a call may have found what the one before it had left: of a file that was not read, its size and mode tell. */
+function mayBeSame(left: Leaf | undefined, found: Leaf | undefined): boolean {
+  const isUnread = (leaf: Leaf | undefined) => leaf?.kind === 'file' && leaf.digest === null;
+  if (left?.kind !== 'file' || found?.kind !== 'file' || !(isUnread(left) || isUnread(found)))
+    return sameLeaf(left, found);
+  return left.size === found.size && left.mode === found.mode;
 }
 
 function asNode(leaf: Leaf | undefined): TreeNode | undefined {
