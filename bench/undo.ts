@@ -28,6 +28,7 @@ import {
 } from '@signalbox/state';
 import * as z from 'zod';
 import { manifest } from './floors/floors.mjs';
+import { benchCommands } from './undo/commands.ts';
 
 const argument = (name: string, fallback: string) => {
   const at = process.argv.indexOf(name);
@@ -39,6 +40,7 @@ const base = argument('--dir', os.tmpdir());
 
 for (const size of [1000, 10_000]) await benchTree(size);
 await benchPlainTool();
+await benchCommands(base, rounds, print);
 
 async function benchTree(size: number): Promise<void> {
   const directory = fs.mkdtempSync(path.join(base, 'undo-'));
