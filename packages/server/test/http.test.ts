@@ -66,7 +66,13 @@ describe('who may ask', () => {
 
   it('[V3] our own origin is answered', async () => {
     const answer = await ask('GET', '/api/health', { headers: { origin: 'http://localhost:4280' } });
-    expect(await answer.json()).toEqual({ name: 'signalbox', contractVersion: '1', driven: 0, providers: [] });
+    expect(await answer.json()).toEqual({
+      name: 'signalbox',
+      contractVersion: '1',
+      driven: 0,
+      storage: { status: 'ok' },
+      providers: [],
+    });
   });
 });
 

@@ -146,3 +146,59 @@ describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
     expect(await ended).toBe(143);
   });
 });
+
+describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
+  it.each([
+    [
+      'full',
+      'dd if=/dev/zero of="$DISK/filler" bs=4k 2>/dev/null',
+      /^error: The disk of the data directory .* is full\.\nFree some space/,
+    ],
+    [
+      'read-only',
+      'mount -o remount,ro "$DISK"',
+      /^error: The data directory .* is read-only\.\nMake it writable again/,
+    ],
+  ])(
+    '[A198] [D61] that is %s says so in one sentence, with the remedy, and so does the doctor',
+    (name, spoil, words) => {
+      const cwd = path.join(folder, `command-${name}`);
+      const disk = path.join(cwd, 'disk');
+      mkdirSync(disk, { recursive: true });
+      writeFileSync(path.join(cwd, 'plan.tsx'), HELLO);
+      const given = ['ls', 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'gc'];
+      const script = [
+        '"$NODE" "$ENTRY" run plan.tsx > /dev/null || exit 9',
+        spoil,
+        ...given.map(command => `"$NODE" "$ENTRY" ${command} 2>&1 < /dev/null; echo "=$?"; echo "~"`),
+        '"$NODE" "$ENTRY" doctor --json',
+        'exit 0',
+      ].join('\n');
+      const [program = '', ...args] = smallDisk(disk, '6m', ['sh', '-c', script]);
+      const env = {
+        ...ownEnvironment(cwd),
+        DISK: disk,
+        NODE: process.execPath,
+        ENTRY: entry,
+        SIGNALBOX_DATA_DIR: `${disk}/data`,
+      };
+      const { status, stdout } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
+      const answers = stdout.split('~\n');
+      expect(status).toBe(0);
+      for (const [index, command] of given.entries()) {
+        expect([command, answers[index]]).toEqual([command, expect.stringMatching(words)]);
+        expect(answers[index]).toMatch(/=1\n$/);
+      }
+      const { ok, checks } = JSON.parse(answers[given.length] ?? '');
+      expect(ok).toBe(false);
+      expect(checks).toContainEqual(
+        expect.objectContaining({ name: 'disk', status: 'fail', found: expect.stringContaining(name) }),
+      );
+    },
+  );
+});
+
+const HELLO = `
+import { definePlan, Task } from 'signalbox';
+export default definePlan({ name: 'hello', render: () => <Task id="one" run={() => 1} /> });
+`;

@@ -1,6 +1,7 @@
 import type { Program } from '../child/child-process.ts';
 import { thisMachine } from '../machine.ts';
 import { type Check, warned } from './check.ts';
+import { checkDisk } from './disk-check.ts';
 import { checkLayers } from './layer-check.ts';
 import { checkLock } from './lock-check.ts';
 import { checkRecoveries } from './recovery-checks.ts';
@@ -28,6 +29,7 @@ export async function doctor({ dataDir, program }: DoctorOptions): Promise<Docto
     checkSqlite(),
     checkGit(),
     await checkSandbox(),
+    ...checkDisk(dataDir),
     ...(await checkDataDirectory(dataDir, program)),
     ...checkRecoveries(dataDir, thisMachine().clock),
   ];

@@ -1,11 +1,11 @@
-import type { RunId, StorageStanding } from '@signalbox/model';
+import { type RunId, runStatus, type StorageStanding } from '@signalbox/model';
 import type { CommitNotice, RunFeed, RunReader, RunRecord } from '@signalbox/runs';
 
 type Listed = Awaited<ReturnType<RunReader['runs']>>;
 
 /**
- * Runs as they are, for whoever looks: what waits for the disk is paused, and says why, though that cannot be committed. Only a
- * run that is committed as under way is shown so.
+ * Runs as they are, for whoever looks: what waits for the disk is paused, and says why, though that cannot be committed. Such a
+ * run is committed as running, or as it was before it was taken up.
  */
 export function withHeld<Reader extends Pick<RunReader, 'run' | 'runs' | 'children'>>(
   reader: Reader,
@@ -13,7 +13,7 @@ export function withHeld<Reader extends Pick<RunReader, 'run' | 'runs' | 'childr
 ): Reader {
   const shown = (record: RunRecord): RunRecord => {
     const now = standing();
-    if (now.status === 'ok' || record.status !== 'running' || !now.runs.includes(record.id)) return record;
+    if (now.status === 'ok' || record.status === 'completed' || !now.runs.includes(record.id)) return record;
     return { ...record, status: 'paused', stopReason: now.message };
   };
   return {
@@ -31,9 +31,9 @@ export function withHeld<Reader extends Pick<RunReader, 'run' | 'runs' | 'childr
         const page = await reader.runs(filter);
         return { ...page, items: page.items.map(shown) };
       }
-      // Held runs are committed as running: they are among those when paused ones are asked for, and not when running ones are.
+      // Held runs are committed as something else: when paused ones are asked for, they are among all others.
       const asked = new Set(filter.status);
-      const status = asked.has('paused') ? [...new Set([...asked, 'running' as const])] : filter.status;
+      const status = asked.has('paused') ? runStatus.options : filter.status;
       const page = await reader.runs({ ...filter, status });
       return { ...page, items: page.items.map(shown).filter(record => asked.has(record.status)) };
     },

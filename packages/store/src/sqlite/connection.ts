@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import nodePath from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { diskFault } from '../disk-fault.ts';
 
 /** The oldest SQLite whose write-ahead log is sound. */
 export const MIN_SQLITE = '3.51.3';
@@ -23,7 +26,7 @@ export function openConnection(
     return err(unusable(fault));
   } catch (cause) {
     database?.close();
-    return err(unusable(cause instanceof Error ? cause.message : String(cause)));
+    return err(refusedBy(path, cause));
   }
 }
 
@@ -75,6 +78,25 @@ function configure(database: DatabaseSync): string | undefined {
 /** The one value that a query answers with. */
 export function pragma(database: DatabaseSync, sql: string): unknown {
   return Object.values(database.prepare(sql).get() ?? {})[0];
+}
+
+/** Why a database could not be opened: its disk, where that is to blame. */
+export function refusedBy(file: string, cause: unknown): UnusableStore {
+  const directory = nodePath.dirname(file);
+  const fault = existsSync(directory) ? diskFault(directory) : undefined;
+  if (fault === undefined) return unusable(cause instanceof Error ? cause.message : String(cause));
+  return failure('store/unusable', {
+    message:
+      fault === 'full'
+        ? `The disk of the data directory ${directory} is full.`
+        : `The data directory ${directory} is read-only.`,
+    suggestion:
+      fault === 'full'
+        ? 'Free some space, then try again.'
+        : 'Make it writable again, or choose another one with --data-dir.',
+    retry: { kind: 'retryable_immediate' },
+    details: { reason: fault },
+  });
 }
 
 export function unusable(why: string): UnusableStore {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { migrations, newer, schemaVersion } from '../migrations/migrate.ts';
-import { APPLICATION_ID, pragma, unusable } from './connection.ts';
+import { APPLICATION_ID, pragma, refusedBy, unusable } from './connection.ts';
 
 /** `store/missing` is a directory in which nothing was ever run. */
 export type ReadError = ErrorEnvelope<'store/unusable' | 'store/newer' | 'store/older' | 'store/missing'>;
@@ -24,7 +24,7 @@ export function openReadConnection(file: string): Result<DatabaseSync, ReadError
     return err(fault);
   } catch (cause) {
     database?.close();
-    return err(unusable(cause instanceof Error ? cause.message : String(cause)));
+    return err(refusedBy(file, cause));
   }
 }
 

@@ -122,10 +122,11 @@ function whyStopped({ run, events }: WhyFacts): WhyAnswer {
 
 function whyPaused({ run, events }: WhyFacts): WhyAnswer {
   const last = events.findLast(event => event.type === 'run.status');
-  if (last?.type !== 'run.status' || last.to !== 'paused') {
+  const isHeld = run.stopReason !== undefined && (last?.type !== 'run.status' || last.to !== 'paused');
+  if (isHeld) {
     // It is committed as running: only the process that drives it knows.
-    const why = run.stopReason ?? 'The data directory takes no writes.';
-    return { topic: 'status', text: `${why} The run goes on by itself when it takes writes again; nothing is lost.` };
+    const text = `${run.stopReason} The run goes on by itself when it takes writes again; nothing is lost.`;
+    return { topic: 'status', text };
   }
   const acted = events.findLast(event => event.type === 'operator.acted' && event.action === 'pause');
   if (acted?.type !== 'operator.acted') return unsaid('who paused it');

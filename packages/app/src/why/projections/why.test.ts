@@ -176,6 +176,10 @@ describe('why a run stands still', () => {
     expect(
       ofRun({ run: { status: 'paused' }, events: [event('operator.acted', { action: 'pause', by: 'signalbox' })] })[1],
     ).toContain('The process that drove it was ended');
+    const held = { status: 'paused', stopReason: 'The disk is full.' } as const;
+    expect(ofRun({ run: held })[1]).toBe(
+      'The disk is full. The run goes on by itself when it takes writes again; nothing is lost.',
+    );
     expect(ofRun({ run: { status: 'paused' } })[1]).toBe('The log does not say who paused it.');
     expect(
       ofRun({ run: { status: 'stalled' }, events: [event('run.stalled', { evidence: { repeats: 3 } })] })[1],
