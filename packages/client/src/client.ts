@@ -48,6 +48,8 @@ import {
   type RerunBody,
   type ResumeBody,
   type RetryBody,
+  type RollbackBody,
+  type RollbackReport,
   type RunCheck,
   type RunId,
   type RunKind,
@@ -56,6 +58,7 @@ import {
   type RunStatus,
   type RunSummary,
   replayReport,
+  rollbackReport,
   runCheck,
   runList,
   runSnapshot,
@@ -209,6 +212,7 @@ export interface Client {
   lineage(run: RunId, page?: ListOptions): Answer<Lineage>;
   checkpoints(run: RunId, page?: ListOptions): Answer<CheckpointList>;
   undo(run: RunId, body: UndoBody): Answer<UndoReport>;
+  rollback(run: RunId, body: RollbackBody): Answer<RollbackReport>;
   cancel(run: RunId, node: string): Answer<RunSummary>;
   signal(run: RunId, name: string, payload?: Json): Answer<RunSummary>;
   events(run: RunId, page?: PageOptions): Answer<EventList>;
@@ -315,6 +319,7 @@ export function createClient({
     checkpoints: (run, page = {}) =>
       request({ method: 'GET', path: ofRun(run, '/checkpoints'), query: { ...page }, answer: checkpointList }),
     undo: (run, body) => request({ method: 'POST', path: ofRun(run, '/undo'), body, answer: undoReport }),
+    rollback: (run, body) => request({ method: 'POST', path: ofRun(run, '/rollback'), body, answer: rollbackReport }),
     cancel: (run, node) => command(ofNode(run, node, 'cancel'), {}),
     signal: (run, name, payload = null) => command(ofRun(run, '/signals'), { name, payload }),
     events: (run, page = {}) =>

@@ -20,6 +20,7 @@ import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
+import { createRollback } from '../forks/rollback.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
@@ -253,6 +254,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   const finished: RunHost['finished'] = run => driven.get(run);
   const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
+  const { tools, workspaces } = options;
+  const rollback = createRollback({ store, machine, tools, workspaces, act, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
@@ -300,6 +303,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     fork: interventions.fork,
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
+    rollback,
     answer,
     finished,
     driven: () => [...driven.keys()],

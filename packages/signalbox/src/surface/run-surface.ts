@@ -11,6 +11,8 @@ import type {
   ImportRequest,
   Result,
   ResumeRequest,
+  Rollback,
+  RollbackRequest,
   RunAction,
   RunId,
   RunReader,
@@ -32,6 +34,7 @@ export interface RunSurface {
   fork(run: RunId, request: ForkRequest): Promise<Result<RunId, ErrorEnvelope>>;
   checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
   undo(run: RunId, call: string, request: UndoRequest): Promise<Result<CallUndo, ErrorEnvelope>>;
+  rollback(run: RunId, request: RollbackRequest): Promise<Result<Rollback, ErrorEnvelope>>;
   answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
   /** Marks a run as one that stays, or takes the mark away. */
   keep(run: RunId, isKept: boolean): Promise<Result<void, ErrorEnvelope>>;
