@@ -5,6 +5,8 @@ import { detectSandbox } from '@signalbox/state';
 import { type ModelScript, startChild, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { openHome } from '../src/runs/open-home.ts';
 import { planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -69,7 +71,9 @@ async function eventsOf({ store }: Pick<Host, 'store'>, run: RunId) {
 
 describe('a rollback', () => {
   it('[A215] takes files, state and transcript back together, dry and for real, and the fork goes on', async () => {
-    const { open, server, work } = await openWorld(temporaryFolder(), ({ call }) =>
+    const folder = temporaryFolder();
+    const data = path.join(folder, 'data');
+    const { open, server, work } = await openWorld(folder, ({ call }) =>
       call <= 3 ? write(['a.txt', 'b.txt', 'a.txt'][call - 1] ?? '', `${call}`) : { text: `Done after ${call}.` },
     );
     writeFileSync(path.join(work, 'a.txt'), 'mine');
@@ -77,11 +81,7 @@ describe('a rollback', () => {
     const { host, store, start, end, state } = world;
     const run = await start('plan', askAfter);
     expect(await end(run)).toMatchObject({ status: 'waiting' });
-    const [first, second, third] = value(await host.checkpoints(run)).map(({ call }) => call) as [
-      string,
-      string,
-      string,
-    ];
+    const [, second, third] = value(await host.checkpoints(run)).map(({ call }) => call) as [string, string, string];
     const log = await eventsOf(world, run);
 
     const report = {
@@ -121,7 +121,10 @@ describe('a rollback', () => {
     expect(await end(fork)).toMatchObject({ status: 'waiting' });
     expect(contents(work)).toEqual({ 'a.txt': '1', 'b.txt': '2' });
     expect(await state(fork)).toEqual({ said: `Done after ${asked + 1}.` });
-    expect(first).not.toBe(second);
+    for (const id of [run, fork]) {
+      expect(value(await verifyRun(data, id))).toMatchObject({ ok: true, run: id });
+      expect(value(await verifyRunReplay(data, id, { machine: thisMachine() }))).toMatchObject({ ok: true });
+    }
   });
 
   it('[A215] to after a call keeps it, and resumes the fork', async () => {
