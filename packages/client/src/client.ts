@@ -50,6 +50,8 @@ import {
   type RerunBody,
   type ResumeBody,
   type RetryBody,
+  type RollbackBody,
+  type RollbackReport,
   type RunCheck,
   type RunId,
   type RunKind,
@@ -60,6 +62,7 @@ import {
   recoveryList,
   recoveryNote,
   replayReport,
+  rollbackReport,
   runCheck,
   runList,
   runSnapshot,
@@ -213,6 +216,7 @@ export interface Client {
   lineage(run: RunId, page?: ListOptions): Answer<Lineage>;
   checkpoints(run: RunId, page?: ListOptions): Answer<CheckpointList>;
   undo(run: RunId, body: UndoBody): Answer<UndoReport>;
+  rollback(run: RunId, body: RollbackBody): Answer<RollbackReport>;
   cancel(run: RunId, node: string): Answer<RunSummary>;
   signal(run: RunId, name: string, payload?: Json): Answer<RunSummary>;
   events(run: RunId, page?: PageOptions): Answer<EventList>;
@@ -322,6 +326,7 @@ export function createClient({
     checkpoints: (run, page = {}) =>
       request({ method: 'GET', path: ofRun(run, '/checkpoints'), query: { ...page }, answer: checkpointList }),
     undo: (run, body) => request({ method: 'POST', path: ofRun(run, '/undo'), body, answer: undoReport }),
+    rollback: (run, body) => request({ method: 'POST', path: ofRun(run, '/rollback'), body, answer: rollbackReport }),
     cancel: (run, node) => command(ofNode(run, node, 'cancel'), {}),
     signal: (run, name, payload = null) => command(ofRun(run, '/signals'), { name, payload }),
     events: (run, page = {}) =>

@@ -25,6 +25,10 @@ it('[C1] has a method for every route of forks and interventions', async () => {
   expect(await client.lineage(run.id)).toEqual({ ok: true, value: { forks: [] } });
   expect(await client.checkpoints(run.id)).toEqual({ ok: true, value: { checkpoints: [] } });
   expect(await client.undo(run.id, { call: 'a/1/1/0', dryRun: true })).toMatchObject({ ok: true });
+  expect(await client.rollback(run.id, { call: 'a/1/1/0', dryRun: true })).toMatchObject({
+    ok: true,
+    value: { paths: ['a.txt'] },
+  });
   expect(host.forked.map(({ request }) => request.at)).toEqual([
     { kind: 'frame', frame: 0 },
     { kind: 'call', call: 'a/1/1/0', after: true },

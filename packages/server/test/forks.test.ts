@@ -1,4 +1,4 @@
-import { checkpointList, lineage, undoReport } from '@signalbox/model';
+import { checkpointList, lineage, rollbackReport, undoReport } from '@signalbox/model';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADAS_TOKEN, type Asker, code, httpAsker, json, UNKNOWN } from './http-asker.ts';
 import { releasePlan } from './release-plan.ts';
@@ -68,6 +68,32 @@ describe('forks over HTTP', () => {
     }
     expect(await code(post(`/api/runs/${UNKNOWN}/undo`, { call: 'x' }))).toEqual([404, 'run/unknown']);
     expect(await code(post(`/api/runs/${UNKNOWN}/fork`, { frame: 0 }))).toEqual([404, 'run/unknown']);
+  });
+
+  it('[V175] a rollback answers what it changes and the new run, in the name of who asks', async () => {
+    const run = await begun();
+    const path = `/api/runs/${run}/rollback`;
+    const call = 't/1/1/0';
+    const planned = rollbackReport.parse(await json(post(path, { call, dryRun: true })));
+    expect(planned).toEqual({
+      frame: 0,
+      calls: [{ call, tool: 'write_file' }],
+      paths: ['a.txt'],
+      lost: [],
+      effects: [],
+    });
+    const options = { after: true, acceptEffects: true, paused: true };
+    const done = rollbackReport.parse(await json(post(path, { call, ...options }, ADAS_TOKEN)));
+    expect(done).toEqual({ ...planned, run: expect.any(String) });
+    expect(asker.host.rolledBack).toMatchObject([
+      { run, request: { call, dryRun: true } },
+      { run, by: 'ada', request: { call, ...options } },
+    ]);
+    expect(await code(post(`/api/runs/${UNKNOWN}/rollback`, { call }))).toEqual([404, 'run/unknown']);
+    for (const body of [{}, { call: '' }, { to: call }, { call, force: true }]) {
+      expect(await code(post(path, body))).toEqual([400, 'VALIDATION_ERROR']);
+    }
+    expect(asker.host.rolledBack.length).toBe(2);
   });
 
   it('[V64] what does not fit is refused, and nothing is done', async () => {

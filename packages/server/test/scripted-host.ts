@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import {
   createRunInspection,
   type ForkRequest,
+  type RollbackRequest,
   type RunAction,
   type RunHost,
   type StartRequest,
@@ -87,6 +88,7 @@ export interface ScriptedHost extends RunHost {
   readonly rateLimits: RateLimitDesk;
   readonly acted: readonly { readonly run: RunId; readonly action: RunAction; readonly by: string }[];
   readonly forked: readonly { readonly run: RunId; readonly request: ForkRequest; readonly by: string }[];
+  readonly rolledBack: readonly { readonly run: RunId; readonly request: RollbackRequest; readonly by: string }[];
   begin(
     name: string,
     fields?: { readonly tags?: readonly string[]; readonly input?: Json; readonly directory?: string },
@@ -104,6 +106,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
   const runs = new Map<RunId, { readonly run: ScriptedRun; readonly writer: Writer }>();
   const acted: { run: RunId; action: RunAction; by: string }[] = [];
   const forked: { run: RunId; request: ForkRequest; by: string }[] = [];
+  const rolledBack: { run: RunId; request: RollbackRequest; by: string }[] = [];
   const started = new Map<string, RunId>();
   const activity = createActivity();
   const noTimers = { after: () => () => {} };
@@ -407,6 +410,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     },
     acted,
     forked,
+    rolledBack,
     begin,
     run(id) {
       const known = runs.get(id);
@@ -421,6 +425,17 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     checkpoints: async () => ok([]),
     undo: async (_, call, { kept }) =>
       ok({ paths: [call], lost: [], ...(kept === true && { conflicts: ['changed since'] }) }),
+    async rollback(id, request, by) {
+      rolledBack.push({ run: id, request, by });
+      const report = {
+        frame: 0,
+        calls: [{ call: request.call, tool: 'write_file' }],
+        paths: ['a.txt'],
+        lost: [],
+        effects: [],
+      };
+      return request.dryRun === true ? ok(report) : ok({ ...report, run: (await begin('fork')).id });
+    },
     async start(request) {
       const before = started.get(request.idempotencyKey ?? '');
       if (before !== undefined) return ok(before);

@@ -100,6 +100,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./forks/undo-commands.ts')).defineUndo,
   },
   {
+    syntax: 'rollback <run>',
+    summary: 'take files, state and transcript back to a tool call',
+    group: ACT,
+    load: async () => (await import('./forks/rollback-command.ts')).defineRollback,
+  },
+  {
     syntax: 'cancel <run> <node>',
     summary: 'cancel the work of a node',
     group: ACT,

@@ -114,6 +114,33 @@ describe('the examples', () => {
     });
   });
 
+  it('[A215] [A216] [A217] 08: a run is rolled back to an edit, which asks first, and continues in a new run', () => {
+    const { cwd, call, run, lines } = play('08-undo-an-edit');
+    const id = completed(run.stdout);
+    const file = (name: string) => path.join(cwd, '08-undo-an-edit/project', name);
+    const notes = () => readFileSync(file('notes.txt'), 'utf8');
+    const calls = lines('checkpoints', id).map(({ call: one }) => one);
+    expect(call('rollback', id)).toMatchObject({ status: 2, stderr: expect.stringContaining('--to') });
+    const shown = readme('08-undo-an-edit').replaceAll('<call>', calls[1]);
+    expect(shown).toContain(call('rollback', id, '--to', calls[1], '--dry-run').stdout);
+    expect(call('rollback', id, '--to', calls[1])).toMatchObject({ status: 4, stdout: '' });
+    writeFileSync(file('notes.txt'), 'mine');
+    expect(call('rollback', id, '--to', calls[1], '--yes')).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining('notes.txt'),
+    });
+    writeFileSync(file('notes.txt'), '');
+    const [done] = lines('rollback', id, '--to', calls[1], '--yes', '--paused');
+    expect(done).toMatchObject({ calls: [{ call: calls[1] }], paths: [expect.stringContaining('notes.txt')] });
+    expect(notes()).toBe('Call Ada about the signals on Monday.\n');
+    const resumed = call('rollback', id, '--to', calls[1]);
+    expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining(`completed ${done.run}`) });
+    expect(notes()).toBe('');
+    expect(lines('show', done.run)[0]).toMatchObject({ lineage: { parent: { run: id } } });
+    expect(lines('rollback', id, '--to', calls[1])).toEqual([{ ...done, calls: [], paths: [] }]);
+    expect(notes()).toBe('');
+  });
+
   it('08: one edit of an agent is undone, the other stays', () => {
     const { cwd, call, run, lines } = play('08-undo-an-edit');
     const id = completed(run.stdout);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accessToken } from '@signalbox/app';
@@ -71,6 +71,7 @@ describe('forks and interventions', () => {
         await surface.act(run, { kind: 'reset', node: 'one' }),
         await surface.act(run, { kind: 'retry', node: 'nowhere', policy: { retries: 1 } }),
         await surface.undo(run, 'x', { dryRun: true }),
+        await surface.rollback(run, { call: 'x', dryRun: true }),
         await surface.fork(run, { at: { kind: 'frame', frame: 99 } }),
         await surface.fork(run, { at: { kind: 'call', call: 'x', after: true } }),
       ];
@@ -102,10 +103,50 @@ describe('forks and interventions', () => {
         'run/no-effect',
         'run/node-unknown',
         'state/checkpoint-unknown',
+        'state/checkpoint-unknown',
         'run/frame-unknown',
         'state/checkpoint-unknown',
       ],
     });
     expect(remote).toEqual(own);
+  });
+
+  it('[V175] [A216] a run is rolled back over HTTP as by its owner', async () => {
+    const { folder, surfaces: both } = await surfaces();
+    const picture = async (surface: RunSurface) => {
+      const place = path.join(folder, surface.isOwner ? 'own' : 'remote');
+      cpSync(new URL('../../../examples/08-undo-an-edit', import.meta.url), place, { recursive: true });
+      const notes = path.join(place, 'project', 'notes.txt');
+      const before = readFileSync(notes, 'utf8');
+      const run = value(await surface.start({ file: path.join(place, 'plan.tsx'), input: {} }));
+      await surface.rested(run);
+      const [, second] = value(await surface.checkpoints(run));
+      const call = second?.call ?? '';
+      const after = readFileSync(notes, 'utf8');
+      writeFileSync(notes, 'mine');
+      const refused = await surface.rollback(run, { call });
+      writeFileSync(notes, after);
+      const planned = value(await surface.rollback(run, { call, dryRun: true }));
+      const isKept = readFileSync(notes, 'utf8') === after;
+      const { run: fork, ...done } = value(await surface.rollback(run, { call, paused: true }));
+      return {
+        refused: refused.ok ? 'done' : refused.error.code,
+        isKept,
+        isSame: JSON.stringify(planned) === JSON.stringify(done),
+        paths: done.paths,
+        isBack: readFileSync(notes, 'utf8') === before && before !== after,
+        fork: (await surface.reader.run(fork as RunId))?.status,
+      };
+    };
+    for (const surface of both) {
+      expect(await picture(surface)).toEqual({
+        refused: 'state/conflict',
+        isKept: true,
+        isSame: true,
+        paths: ['project/notes.txt'],
+        isBack: true,
+        fork: 'paused',
+      });
+    }
   });
 });

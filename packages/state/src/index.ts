@@ -5,6 +5,7 @@ export {
   type NothingKeptError,
   nothingKept,
 } from './checkpoints/bring-back-kept.ts';
+export type { CallChanges } from './checkpoints/call-changes.ts';
 export { type CheckpointLog, createMemoryCheckpointLog, openHostCheckpointLog } from './checkpoints/checkpoint-log.ts';
 export {
   CHECKPOINTS_KEPT,
@@ -24,12 +25,14 @@ export {
 } from './checkpoints/rollback-to-tool.ts';
 export {
   type CallUndo,
+  callChanges,
   type LaterCall,
   type NothingToUndoError,
   putFiles,
   treeAt,
   undoCall,
 } from './checkpoints/undo-call.ts';
+export { type CallInRoot, type RootUndo, undoCalls } from './checkpoints/undo-calls.ts';
 export {
   type ContentError,
   ContentFault,

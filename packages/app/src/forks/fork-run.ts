@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, err, failure, type Json, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import { forkPlan } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
@@ -7,8 +7,8 @@ import type { Machine } from '../machine.ts';
 import { readCheckpoints } from '../undo/checkpoint-files.ts';
 import { effectsNotAccepted, effectsOutside } from './effects-outside.ts';
 import { type FilePorts, makeForkFiles } from './fork-files.ts';
-import { placeOf } from './fork-moment.ts';
-import type { ForkRequest } from './fork-request.ts';
+import { type ForkPlace, placeOf } from './fork-moment.ts';
+import type { ForkMoment, ForkRequest } from './fork-request.ts';
 
 export interface ForkPorts {
   readonly store: Store;
@@ -22,20 +22,21 @@ export interface ForkPorts {
  * process that dies on the way leaves no run.
  */
 export async function forkRun(
-  { store, machine, tools, workspaces }: ForkPorts,
+  ports: ForkPorts,
   parent: RunRecord,
   request: ForkRequest,
   by: string,
+  /** The id of the run to be; a new one by default. */
+  run: RunId = ports.machine.ids.mint<RunId>(),
 ): Promise<Result<RunRecord, ErrorEnvelope>> {
+  const { store, machine, tools, workspaces } = ports;
   if (request.input !== undefined && request.confirmed !== true) return err(unconfirmed(parent, request.input));
-  const run = machine.ids.mint<RunId>();
-  const found = await placeOf(store, parent, request.at, run);
+  const found = await lookAtFork(ports, parent, request.at, run);
   if (!found.ok) return found;
-  const { frame, node, resumed } = found.value;
-  const callsOf = (of: RunId) => (tools === undefined ? [] : readCheckpoints(tools.checkpoints(of)));
-  const effects = await effectsOutside(store, parent.id, found.value, callsOf);
+  const { place, effects } = found.value;
+  const { frame, node, resumed } = place;
   if (effects.length > 0 && request.acceptEffects !== true) return err(effectsNotAccepted(parent, frame, effects));
-  const files = await makeForkFiles({ reader: store, tools, workspaces }, run, parent, found.value, request);
+  const files = await makeForkFiles({ reader: store, tools, workspaces }, run, parent, place, request);
   if (!files.ok) return files;
   const forked = await forkPlan(
     { commit: store, reader: store, ...machine },
@@ -55,6 +56,19 @@ export async function forkRun(
   );
   if (!forked.ok && forked.error.code !== 'store/outcome-unknown') await files.value.remove();
   return forked;
+}
+
+/** Where a fork would begin, and the effects outside that it would not know of. */
+export async function lookAtFork(
+  { store, tools }: Pick<ForkPorts, 'store' | 'tools'>,
+  parent: RunRecord,
+  at: ForkMoment,
+  run: RunId,
+): Promise<Result<{ readonly place: ForkPlace; readonly effects: readonly string[] }, ErrorEnvelope>> {
+  const place = await placeOf(store, parent, at, run);
+  if (!place.ok) return place;
+  const callsOf = (of: RunId) => (tools === undefined ? [] : readCheckpoints(tools.checkpoints(of)));
+  return ok({ place: place.value, effects: await effectsOutside(store, parent.id, place.value, callsOf) });
 }
 
 function unconfirmed({ id, input }: RunRecord, other: Json): ErrorEnvelope {

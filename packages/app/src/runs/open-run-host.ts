@@ -28,6 +28,7 @@ import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { limitOf } from '../decisions/limit-decisions.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import { createInterventions } from '../forks/interventions.ts';
+import { createRollback } from '../forks/rollback.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
@@ -332,6 +333,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const raise = createRaise({ store, machine, threads, decisions, finished });
   const limitAnswers = createLimitAnswers({ reader: store, decisions, raise, stop: (...args) => act(...args) });
   const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
+  const { tools, workspaces } = options;
+  const rollback = createRollback({ store, machine, tools, workspaces, act, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
@@ -401,6 +404,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     fork: async (run, request, by) => held() ?? interventions.fork(run, request, by),
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
+    rollback: async (run, request, by) => held() ?? rollback(run, request, by),
     answer: async (id, given, by) => held() ?? answer(id, given, by),
     finished,
     driven: () => [...driven.keys()],

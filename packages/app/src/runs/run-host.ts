@@ -6,6 +6,7 @@ import type { HostActivity } from '../agents/host-activity.ts';
 import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
+import type { Rollback, RollbackRequest } from '../forks/rollback.ts';
 import type { RunInspection } from '../inspection/run-inspection.ts';
 import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
@@ -47,6 +48,8 @@ export interface RunHost {
   checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
   /** Undoes what one tool call did to files, or says what that would change. */
   undo(run: RunId, call: string, request: UndoRequest, by: string): Promise<Result<CallUndo, ErrorEnvelope>>;
+  /** Brings files, state and transcript back to a tool call together, or says what that would change. */
+  rollback(run: RunId, request: RollbackRequest, by: string): Promise<Result<Rollback, ErrorEnvelope>>;
   /** Answers a decision once, and tells the run that waits for it, if it is driven. */
   answer(decision: ApprovalId, answer: Answer, by: string): Promise<Result<Decision, ErrorEnvelope>>;
   /** How a run ended that this process drives; undefined for another. */

@@ -11,6 +11,8 @@ import {
   timestamp,
 } from '@signalbox/model';
 import {
+  type CallChanges,
+  callChanges,
   checkpointUnknown,
   createResources,
   filesystem,
@@ -95,6 +97,23 @@ export async function readCheckpoint(
   if (!store.ok) return store;
   const checkpoint = store.value.get(call);
   return checkpoint === undefined ? err(checkpointUnknown(call, 'pre')) : ok(checkpoint);
+}
+
+/** What calls of one task did to files, read once for all of them. */
+export async function readCallChanges(
+  { file, calls }: { readonly file: string; readonly calls: readonly string[] },
+  files: HostFilesystem,
+): Promise<Result<ReadonlyMap<string, CallChanges>, ErrorEnvelope>> {
+  const resources = createResources([resource(filesystem, files)]);
+  const store = await openCheckpointStore({ log: openHostCheckpointLog(file), resources });
+  if (!store.ok) return store;
+  const found = new Map<string, CallChanges>();
+  for (const call of calls) {
+    const checkpoint = store.value.get(call);
+    if (checkpoint === undefined) return err(checkpointUnknown(call, 'pre'));
+    found.set(call, callChanges(checkpoint));
+  }
+  return ok(found);
 }
 
 /** Where the calls of a task work, and which of its tools may do what no restore of files brings back. */

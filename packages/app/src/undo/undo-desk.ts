@@ -175,7 +175,8 @@ export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): 
 
 const PAGE = 500;
 
-async function undoneCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
+/** The calls of a run that were undone. */
+export async function undoneCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let from = 0; ; from += PAGE) {
     const page = await store.events(run.id, from, PAGE);

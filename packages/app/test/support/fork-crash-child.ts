@@ -1,5 +1,5 @@
 // Does one thing to a run of a data directory, and may kill its own process at the commit that records it.
-//   node fork-crash-child.ts DATA fork|undo RUN FRAME|CALL [before|after]
+//   node fork-crash-child.ts DATA fork|undo|rollback RUN FRAME|CALL [before|after]
 // It prints a line before it begins, and one when it is done.
 import { Bug, runId } from '@signalbox/model';
 import type { Commit } from '@signalbox/runs';
@@ -30,10 +30,12 @@ await workspaces.recover();
 const owned = { ...opened.value, store: { ...store, commit } };
 const host = await openRunHost({ owned, dataDirectory, machine, agents: noAgents, tools, workspaces });
 console.log('begins');
-const done =
-  what === 'fork'
-    ? await host.fork(run, { at: { kind: 'frame', frame: Number(where) }, paused: true }, 'ada')
-    : await host.undo(run, where, {}, 'ada');
+const deeds = {
+  fork: () => host.fork(run, { at: { kind: 'frame', frame: Number(where) }, paused: true }, 'ada'),
+  undo: () => host.undo(run, where, {}, 'ada'),
+  rollback: () => host.rollback(run, { call: where, paused: true }, 'ada'),
+};
+const done = await deeds[what as keyof typeof deeds]();
 if (!done.ok) throw new Bug(done.error.message);
 await host.close();
 opened.value.close();

@@ -8,6 +8,7 @@ import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
+import { RollbackDialog } from './rollback-dialog.tsx';
 import type { ToolUse, Transcript } from './transcript.ts';
 import { TurnChanges } from './turn-changes.tsx';
 import { UndoDialog } from './undo-dialog.tsx';
@@ -65,7 +66,7 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
   const client = useClient();
   const { dangerous } = useSettings();
   const { error, send } = useCommand();
-  const [asks, setAsks] = useState<'undo' | 'kept' | 'fork'>();
+  const [asks, setAsks] = useState<'undo' | 'kept' | 'fork' | 'rollback'>();
   const canUndo = checkpoint?.changesFiles === true && checkpoint.outcome === 'succeeded' && !checkpoint.undone;
   return (
     <li>
@@ -94,6 +95,11 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
                 Undo…
               </button>
             )}
+            {dangerous === 'ask' && (
+              <button type="button" className="button button-small button-danger" onClick={() => setAsks('rollback')}>
+                Roll back to here…
+              </button>
+            )}
             {checkpoint.kept !== undefined && checkpoint.kept.length > 0 && dangerous === 'ask' && (
               <button type="button" className="button button-small" onClick={() => setAsks('kept')}>
                 Bring back kept files…
@@ -110,6 +116,9 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
           fork={options => client.fork(run, { call, ...options })}
           onClose={() => setAsks(undefined)}
         />
+      )}
+      {asks === 'rollback' && checkpoint !== undefined && (
+        <RollbackDialog run={run} checkpoint={checkpoint} onClose={() => setAsks(undefined)} />
       )}
       {(asks === 'undo' || asks === 'kept') && checkpoint !== undefined && (
         <UndoDialog

@@ -19,6 +19,8 @@ export function actWords(event: WireEvent): string | undefined {
       return 'set other rules for its retries';
     case 'call.undone':
       return event.kept === true ? `brought back what was kept of ${text('tool')}` : `undid ${text('tool')}`;
+    case 'run.rolled_back':
+      return `rolled back to ${event.after === true ? 'after' : 'before'} ${text('tool')}`;
     case 'run.created':
       return text('by') === '' ? undefined : 'started it';
     case 'run.forked':

@@ -72,6 +72,33 @@ export const undoReport = z.object({
 });
 export type UndoReport = z.infer<typeof undoReport>;
 
+/** The body of `POST /api/runs/:id/rollback`. */
+export const rollbackBody = z.strictObject({
+  call,
+  /** To after the call, which then counts as done. */
+  after: z.boolean().optional(),
+  dryRun: z.boolean().optional(),
+  acceptEffects: z.boolean().optional(),
+  paused: z.boolean().optional(),
+});
+export type RollbackBody = z.infer<typeof rollbackBody>;
+
+/** What a rollback changes, or with `dryRun` would change. */
+export const rollbackReport = z.object({
+  /** The frame of the run that the new one begins with. */
+  frame: z.int().nonnegative(),
+  /** The calls whose files are undone, oldest first. */
+  calls: z.array(z.object({ call: text, tool: text })).readonly(),
+  /** Relative to the run's directory. */
+  paths: z.array(text).readonly(),
+  lost: z.array(text).readonly(),
+  /** What happened outside since, and stays. */
+  effects: z.array(text).readonly(),
+  /** The run that goes on from there, once it is made. */
+  run: runId.optional(),
+});
+export type RollbackReport = z.infer<typeof rollbackReport>;
+
 /** A tool call of a run, as its checkpoint tells of it. */
 export const wireCheckpoint = z.object({
   call: text,

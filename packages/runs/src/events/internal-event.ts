@@ -142,6 +142,8 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('call.ended', { ...callFields, outcome: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied']) }),
   /** What a tool call had changed was brought back; with `kept`, what its rollback had overwritten was. */
   of('call.undone', { ...callFields, paths: z.array(text).readonly(), by: text, kept: z.boolean().optional() }),
+  /** Files went back to before a tool call, or with `after` to after it, and the run goes on from there as the fork. */
+  of('run.rolled_back', { ...callFields, after: z.boolean().optional(), fork: runId, by: text }),
   /** Whether the run stays, however old it gets. */
   of('run.kept', { kept: z.boolean(), by: text }),
   /** These frames were collected: their trees, statuses and state are gone, their events stay. */

@@ -8,6 +8,7 @@ import {
   listQuery,
   rerunBody,
   retryBody,
+  rollbackBody,
   undoBody,
 } from '@signalbox/model';
 import { Hono } from 'hono';
@@ -101,6 +102,14 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
     if (!body.ok) return refuse(context, body.error);
     const { call, dryRun, kept } = body.value;
     return answer(context, await host.undo(run.value.id, call, { dryRun, kept }, context.get('user')));
+  });
+
+  routes.post('/:run/rollback', async context => {
+    const run = await knownRun(reader, context.req.param('run'));
+    if (!run.ok) return refuse(context, run.error);
+    const body = await readBody(context, rollbackBody);
+    if (!body.ok) return refuse(context, body.error);
+    return answer(context, await host.rollback(run.value.id, body.value, context.get('user')));
   });
   return routes;
 }

@@ -16,6 +16,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
     fork: (run, request) => host.fork(run, request, BY),
     checkpoints: run => host.checkpoints(run),
     undo: (run, call, request) => host.undo(run, call, request, BY),
+    rollback: (run, request) => host.rollback(run, request, BY),
     async answer(decision, answer) {
       const answered = await host.answer(decision, answer, BY);
       return answered.ok ? { ok: true, value: undefined } : answered;

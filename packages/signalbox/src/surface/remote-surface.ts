@@ -83,6 +83,14 @@ export function remoteSurface(
     },
     undo: (run, call, { dryRun, kept }) =>
       client.undo(run, { call, ...(dryRun !== undefined && { dryRun }), ...(kept !== undefined && { kept }) }),
+    rollback: (run, { call, after, dryRun, acceptEffects, paused }) =>
+      client.rollback(run, {
+        call,
+        ...(after !== undefined && { after }),
+        ...(dryRun !== undefined && { dryRun }),
+        ...(acceptEffects !== undefined && { acceptEffects }),
+        ...(paused !== undefined && { paused }),
+      }),
     async answer(decision, { resolution, proposalHash }) {
       const answered = await client.resolve(decision, {
         resolution,

@@ -12,6 +12,8 @@ import type {
   RecoveryNote,
   Result,
   ResumeRequest,
+  Rollback,
+  RollbackRequest,
   RunAction,
   RunHost,
   RunId,
@@ -38,6 +40,7 @@ export interface RunSurface {
   fork(run: RunId, request: ForkRequest): Promise<Result<RunId, ErrorEnvelope>>;
   checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
   undo(run: RunId, call: string, request: UndoRequest): Promise<Result<CallUndo, ErrorEnvelope>>;
+  rollback(run: RunId, request: RollbackRequest): Promise<Result<Rollback, ErrorEnvelope>>;
   answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
   /** Marks a run as one that stays, or takes the mark away. */
   keep(run: RunId, isKept: boolean): Promise<Result<void, ErrorEnvelope>>;

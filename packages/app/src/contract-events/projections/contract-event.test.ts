@@ -155,6 +155,10 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
     { ...call, paths: [], by: 'ada' },
     { type: 'node.progress', nodeId, summary: 'ada undid mail' },
   ],
+  'run.rolled_back': [
+    { ...call, fork: run, by: 'ada' },
+    { type: 'node.progress', nodeId, summary: `ada rolled back to before mail; goes on as run ${run}` },
+  ],
   'run.kept': [
     { kept: true, by: 'ada' },
     { type: 'run.patch', patch: { updatedAt: at } },

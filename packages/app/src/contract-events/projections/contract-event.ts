@@ -143,6 +143,10 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
         event.node,
         event.kept === true ? `${event.by} brought back what ${event.tool} kept` : `${event.by} undid ${event.tool}`,
       );
+    case 'run.rolled_back': {
+      const side = event.after === true ? 'after' : 'before';
+      return progress(event.node, `${event.by} rolled back to ${side} ${event.tool}; goes on as run ${event.fork}`);
+    }
     case 'usage.recorded':
       return progress(event.node, 'used a model');
     default:

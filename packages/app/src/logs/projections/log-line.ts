@@ -95,6 +95,7 @@ export function levelOf(event: AnyEvent): LogLevel {
     case 'task.orphaned':
     case 'run.stalled':
     case 'call.undone':
+    case 'run.rolled_back':
       return 'warn';
     case 'call.ended':
       return event.outcome === 'succeeded' ? 'info' : 'warn';

@@ -1,0 +1,296 @@
+import path from 'node:path';
+import { deriveId, type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { hasRunEnded, type RunRecord, taskId } from '@signalbox/runs';
+import { type CallInRoot, checkpointUnknown, undoCalls } from '@signalbox/state';
+import type { Store } from '@signalbox/store';
+import type { AgentTools } from '../agents/agent-tools.ts';
+import { draftEvent } from '../runs/run-events.ts';
+import { unknownRun } from '../runs/run-failures.ts';
+import type { RunHost } from '../runs/run-host.ts';
+import { type CheckpointFacts, readCallChanges, readCheckpoints } from '../undo/checkpoint-files.ts';
+import { undoneCalls } from '../undo/undo-desk.ts';
+import { effectsNotAccepted } from './effects-outside.ts';
+import { type ForkPorts, forkRun, lookAtFork } from './fork-run.ts';
+import { turns } from './turns.ts';
+
+/**
+ * Brings files, state and transcript of a run back to a tool call, without destroying anything (R18): the files of the calls
+ * from there on are undone, the run goes on from there as a fork, and the run itself is stopped and keeps its history.
+ *
+ * 1. Nothing is changed before everything was checked: the moment, the effects outside, and the files of every root.
+ * 2. The fork's id follows from the run, its epoch and the call. A request that is repeated finds the fork, or makes the same one.
+ * 3. A fork is there only after its files are. Once it is there, files are not touched again: they may be the fork's work.
+ * 4. The fork begins to work only after the run was stopped and its log tells of the rollback.
+ */
+
+export interface RollbackRequest {
+  readonly call: string;
+  /** To after the call, which then counts as done. */
+  readonly after?: boolean | undefined;
+  /** Nothing is changed. */
+  readonly dryRun?: boolean | undefined;
+  /** It is known that the world keeps what happened since. */
+  readonly acceptEffects?: boolean | undefined;
+  /** The fork is not taken up at once. */
+  readonly paused?: boolean | undefined;
+}
+
+/** What a rollback changes, or would change. */
+export interface Rollback {
+  /** The frame of the run that the fork begins with. */
+  readonly frame: number;
+  /** The calls whose files are undone, oldest first. */
+  readonly calls: readonly { readonly call: string; readonly tool: string }[];
+  /** Paths that are brought back, relative to the run's directory. */
+  readonly paths: readonly string[];
+  /** Paths that cannot be brought back. */
+  readonly lost: readonly string[];
+  /** What happened outside since, and stays. */
+  readonly effects: readonly string[];
+  /** The run that goes on from there, once it is made. */
+  readonly run?: RunId | undefined;
+}
+
+export interface RollbackPorts extends ForkPorts, Pick<RunHost, 'act' | 'resume' | 'finished'> {}
+
+export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
+  const { store, machine, act, resume, finished } = ports;
+  const inTurn = turns<RunId>();
+  return (run, request, by) => inTurn(run, () => rollback(run, request, by));
+
+  async function rollback(run: RunId, request: RollbackRequest, by: string): Promise<Result<Rollback, ErrorEnvelope>> {
+    const first = await look(ports, run, request);
+    if (!first.ok || request.dryRun === true) return first.ok ? ok(first.value.report) : first;
+    const refused = notAccepted(first.value, request);
+    if (refused !== undefined) return err(refused);
+    let looked = first.value;
+    if (finished(run) !== undefined) {
+      const stopped = await stop(looked, by);
+      if (!stopped.ok) return stopped;
+      const again = await look(ports, run, request);
+      if (!again.ok) return again;
+      looked = again.value;
+    }
+    const made = looked.isMade ? ok(looked.report) : await make(looked, request, by);
+    if (!made.ok) return made;
+    const settled = await settle(looked, request, by);
+    return settled.ok ? ok({ ...made.value, run: looked.fork }) : settled;
+  }
+
+  /** Undoes the files, then makes the fork. */
+  async function make(looked: Looked, request: RollbackRequest, by: string): Promise<Result<Rollback, ErrorEnvelope>> {
+    const refused = notAccepted(looked, request);
+    if (refused !== undefined) return err(refused);
+    const undone = await undoFiles(ports.tools, looked, false);
+    if (!undone.ok) return undone;
+    const told = await tellUndone(looked.calls, by);
+    if (!told.ok) return told;
+    const { call, after, acceptEffects } = request;
+    const at = { kind: 'call', call, after } as const;
+    const forked = await forkRun(ports, looked.record, { at, acceptEffects, paused: true }, by, looked.fork);
+    return forked.ok ? ok({ ...looked.report, ...undone.value }) : forked;
+  }
+
+  /** Stops the run, says in its log that it was rolled back, and takes the fork up. */
+  async function settle(looked: Looked, { paused }: RollbackRequest, by: string): Promise<Result<void, ErrorEnvelope>> {
+    const { record, fork, facts, after } = looked;
+    const stopped = await stop(looked, by);
+    if (!stopped.ok) return stopped;
+    const task = await store.task(record.id, taskId.parse(facts.task));
+    if (task !== undefined && !(await isTold(store, record.id, fork))) {
+      const { node, id } = task;
+      const fields = { call: facts.call, tool: facts.tool, node, task: id, ...(after && { after }), fork, by };
+      const written = await tell(record.id, [draftEvent(machine, 'run.rolled_back', fields)]);
+      if (!written.ok) return written;
+    }
+    if (paused === true || (await store.run(fork))?.status !== 'paused' || finished(fork) !== undefined) {
+      return ok(undefined);
+    }
+    const resumed = await resume(fork);
+    return resumed.ok || resumed.error.code === 'run/driven' ? ok(undefined) : resumed;
+  }
+
+  /** Ends what is under way, and waits for it. */
+  async function stop({ record: { id }, facts, fork }: Looked, by: string): Promise<Result<void, ErrorEnvelope>> {
+    const record = await store.run(id);
+    if (record === undefined || hasRunEnded(record.status)) return ok(undefined);
+    const reason = `rolled back to ${facts.call}; goes on as ${fork}`;
+    const stopped = await act(id, { kind: 'stop', reason }, by);
+    await finished(id);
+    return !stopped.ok && stopped.error.code === 'run/ended' ? ok(undefined) : stopped;
+  }
+
+  async function tellUndone(calls: readonly UndoneCall[], by: string): Promise<Result<void, ErrorEnvelope>> {
+    for (const run of new Set(calls.map(one => one.run))) {
+      const events = [];
+      for (const { facts, changes } of calls.filter(one => one.run === run)) {
+        const task = await store.task(run, taskId.parse(facts.task));
+        if (task === undefined) continue;
+        const { call, tool } = facts;
+        const fields = { call, tool, node: task.node, task: task.id, paths: [...changes.keys()], by };
+        events.push(draftEvent(machine, 'call.undone', fields));
+      }
+      const written = await tell(run, events);
+      if (!written.ok) return written;
+    }
+    return ok(undefined);
+  }
+
+  async function tell(run: RunId, events: ReturnType<typeof draftEvent>[]): Promise<Result<void, ErrorEnvelope>> {
+    if (events.length === 0) return ok(undefined);
+    const written = await store.commit({ at: timestampOf(machine.clock), events }, { run, version: 'any' });
+    return written.ok ? ok(undefined) : err(written.error);
+  }
+}
+
+interface UndoneCall extends CallInRoot {
+  readonly run: RunId;
+  readonly facts: CheckpointFacts;
+}
+
+/** What there is to do. */
+interface Looked {
+  readonly record: RunRecord;
+  readonly facts: CheckpointFacts;
+  readonly after: boolean;
+  readonly fork: RunId;
+  /** The fork is there: files were undone before. */
+  readonly isMade: boolean;
+  readonly calls: readonly UndoneCall[];
+  readonly report: Rollback;
+}
+
+async function look(
+  ports: ForkPorts,
+  run: RunId,
+  { call, after = false }: RollbackRequest,
+): Promise<Result<Looked, ErrorEnvelope>> {
+  const { store, tools } = ports;
+  const record = await store.run(run);
+  if (record === undefined) return err(unknownRun(run));
+  if (record.origin?.kind === 'sub-plan') return err(partOfAnother(record, record.origin.run));
+  const facts =
+    tools === undefined ? undefined : readCheckpoints(tools.checkpoints(run)).find(one => one.call === call);
+  if (tools === undefined || facts === undefined) return err(checkpointUnknown(call, after ? 'post' : 'pre'));
+  const fork = deriveId<RunId>('rollback', run, record.epoch, call, after);
+  const known = await store.run(fork);
+  const base = { record, facts, after, fork };
+  if (known !== undefined) {
+    const frame = known.origin?.kind === 'fork' ? known.origin.frame : 0;
+    const report = { frame, calls: [], paths: [], lost: [], effects: [], run: fork };
+    return ok({ ...base, isMade: true, calls: [], report });
+  }
+  const moment = await lookAtFork(ports, record, { kind: 'call', call, after }, fork);
+  if (!moment.ok) return moment;
+  const calls = await callsSince({ store, tools }, record, facts, after);
+  if (!calls.ok) return calls;
+  const { place, effects } = moment.value;
+  const report: Rollback = {
+    frame: place.frame,
+    calls: calls.value.map(one => ({ call: one.facts.call, tool: one.facts.tool })),
+    paths: [],
+    lost: [],
+    effects,
+  };
+  const looked = { ...base, isMade: false, calls: calls.value, report };
+  const files = await undoFiles(tools, looked, true);
+  return files.ok ? ok({ ...looked, report: { ...report, ...files.value } }) : files;
+}
+
+/**
+ * The calls of a run and of its sub-plans that changed files from one call on and were not undone yet, oldest first. Files in
+ * a workspace are left out: the fork gets a workspace of its own.
+ */
+async function callsSince(
+  { store, tools }: { readonly store: Store; readonly tools: AgentTools },
+  record: RunRecord,
+  facts: CheckpointFacts,
+  after: boolean,
+): Promise<Result<readonly UndoneCall[], ErrorEnvelope>> {
+  const runs = await withSubPlans(store, record);
+  const all = runs
+    .flatMap(run => readCheckpoints(tools.checkpoints(run.id)).map(one => ({ run: run.id, facts: one })))
+    .toSorted((a, b) => (a.facts.at < b.facts.at ? -1 : a.facts.at > b.facts.at ? 1 : 0));
+  const from = all.findIndex(one => one.run === record.id && one.facts.call === facts.call);
+  const undone = new Set<string>();
+  for (const run of runs) for (const call of await undoneCalls(store, run)) undone.add(call);
+  const isInWorkspace = (root: string) => runs.some(({ workspace }) => workspace && isInside(workspace.path, root));
+  const known = new Map<string, Awaited<ReturnType<typeof readCallChanges>>>();
+  const found: UndoneCall[] = [];
+  const wanted = all
+    .slice(after ? from + 1 : from)
+    .filter(one => one.facts.changesFiles && !undone.has(one.facts.call));
+  for (const one of wanted) {
+    const { root, file, call } = one.facts;
+    if (root === undefined) return err(checkpointUnknown(call, 'pre'));
+    if (isInWorkspace(root)) continue;
+    const files = tools.files(root);
+    if (!files.ok) return files;
+    const calls = wanted.filter(other => other.facts.file === file).map(other => other.facts.call);
+    const changes = known.get(file) ?? (await readCallChanges({ file, calls }, files.value));
+    known.set(file, changes);
+    if (!changes.ok) return changes;
+    found.push({ ...one, root, changes: changes.value.get(call) ?? new Map() });
+  }
+  return ok(found);
+}
+
+async function withSubPlans(store: Store, run: RunRecord): Promise<readonly RunRecord[]> {
+  const found = [run];
+  for (const child of await store.children(run.id)) {
+    if (child.origin?.kind === 'sub-plan') found.push(...(await withSubPlans(store, child)));
+  }
+  return found;
+}
+
+async function undoFiles(
+  tools: AgentTools | undefined,
+  { record, fork, calls }: Pick<Looked, 'record' | 'fork' | 'calls'>,
+  dryRun: boolean,
+): Promise<Result<Pick<Rollback, 'paths' | 'lost'>, ErrorEnvelope>> {
+  if (tools === undefined || calls.length === 0) return ok({ paths: [], lost: [] });
+  const nameOf = (root: string, name: string) =>
+    path.join(record.workingDirectory === undefined ? root : path.relative(record.workingDirectory, root), name);
+  const { locks, files: open } = tools;
+  const undone = await undoCalls({ calls, id: `rollback:${fork}`, open, locks, dryRun, nameOf });
+  if (!undone.ok) return undone;
+  const named = (kind: 'paths' | 'lost') => undone.value.flatMap(one => one[kind].map(name => nameOf(one.root, name)));
+  return ok({ paths: named('paths'), lost: named('lost') });
+}
+
+const PAGE = 500;
+
+async function isTold(store: Store, run: RunId, fork: RunId): Promise<boolean> {
+  for (let from = 0; ; from += PAGE) {
+    const page = await store.events(run, from, PAGE);
+    if (page.some(({ event }) => event.type === 'run.rolled_back' && event.fork === fork)) return true;
+    if (page.length < PAGE) return false;
+  }
+}
+
+function notAccepted({ record, report }: Looked, { acceptEffects }: RollbackRequest): ErrorEnvelope | undefined {
+  if (report.effects.length === 0 || acceptEffects === true) return undefined;
+  return effectsNotAccepted(record, report.frame, report.effects);
+}
+
+function isInside(outer: string, inner: string): boolean {
+  const relative = path.relative(outer, inner);
+  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
+}
+
+function partOfAnother({ id }: RunRecord, parent: RunId): ErrorEnvelope {
+  return failure('run/no-effect', {
+    message: `Run ${id} is a sub-plan of run ${parent} and cannot be rolled back by itself.`,
+    suggestion: `Roll back run ${parent} to one of its own calls; see "signalbox checkpoints ${parent}".`,
+    details: { run: id, parent },
+  });
+}
+
+/** Somebody who should have said yes did not. */
+export function unconfirmedRollback(run: RunId, call: string, { paths }: Rollback): ErrorEnvelope {
+  return failure('run/unconfirmed', {
+    message: `Run ${run} was not rolled back: that would bring back ${paths.length} ${paths.length === 1 ? 'path' : 'paths'} and stop the run.`,
+    suggestion: 'Preview it with --dry-run, and confirm with --yes.',
+    details: { run, call, paths: [...paths] },
+  });
+}

@@ -1,0 +1,89 @@
+import type { RunId, WireCheckpoint } from '@signalbox/model';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { Dialog } from '../frame/dialog.tsx';
+import { ErrorBox } from '../frame/notices.tsx';
+import { useCommand } from '../frame/use-command.ts';
+import { useClient } from '../server/client-context.ts';
+import { useRead } from '../server/use-read.ts';
+import { canRollBack, rollbackWords } from './rollback-words.ts';
+
+interface RollbackDialogProps {
+  readonly run: RunId;
+  readonly checkpoint: WireCheckpoint;
+  onClose(): void;
+}
+
+/** Shows what goes back to before a call, or to after it, and opens the run that continues from there. */
+export function RollbackDialog({ run, checkpoint: { call, tool }, onClose }: RollbackDialogProps) {
+  const client = useClient();
+  const navigate = useNavigate();
+  const { isBusy, error, send } = useCommand();
+  // Files may have changed since the dialog was open the last time.
+  const [openedAt] = useState(() => Date.now());
+  const [isAfter, setIsAfter] = useState(false);
+  const [isPaused, setIsPaused] = useState(false);
+  const [isAccepted, setIsAccepted] = useState(false);
+  const moment = { call, ...(isAfter && { after: true }) };
+  const { data, error: refusal } = useRead(['rollback', run, call, isAfter, openedAt], () =>
+    client.rollback(run, { ...moment, dryRun: true }),
+  );
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    let made: RunId | undefined;
+    await send(async () => {
+      const paused = isPaused && { paused: true };
+      const done = await client.rollback(run, { ...moment, ...paused, ...(isAccepted && { acceptEffects: true }) });
+      if (done.ok) made = done.value.run;
+      return done;
+    });
+    if (made === undefined) return;
+    onClose();
+    void navigate({ to: '/runs/$run', params: { run: made }, search: {} });
+  };
+  return (
+    <Dialog title={`Roll back to ${tool}?`} onClose={onClose}>
+      <form onSubmit={submit} className="form">
+        <p className="text-muted">
+          This run is stopped and keeps its history. A new run continues from there, in the same directory.
+        </p>
+        {refusal !== null && <ErrorBox error={refusal} title="It cannot be rolled back" />}
+        {data !== undefined && (
+          <>
+            <p>{rollbackWords(data)}</p>
+            <ul className="mono">
+              {data.paths.map(path => (
+                <li key={path}>{path}</li>
+              ))}
+            </ul>
+            {data.lost.length > 0 && <p className="risk">Cannot be brought back: {data.lost.join(', ')}.</p>}
+            {data.effects.length > 0 && <p className="risk">Stays as it is: {data.effects.join(', ')}.</p>}
+          </>
+        )}
+        <label className="check">
+          <input type="checkbox" checked={isAfter} onChange={event => setIsAfter(event.target.checked)} />
+          Keep this call, and go back to right after it
+        </label>
+        <label className="check">
+          <input type="checkbox" checked={isPaused} onChange={event => setIsPaused(event.target.checked)} />
+          Begin paused
+        </label>
+        {data !== undefined && data.effects.length > 0 && (
+          <label className="check">
+            <input type="checkbox" checked={isAccepted} onChange={event => setIsAccepted(event.target.checked)} />
+            Accept what stays
+          </label>
+        )}
+        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Leave it
+          </button>
+          <button type="submit" className="button button-stop" disabled={isBusy || !canRollBack(data, isAccepted)}>
+            Roll back
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

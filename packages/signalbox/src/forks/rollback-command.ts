@@ -1,0 +1,110 @@
+import { usageError } from '@signalbox/app';
+import {
+  type ErrorEnvelope,
+  effectsNotAccepted,
+  findRun,
+  type Rollback,
+  type RunId,
+  type RunRecord,
+  unconfirmedRollback,
+} from '@signalbox/app/runs';
+import type { CommandContext, DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { type ExitCode, exitCodes } from '../exit-code.ts';
+import { followed } from '../run-command.ts';
+import type { RunSurface } from '../surface/run-surface.ts';
+import { withSurface } from '../surface/with-surface.ts';
+import { shown } from '../terminal.ts';
+import { confirm } from './confirm.ts';
+
+interface RollbackFlags extends DataFlags {
+  readonly to?: string;
+  readonly after?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly acceptEffects?: boolean;
+  readonly paused?: boolean;
+}
+
+export const defineRollback: DefineCommand = (command, { terminal, signals, end }) => {
+  command
+    .description(
+      'Takes the files, state and transcript of a run back to before a tool call, and continues from there in a new run, which it ' +
+        'follows to its end. It says first what that changes. The old run is stopped and keeps its history. If somebody else ' +
+        'changed the same files since, nothing is changed.',
+    )
+    .option('--to <call>', 'the tool call to go back to; see "signalbox checkpoints"')
+    .option('--after', 'go back to right after the call, not before it')
+    .option('--dry-run', 'only say what would change')
+    .option('--yes', 'do not ask')
+    .option('--accept-effects', 'also if the world keeps what was done since')
+    .option('--paused', 'do not start the new run')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print what changed, events and the end as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ signalbox rollback 019b8d62 --to 5d2b…/1/2/0 --dry-run\n  $ signalbox rollback 019b8d62 --to 5d2b…/1/2/0 --yes',
+    )
+    .action(async (given: string, flags: RollbackFlags) => {
+      const isOnlyMade = flags.paused === true || flags.dryRun === true;
+      end(
+        await withSurface(terminal, { ...flags, warm: !isOnlyMade }, async surface => {
+          const { to } = flags;
+          if (to === undefined) {
+            return usageError('Say which call to go back to: --to CALL.', 'List them with: signalbox checkpoints RUN');
+          }
+          const run = await findRun(surface.reader, given);
+          return run.ok ? rollback({ terminal, signals }, surface, run.value, { ...flags, to }) : run.error;
+        }),
+      );
+    });
+};
+
+async function rollback(
+  { terminal, signals }: Pick<CommandContext, 'terminal' | 'signals'>,
+  surface: RunSurface,
+  run: RunRecord,
+  flags: RollbackFlags & { readonly to: string },
+): Promise<ExitCode | ErrorEnvelope> {
+  const { to: call, after = false, dryRun = false, yes = false, acceptEffects = false, paused = false, json } = flags;
+  const planned = await surface.rollback(run.id, { call, after, dryRun: true });
+  if (!planned.ok) return planned.error;
+  const { frame, effects, run: made } = planned.value;
+  if (dryRun) {
+    terminal.print(json ? JSON.stringify(planned.value) : ['Would change:', ...changes(planned.value)].join('\n'));
+    return exitCodes.done;
+  }
+  if (effects.length > 0 && !acceptEffects) return effectsNotAccepted(run, frame, effects);
+  if (!yes && made === undefined) {
+    for (const line of changes(planned.value)) terminal.complain(line);
+    if (!(await confirm('Roll back?'))) return unconfirmedRollback(run.id, call, planned.value);
+  }
+  const begin = async () => {
+    const done = await surface.rollback(run.id, { call, after, acceptEffects, paused });
+    if (!done.ok) return done;
+    if (json) terminal.print(JSON.stringify(done.value));
+    else
+      terminal.print(
+        [...changes(done.value), `${done.value.run} continues from there; ${run.id} has ended`].join('\n'),
+      );
+    return { ok: true, value: done.value.run as RunId } as const;
+  };
+  // A run that continued before and has ended or waits since is not followed again.
+  const isResting = made !== undefined && (await surface.reader.run(made))?.status !== 'paused';
+  if (!paused && !isResting) return followed(terminal, flags, surface, 0, begin, signals.ending());
+  const done = await begin();
+  if (!done.ok) return done.error;
+  if (!json && paused) terminal.print(`It is paused. Start it with: signalbox resume ${done.value}`);
+  return exitCodes.done;
+}
+
+function changes({ calls, paths, lost, effects, run }: Rollback): readonly string[] {
+  if (calls.length === 0 && run !== undefined) return [`  already rolled back: continues as ${run}`];
+  return [
+    ...calls.map(({ call, tool }) => `  undo ${shown(tool)}  ${shown(call)}`),
+    ...paths.map(path => `  ${shown(path)}`),
+    ...(paths.length === 0 ? ['  no file changes'] : []),
+    ...lost.map(path => `  cannot be brought back: ${shown(path)}`),
+    ...effects.map(effect => `  stays as it is: ${shown(effect)}`),
+  ];
+}
