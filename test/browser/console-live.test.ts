@@ -417,6 +417,30 @@ describe('what a person does', () => {
     await expect.poll(() => readFileSync(changes, 'utf8')).toBe(before);
   });
 
+  it('[K90] a run is rolled back to a tool call, and the new run opens', async () => {
+    const changes = path.join(live.project, 'CHANGES.md');
+    const before = '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n';
+    writeFileSync(changes, before);
+    const { id } = given(await live.client.start({ file: live.plan('release'), input: { project: live.project } }));
+    await until(id, 'waiting');
+    const { approvals } = given(await live.client.decisions({ run: id }));
+    await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' });
+    await open(`/runs/${id}?node=changelog&look=tools`);
+    await page.getByRole('button', { name: 'A tenth first' }).waitFor();
+    expect(readFileSync(changes, 'utf8')).toContain('2.4.0');
+    await page.getByText('edit_file').click();
+    await page.getByRole('button', { name: 'Roll back to here…' }).click();
+    const dialog = page.getByRole('dialog');
+    await expect.poll(() => dialog.innerText()).toContain('CHANGES.md');
+    await dialog.getByLabel('Begin paused').check();
+    await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(runOfPage).not.toBe(id);
+    expect(given(await live.client.run(runOfPage())).record.origin).toMatchObject({ kind: 'fork', run: id });
+    expect(given(await live.client.run(id)).record).toMatchObject({ status: 'stopped' });
+    expect(readFileSync(changes, 'utf8')).toBe(before);
+  });
+
   it('[K38] guided sessions are told step by step, and what only the person can give is given there', async () => {
     const started = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
     const needs = [{ reason: 'needs_user_account_access', summary: 'May I see the build server?' }] as const;
