@@ -147,6 +147,7 @@ describe('signalbox doctor', () => {
       'data directory',
       'lock',
       'fsync',
+      'layers',
     ]);
     expect(readdirSync(folder)).not.toContain('data');
   });
