@@ -251,7 +251,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       name: create.name,
       ...(by === undefined ? {} : { by }),
     });
-    const written = await store.commit(
+    const written = await storage.commit(
       { at: timestampOf(machine.clock), run: { kind: 'create', run: create }, events: [created] },
       { run, epoch: 0, version: 0 },
     );
