@@ -65,7 +65,7 @@ export async function openLayered(
   } = {},
 ): Promise<LayeredPlace> {
   const { root = `${directory}/root`, data = `${directory}/data`, files: port = nodeHostFiles } = options;
-  for (const one of [root, data]) fs.mkdirSync(one, { recursive: true });
+  for (const one of [root, data, `${data}/layers`]) fs.mkdirSync(one, { recursive: true });
   const layers = options.layers ?? must(findLayers(`${data}/layers`));
   const undoLog = openHostUndoLog(`${data}/undo`, port);
   const store = openHostContentStore(`${data}/blobs`, port);

@@ -1,6 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
+import * as os from 'node:os';
 import * as path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findLayers, forkAt, nodeHostFiles, rollbackToTool, undoCall } from '../src/index.ts';
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
@@ -180,6 +182,15 @@ describe.skipIf(!hasLayers)('a command on a layer', () => {
   });
 });
 
+const IDENTITY = ['-c', 'user.name=x', '-c', 'user.email=x@x', '-c', 'gc.auto=0'];
+
+/** A checkout may lie among the temporary files, which a command does not see: then our Node goes beside the root's files. */
+function visibleNode(): string {
+  if (!process.execPath.startsWith(`${os.tmpdir()}/`)) return process.execPath;
+  fs.copyFileSync(process.execPath, `${root}/node`, fs.constants.COPYFILE_FICLONE);
+  return './node';
+}
+
 describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
   const held = (outcome: unknown) =>
     (outcome as { rollback?: { held?: { conflicts: { path: string }[] } } }).rollback?.held?.conflicts.map(
@@ -298,6 +309,59 @@ describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
     });
     expect(held(outcome)).toEqual(['app.db-wal']);
     expect([read('app.db'), read('app.db-wal'), fs.existsSync(`${root}/new`)]).toEqual(['pages', 'log of mine', false]);
+  });
+
+  it('[S75] a database that a server writes to, or has open, stays whole', async () => {
+    const server = new DatabaseSync(`${root}/app.db`);
+    server.exec('pragma journal_mode=wal; create table t(who text); insert into t values (1)');
+    const insert = `${visibleNode()} -e "new (require('node:sqlite').DatabaseSync)('app.db').exec('insert into t values (2)')" 2>&1`;
+    for (const meanwhile of [() => server.exec('insert into t values (3)'), () => {}]) {
+      const outcome = await place.run(':', { first: insert, meanwhile });
+      expect(held(outcome)?.filter(path => path.startsWith('app.db')).length).toBeGreaterThan(0);
+    }
+    server.exec('insert into t values (4)');
+    expect(server.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    expect(
+      server
+        .prepare('select who from t')
+        .all()
+        .map(({ who }) => who),
+    ).toEqual(['1', '3', '4']);
+    server.close();
+    expect(await place.run(insert)).toMatchObject({ status: 'succeeded' });
+    const again = new DatabaseSync(`${root}/app.db`);
+    expect(
+      again
+        .prepare('select who from t')
+        .all()
+        .map(({ who }) => who),
+    ).toEqual(['1', '3', '4', '2']);
+    again.close();
+  });
+
+  it('[S75] a git repository that both commit to stays whole', async () => {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', root, ...IDENTITY, ...args], { encoding: 'utf8' });
+    git('init', '-q');
+    git('add', '-A');
+    git('commit', '-qm', 'first');
+    const commit = `echo agent > src/a; git ${IDENTITY.join(' ')} commit -qam agent`;
+    const outcome = await place.run(':', {
+      first: commit,
+      meanwhile: () => {
+        write('src/b', 'mine');
+        git('add', 'src/b');
+      },
+    });
+    expect(held(outcome)).toContain('.git/index');
+    expect([git('diff', '--cached', '--name-only').trim(), git('log', '--format=%s').trim()]).toEqual([
+      'src/b',
+      'first',
+    ]);
+    git('fsck', '--strict');
+    git('commit', '-qm', 'mine');
+    expect(await place.run(commit)).toMatchObject({ status: 'succeeded' });
+    expect([git('log', '--format=%s').trim(), git('status', '--porcelain').trim()]).toEqual(['agent\nmine\nfirst', '']);
   });
 
   it('[S75] names what belongs together', () => {

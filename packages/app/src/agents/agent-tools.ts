@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, failure, ok, type Result, type SessionId, timestampOf } from '@signalbox/model';
 import type { AgentBrief } from '@signalbox/runs';
@@ -20,6 +20,7 @@ import {
   type HeldChoice,
   type HostFilesystem,
   heldCall,
+  heldIn,
   listFiles,
   openCheckpointStore,
   openHostCheckpointLog,
@@ -133,12 +134,21 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
           recordRecovered(place('checkpoints'), evaluation, call);
         },
       });
+      // Nobody can decide about the changes of a run that was collected.
+      for (const { layer, call } of layers === undefined ? [] : heldIn(layers.home)) {
+        if (call.evaluation !== undefined && !isKnownTask(place('checkpoints'), call.evaluation)) layers?.remove(layer);
+      }
       // What could not be recovered may need its layer.
       const pending = await undoLog.pending();
       layers?.sweep(new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : []))));
       return recoveries;
     },
   };
+}
+
+function isKnownTask(folder: string, task: string): boolean {
+  const runs = existsSync(folder) ? readdirSync(folder) : [];
+  return runs.some(run => existsSync(path.join(folder, run, placeFile(task))));
 }
 
 function failedToSettle({ message, suggestion }: ErrorEnvelope): ToolOutcome {

@@ -20,6 +20,8 @@ const heldChangesV1 = z.strictObject({
     id: z.string(),
     key: z.string(),
     tool: z.string(),
+    /** What it was charged to. */
+    evaluation: z.string().optional(),
     /** What it answered. */
     value: json.optional(),
   }),
@@ -63,9 +65,14 @@ export async function holdChanges(
   return shownAnew({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
 }
 
-/** Held changes with what the root has now, for a person to decide again. */
-export function shownAgain(held: HeldChanges, directory: string, ports: HoldPorts): Promise<HeldChanges> {
-  return shownAnew({ ...held, round: held.round + 1 }, held.conflicts, directory, ports);
+/** Held changes with what the root has now, and with what else is in their way, for a person to decide again. */
+export function shownAgain(
+  held: HeldChanges,
+  more: ChangeSet['conflicts'],
+  directory: string,
+  ports: HoldPorts,
+): Promise<HeldChanges> {
+  return shownAnew({ ...held, round: held.round + 1 }, [...held.conflicts, ...more], directory, ports);
 }
 
 export interface HoldPorts {

@@ -31,8 +31,8 @@ export const layerConflict = z.strictObject({
   path: z.string(),
   /** The change that it is in the way of. */
   of: z.string(),
-  /** What somebody else did; `unreadable`: nobody can tell. */
-  theirs: z.enum(['changed', 'deleted', 'created', 'moved', 'unreadable']),
+  /** What somebody else did; `in-use`: a program has the database open; `unreadable`: nobody can tell. */
+  theirs: z.enum(['changed', 'deleted', 'created', 'moved', 'in-use', 'unreadable']),
 });
 export type LayerConflict = Readonly<z.infer<typeof layerConflict>>;
 

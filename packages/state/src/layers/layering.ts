@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
@@ -20,7 +21,7 @@ import {
   shownAgain,
 } from './held-changes.ts';
 import type { Layer, Layers, NoLayerError } from './layer.ts';
-import type { ChangeSet, LayerChange } from './layer-change.ts';
+import type { ChangeSet, LayerChange, LayerConflict } from './layer-change.ts';
 import { readChanges } from './read-changes.ts';
 import { unmappedFile } from './unmapped-files.ts';
 
@@ -31,6 +32,8 @@ export interface LayerCall {
   readonly startedAt: number;
   /** The log that will say that it succeeded; null where none is kept. */
   readonly checkpoints: string | null;
+  /** What it was charged to. */
+  readonly evaluation?: string;
   /** What it answered. */
   readonly value?: Json;
 }
@@ -138,8 +141,9 @@ export function createLayering(options: LayeringOptions): Layering {
       }
       layer.leave();
       const hold = async (conflicted: ChangeSet): Promise<LayerResult> => {
-        const { id, tool, value } = call;
-        const own = { id, key: keyOf(id), tool, ...(value !== undefined && { value }) };
+        const { id, tool, evaluation, value } = call;
+        const told = { ...(evaluation !== undefined && { evaluation }), ...(value !== undefined && { value }) };
+        const own = { id, key: keyOf(id), tool, ...told };
         const held = await holdChanges(layer, own, conflicted, { files, store });
         return { kind: 'held', held };
       };
@@ -148,12 +152,7 @@ export function createLayering(options: LayeringOptions): Layering {
         const done = await apply(layer, set.changes, call, set.close);
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is as it was.
-        const conflicts = done.paths.map(path => ({
-          path,
-          of: changeAt(set.changes, path),
-          theirs: 'changed' as const,
-        }));
-        return await hold({ changes: set.changes, conflicts });
+        return await hold({ changes: set.changes, conflicts: conflictsAt(set.changes, done.paths) });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
       } finally {
@@ -164,21 +163,24 @@ export function createLayering(options: LayeringOptions): Layering {
     async settleHeld(callId, choice, facts) {
       const held = heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
       if (held === undefined) return err(snapshotFailed(`call ${callId} has no changes that are held`));
-      const directory = `${layers.home}/${held.layer}`;
+      const directory = `${fs.realpathSync(layers.home)}/${held.layer}`;
       if (choice === 'drop') {
         layers.remove(held.layer);
         return ok({ kind: 'dropped' });
       }
       const moved = changedSinceShown(held);
       if (moved.length > 0) {
-        await shownAgain(held, directory, { files, store });
+        await shownAgain(held, [], directory, { files, store });
         return err(conflict(moved));
       }
       const layer = { id: held.layer, root, directory, place: held.place };
       const { tool } = held.call;
       const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });
-      if (done.kind === 'changed') return err(conflict(done.paths));
       if (done.kind === 'failed') return err(done.error);
+      if (done.kind === 'changed') {
+        await shownAgain(held, conflictsAt(held.changes, done.paths), directory, { files, store });
+        return err(conflict(done.paths));
+      }
       const finish = async () => {
         await done.applied.finish();
         layers.remove(held.layer);
@@ -188,7 +190,10 @@ export function createLayering(options: LayeringOptions): Layering {
   };
 }
 
-/** The change that a path is a part of. */
-function changeAt(changes: readonly LayerChange[], path: string): string {
-  return changes.find(change => isWithin(path, change.path))?.path ?? path;
+/** Paths that were changed after everything was looked at, each with the change that it is a part of. */
+function conflictsAt(changes: readonly LayerChange[], paths: readonly string[]): readonly LayerConflict[] {
+  return paths.map(path => {
+    const of = changes.find(change => isWithin(path, change.path))?.path ?? path;
+    return { path, of, theirs: 'changed' };
+  });
 }

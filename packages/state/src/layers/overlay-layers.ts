@@ -7,6 +7,7 @@ import { instantNear } from './filesystem-instant.ts';
 import { heldIn } from './held-changes.ts';
 import { HOLD_FD, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
+import { removeSoon } from './remove-soon.ts';
 
 export interface OverlayLayersOptions {
   /** Where layers are kept, outside of every root. */
@@ -30,17 +31,20 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   const { home, programs, files = nodeHostFiles } = options;
   const isRoot = options.isRoot ?? process.geteuid?.() === 0;
   const refused = new Map<string, string>();
-  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
-  const base = fs.realpathSync(home);
 
   return {
-    home: base,
+    home,
     async open(root) {
-      const reason = refused.get(root) ?? reasonAgainst(root, base);
-      if (reason !== undefined) return err(noLayer(root, reason));
+      const known = refused.get(root);
+      if (known !== undefined) return err(noLayer(root, known));
       const id = randomUUID();
-      const directory = `${base}/${id}`;
+      let directory: string | undefined;
       try {
+        fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+        const base = fs.realpathSync(home);
+        const reason = reasonAgainst(root, base);
+        if (reason !== undefined) return err(noLayer(root, reason));
+        directory = `${base}/${id}`;
         const own = fs.lstatSync(root, { bigint: true });
         for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
         if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
@@ -48,16 +52,16 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         const since = await instantNear(root, directory);
         return ok(layerOf({ id, root, place: { dev: String(own.dev), ino: String(own.ino) }, directory, since }));
       } catch (cause) {
-        removeTree(files, directory);
+        if (directory !== undefined) removeTree(files, directory);
         return err(noLayer(root, (cause as Error).message));
       }
     },
     refuse: (root, reason) => void refused.set(root, reason),
-    remove: id => removeTree(files, `${base}/${id}`),
+    remove: id => removeSoon(files, `${home}/${id}`),
     sweep(needed) {
-      const held = new Set(heldIn(base).map(({ layer }) => layer));
-      for (const name of fs.readdirSync(base)) {
-        if (!held.has(name) && !needed.has(name)) removeTree(files, `${base}/${name}`);
+      const held = new Set(heldIn(home).map(({ layer }) => layer));
+      for (const name of fs.existsSync(home) ? fs.readdirSync(home) : []) {
+        if (!held.has(name) && !needed.has(name)) removeSoon(files, `${home}/${name}`);
       }
     },
   };
@@ -86,7 +90,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
       leave,
       drop() {
         leave();
-        removeTree(files, directory);
+        removeSoon(files, directory);
       },
     };
   }

@@ -10,6 +10,7 @@ import {
   type LayerConflict,
   sameAttributesOf,
 } from './layer-change.ts';
+import { openFiles } from './open-files.ts';
 
 /**
  * What was written on a layer, next to what is in its root now. Costs what the changes cost, not what the tree does.
@@ -20,7 +21,8 @@ import {
  *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
  * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
  * 5. Directories of the root that their owner may not look into are open until `close`.
- * 6. What belongs together conflicts together: a database and its log, the parts of a git repository.
+ * 6. What belongs together conflicts together: a database and its log, the parts of a git repository. A database with a log
+ *    that a program has open is in use: the program would go on with what was replaced.
  */
 export function readChanges(
   layer: Pick<Layer, 'root' | 'directory' | 'since'>,
@@ -45,6 +47,8 @@ class Reading {
   private readonly puts: LayerChange[] = [];
   private readonly attributes: LayerChange[] = [];
   private readonly opened = new Map<string, number>();
+  /** Databases with a log that are changed, by their absolute paths. */
+  private readonly databases = new Map<string, string>();
   /** Copies of files that are not at their path any more, by what they are copies of. */
   private readonly origins = new Map<string, string>();
   private readonly root: string;
@@ -70,6 +74,9 @@ class Reading {
     // What the command itself moved is a copy of something that it removed elsewhere.
     const removed = new Set(this.removes.map(change => (change.op === 'remove' ? change.was.ino : '')));
     for (const [path, origin] of this.origins) if (!removed.has(origin)) this.conflict(path, 'moved');
+    if (this.databases.size === 0) return;
+    const open = openFiles(new Set(this.databases.keys()));
+    for (const [file, path] of this.databases) if (open.has(file)) this.conflict(path, 'in-use');
   }
 
   /** Gives directories of the root the mode back that they had to lose to be looked into. */
@@ -222,6 +229,9 @@ class Reading {
   }
 
   private companions(path: string): void {
+    const database = databaseOf(path);
+    const hasLog = LOGS.some(suffix => statOf(`${this.root}/${database}${suffix}`) !== undefined);
+    if (hasLog) this.databases.set(`${this.root}/${database}`, database);
     for (const at of companionsOf(path)) {
       const there = statOf(`${this.root}/${at}`);
       if (there !== undefined && !this.isOlder(there) && !this.isUnchanged(at, there))
@@ -264,11 +274,17 @@ function isWhiteout(stat: Stat): boolean {
 
 /** Paths that are part of the same thing as this one. */
 export function companionsOf(path: string): readonly string[] {
-  const database = /^(.*?)(?:-wal|-shm|-journal)?$/s.exec(path)?.[1] ?? path;
-  const logs = ['-wal', '-shm', '-journal'].map(suffix => database + suffix);
+  const database = databaseOf(path);
+  const logs = LOGS.map(suffix => database + suffix);
   const git = /^((?:.*\/)?\.git)\/(?:HEAD|index|packed-refs|refs\/.*)$/s.exec(path)?.[1];
   const repository = git === undefined ? [] : [`${git}/HEAD`, `${git}/index`, `${git}/packed-refs`];
   return [...(database === path ? [] : [database]), ...logs, ...repository].filter(at => at !== path);
+}
+
+const LOGS = ['-wal', '-shm', '-journal'];
+
+function databaseOf(path: string): string {
+  return /^(.*?)(?:-wal|-shm|-journal)?$/s.exec(path)?.[1] ?? path;
 }
 
 const CHUNK = 1 << 20;

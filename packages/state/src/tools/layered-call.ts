@@ -19,6 +19,7 @@ export interface LayeredCallOptions {
   readonly state: ExecutionState;
   readonly locks: PathLocks;
   readonly lockPath: string;
+  readonly evaluation: string;
   readonly layering: Layering;
   readonly checkpoints: CallCheckpoints;
   readonly signal: AbortSignal | undefined;
@@ -61,7 +62,7 @@ export async function runOnLayer(
     if (!lock.ok) return options.notLocked(lock.error);
     try {
       const result = await layering.settle(layer, {
-        ...{ id: call.id, tool: tool.name, startedAt },
+        ...{ id: call.id, tool: tool.name, startedAt, evaluation: options.evaluation },
         checkpoints: state.checkpoints?.file ?? null,
         ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
       });

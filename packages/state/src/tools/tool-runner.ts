@@ -184,6 +184,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     let own: SessionTransaction | undefined;
     return runOnLayer(call, tool, {
       ...{ state, locks, lockPath: files.lockPath, layering: files.layering, checkpoints, signal },
+      evaluation: options.evaluation,
       async handle(layer) {
         const { end, session } = await handle(call, tool, input, 'nothing', signal, layer);
         own = session;

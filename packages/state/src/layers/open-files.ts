@@ -1,0 +1,29 @@
+import * as fs from 'node:fs';
+
+/** Which of some files (absolute paths) a process has open, as far as we may look. */
+export function openFiles(wanted: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
+    for (const fd of namesIn(`/proc/${pid}/fd`)) {
+      const target = linkOf(`/proc/${pid}/fd/${fd}`);
+      if (target !== undefined && wanted.has(target)) found.add(target);
+    }
+  }
+  return found;
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
