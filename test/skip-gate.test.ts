@@ -13,6 +13,13 @@ describe('judgeSkips', () => {
     expect(judgeSkips(['a > b'], [{ test: 'a > b', reason }])).toEqual({ failures: [], warnings: [] });
   });
 
+  it('lets all tests of a listed file be skipped, and no others', () => {
+    expect(judgeSkips(['a > b', 'a > c > d', 'ab > c'], [{ test: 'a > *', reason }])).toEqual({
+      failures: ['skipped and not listed: ab > c'],
+      warnings: [],
+    });
+  });
+
   it('names a test that is not listed', () => {
     expect(judgeSkips(['a > b', 'a > c'], [{ test: 'a > b', reason }])).toEqual({
       failures: ['skipped and not listed: a > c'],
