@@ -70,7 +70,7 @@ describe.skipIf(!hasNamespaces)('a confined command', () => {
       rollback: { kind: 'restored' },
     });
     expect(treeOf(root)).toEqual(before);
-    expect([tool.risk, tool.effects]).toEqual(['medium', { kind: 'files' }]);
+    expect([tool.risk, tool.effects]).toEqual(['medium', { kind: 'files', onLayer: true }]);
   });
 
   it('[S58] is stopped by its timeout or by cancellation, with everything in it, and undone', async () => {

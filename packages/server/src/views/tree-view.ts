@@ -92,7 +92,8 @@ function detailOf({ kind, data }: NodeRow, status: StatusRow | undefined): strin
       return `${data.items} items`;
     case 'while':
     case 'ralph':
-      return status === undefined || status.status === 'idle'
+      // A loop that rests between its turns is idle, and has begun.
+      return status === undefined || (status.status === 'idle' && turnOf(status) === 0)
         ? `at most ${data.maxIterations} turns`
         : `turn ${turnOf(status) + 1} of at most ${data.maxIterations}`;
     case 'stop':
