@@ -18,6 +18,7 @@ export default definePlan({
     report: z.record(z.string(), z.string()).default({}),
     rollout: z.enum(['undecided', 'everybody', 'a-tenth', 'nobody']).default('undecided'),
   }),
+  signals: { freeze: { schema: z.object({ until: z.string() }), handle: () => {} } },
   render: ctx => {
     const { version, checks, project, broken } = ctx.input;
     const rollout = ctx.state.get('rollout');
