@@ -143,10 +143,6 @@ const ways: Record<Exclude<RunStatus, 'queued' | 'running'>, Readonly<Record<str
         await test.host.act(run, { kind: 'stop', reason: 'enough' }, 'ada');
       },
     },
-    'its time is over': {
-      plan: plan(`${FIRST}<Phase name="next"><Task id="long" run={long} /></Phase>`),
-      limits: { maxWallClockMs: 1000 },
-    },
   },
   stalled: {
     'it renders the same again and again while work goes on': {
@@ -184,6 +180,10 @@ const ways: Record<Exclude<RunStatus, 'queued' | 'running'>, Readonly<Record<str
     },
   },
   waiting: {
+    'its time is over': {
+      plan: plan(`${FIRST}<Phase name="next"><Task id="long" run={long} /></Phase>`),
+      limits: { maxWallClockMs: 1000 },
+    },
     'a person is asked': { plan: plan(`<Phase name="side">${FIRST}<Human id="ask" prompt="?" /></Phase>`) },
     'a sub-plan asks a person': {
       plan: plan(`${FIRST}<SubPlan id="sub" plan={inner} />`, inner(`${FIRST}<Human id="ask" prompt="?" />`)),

@@ -21,7 +21,8 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
   const canRetry =
     !isLoop && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');
   // One that is over takes no more turns, and one that has not begun took none.
-  const isTurning = isLoop && (status === 'running' || status === 'blocked' || status === 'failed');
+  const isBetween = status === 'idle' && node.iteration > 0;
+  const isTurning = isLoop && (isBetween || status === 'running' || status === 'blocked' || status === 'failed');
   const canReset = isTurning && dangerous === 'ask';
   const hasBegun = canCancel || canRetry;
   if (!hasBegun && !canReset && error === undefined) return null;
