@@ -450,6 +450,30 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
     expect(await layering.settleHeld('call-1', 'drop', facts)).toMatchObject({ ok: false });
   });
 
+  it('[S76] what else was changed since is asked about, and nothing of it is taken unseen', async () => {
+    await place.run(':', {
+      first: 'echo c > src/a; rm -rf old; echo n > free',
+      meanwhile: () => write('src/a', 'mine'),
+    });
+    const { layering } = place.files;
+    if (layering === undefined) throw new Error('no layers');
+    write('old/later', 'mine');
+    write('free', 'mine');
+    for (const choice of ['apply-all', 'apply-rest'] as const) {
+      const before = layering.held('call-1');
+      if (choice === 'apply-rest') write('old/latest', 'mine');
+      expect(await layering.settleHeld('call-1', choice, facts)).toMatchObject({ ok: false });
+      const after = layering.held('call-1');
+      expect(after?.round).toBe((before?.round ?? 0) + 1);
+      expect(after?.conflicts.map(({ path }) => path)).toEqual(expect.arrayContaining(['src/a', 'old/later', 'free']));
+    }
+    const done = must(await layering.settleHeld('call-1', 'apply-rest', facts));
+    if (done.kind === 'applied') await done.applied.finish();
+    expect([read('src/a'), read('free'), read('old/later'), read('old/latest'), read('old/x')]).toEqual([
+      ...['mine', 'mine', 'mine', 'mine', 'x'],
+    ]);
+  });
+
   it('[S76] what was shown must still be so', async () => {
     const layering = await conflicted();
     write('src/a', 'mine again');
@@ -611,7 +635,13 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
     await place.run('echo c > src/a', { meanwhile: () => write('src/a', 'mine') });
     const [kept] = fs.readdirSync(`${place.data}/layers`);
     fs.mkdirSync(`${place.data}/layers/left/upper`, { recursive: true });
-    must(findLayers(`${place.data}/layers`)).sweep(new Set());
+    fs.writeFileSync(
+      `${place.data}/layers/left/call.json`,
+      JSON.stringify({ id: 'call-9', tool: 'run_command', evaluation: 'test' }),
+    );
+    expect(must(findLayers(`${place.data}/layers`)).sweep(new Set())).toEqual([
+      { id: 'call-9', tool: 'run_command', evaluation: 'test' },
+    ]);
     expect(fs.readdirSync(`${place.data}/layers`)).toEqual([kept]);
   });
 });

@@ -25,7 +25,7 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
     call: `${call}:changes:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `A command changed ${named} while someone else changed the same. Nothing was applied yet. What should become of the command's changes?`,
+      prompt: `${held.round === 0 ? '' : 'The files changed again after your answer, so it was not carried out. '}A command's changes conflict with what someone else did to ${named}. Nothing was applied. What should become of the command's changes?`,
       options: options.map(option => ({ ...option })),
       context: { directory: held.root, changes: held.changes.length, conflicts, total: held.conflicts.length },
     },

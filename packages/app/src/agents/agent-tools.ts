@@ -53,7 +53,7 @@ export interface AgentTools {
   /** The folder with the checkpoints of a run's tool calls. */
   checkpoints(run: string): string;
   /** Undoes what calls had begun when their process died. Before any other call. */
-  recover(): Promise<readonly Recovery[]>;
+  recover(isTaskOver?: (run: string, task: string) => Promise<boolean>): Promise<readonly Recovery[]>;
 }
 
 export interface ToolBench {
@@ -122,7 +122,7 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
     files: openFiles,
     locks,
     checkpoints: checkpointsOf,
-    async recover() {
+    async recover(isTaskOver = async () => false) {
       const recoveries = await recoverPending({
         undoLog,
         locks,
@@ -134,21 +134,25 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
           recordRecovered(place('checkpoints'), evaluation, call);
         },
       });
-      // Nobody can decide about the changes of a run that was collected.
+      // Nobody can decide any more about the changes of work that is over, or of a run that was collected.
       for (const { layer, call } of layers === undefined ? [] : heldIn(layers.home)) {
-        if (call.evaluation !== undefined && !isKnownTask(place('checkpoints'), call.evaluation)) layers?.remove(layer);
+        const run = call.evaluation === undefined ? undefined : runOfTask(place('checkpoints'), call.evaluation);
+        const isOver = run === undefined || (await isTaskOver(run, call.evaluation ?? ''));
+        if (isOver) layers?.remove(layer);
       }
       // What could not be recovered may need its layer.
       const pending = await undoLog.pending();
-      layers?.sweep(new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : []))));
-      return recoveries;
+      const needed = new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : [])));
+      const told = new Set(recoveries.map(({ id }) => id));
+      const dropped = (layers?.sweep(needed) ?? []).filter(({ id }) => !told.has(id));
+      return [...recoveries, ...dropped.map(call => ({ ...call, outcome: { kind: 'dropped' as const } }))];
     },
   };
 }
 
-function isKnownTask(folder: string, task: string): boolean {
+function runOfTask(folder: string, task: string): string | undefined {
   const runs = existsSync(folder) ? readdirSync(folder) : [];
-  return runs.some(run => existsSync(path.join(folder, run, placeFile(task))));
+  return runs.find(run => existsSync(path.join(folder, run, placeFile(task))));
 }
 
 function failedToSettle({ message, suggestion }: ErrorEnvelope): ToolOutcome {

@@ -33,6 +33,8 @@ function wordsOf(outcome: Recovery['outcome']): string {
       return 'The call was cut off while it was being rolled back; the rollback was finished.';
     case 'restore-dropped':
       return 'A restore was cut off before it changed anything, and was dropped.';
+    case 'dropped':
+      return 'The call was cut off and what it changed was dropped: none of it had been applied, so nothing had to be restored.';
     case 'applied':
       return 'The call had succeeded when it was cut off: everything that it changed is applied.';
     case 'taken-back':

@@ -1,7 +1,7 @@
 import { providerReferences } from '@signalbox/adapters/providers';
-import type { ErrorEnvelope, Result } from '@signalbox/model';
+import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import { ok, type RecoveryNote, timestampOf } from '@signalbox/model';
-import type { AgentRunner } from '@signalbox/runs';
+import { type AgentRunner, taskId } from '@signalbox/runs';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
@@ -109,7 +109,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   });
 
   async function recover(): Promise<readonly RecoveryNote[]> {
-    const done = await tools.recover();
+    const done = await tools.recover(async (run, task) => {
+      const known = taskId.safeParse(task);
+      const found = known.success ? await store.task(run as RunId, known.data) : undefined;
+      return found === undefined || found.status === 'done' || found.status === 'error' || found.status === 'canceled';
+    });
     const places = await placesOf(
       done.map(({ id }) => id),
       store,

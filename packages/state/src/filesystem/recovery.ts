@@ -35,6 +35,8 @@ export interface Recovery {
     | { readonly kind: 'restore-finished'; readonly kept: KeptFiles | null }
     /** A restore had not begun to change anything, and was dropped. */
     | { readonly kind: 'restore-dropped' }
+    /** The call worked on a layer, which is dropped: there was nothing to restore. */
+    | { readonly kind: 'dropped' }
     /** The changes of a layer were being applied: all of them are, because the call had succeeded. */
     | { readonly kind: 'applied'; readonly paths: readonly string[] }
     /** They were taken back, but for what somebody changed since. `kept` is what was there before them. */

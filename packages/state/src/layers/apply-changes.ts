@@ -137,7 +137,8 @@ function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: b
   });
 }
 
-function* newerInside(directory: string, path: string, since: bigint): Generator<string> {
+/** What is in a directory and was changed since an instant. */
+export function* newerInside(directory: string, path: string, since: bigint): Generator<string> {
   for (const name of fs.readdirSync(osPath(directory), { encoding: 'buffer' }).map(nameFromBytes)) {
     const stat = fs.lstatSync(osPath(`${directory}/${name}`), { bigint: true, throwIfNoEntry: false });
     if (stat === undefined) continue;

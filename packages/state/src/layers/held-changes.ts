@@ -5,9 +5,20 @@ import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { osPath } from '../filesystem/path-name.ts';
+import { newerInside } from './apply-changes.ts';
 import { at } from './apply-steps.ts';
+import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
-import { type ChangeSet, identity, isSame, type LayerChange, layerChange, layerConflict } from './layer-change.ts';
+import {
+  type ChangeSet,
+  type Identity,
+  identity,
+  isSame,
+  type LayerChange,
+  type LayerConflict,
+  layerChange,
+  layerConflict,
+} from './layer-change.ts';
 
 /** A version of a path: null where there is nothing; without a digest it is no file. */
 const version = z.strictObject({ digest: digest.optional(), size: z.int().optional() }).nullable();
@@ -27,6 +38,8 @@ const heldChangesV1 = z.strictObject({
   }),
   /** How often it was shown anew, because the root had changed again. */
   round: z.int().nonnegative(),
+  /** When it was shown, on the clock of the root's filesystem, in nanoseconds. */
+  shownAt: z.string(),
   root: z.string(),
   place: z.strictObject({ dev: z.string(), ino: z.string() }),
   changes: z.array(layerChange),
@@ -61,18 +74,62 @@ export async function holdChanges(
   const contents = set.changes.flatMap(({ op, path }) => (op === 'put' ? [`${layer.directory}/upper/${path}`] : []));
   for (const path of contents) if (at(path)?.kind === 'file') await ports.files.sync(path);
   const { id, root, place } = layer;
-  const facts = { version: 1 as const, layer: id, call, round: 0, root, place, changes: [...set.changes] };
+  const shown = { round: 0, shownAt: String(await instantNear(root, layer.directory)) };
+  const facts = { version: 1 as const, layer: id, call, ...shown, root, place, changes: [...set.changes] };
   return shownAnew({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
 }
 
-/** Held changes with what the root has now, and with what else is in their way, for a person to decide again. */
-export function shownAgain(
+/**
+ * Held changes with what the root has now, for a person to decide again; undefined where nothing is in their way that was not
+ * shown before.
+ */
+export async function shownAgain(
   held: HeldChanges,
-  more: ChangeSet['conflicts'],
   directory: string,
   ports: HoldPorts,
-): Promise<HeldChanges> {
-  return shownAnew({ ...held, round: held.round + 1 }, [...held.conflicts, ...more], directory, ports);
+): Promise<HeldChanges | undefined> {
+  const shownAt = String(await instantNear(held.root, directory));
+  const present = presentChanges(held);
+  if (present.conflicts.length === 0) return undefined;
+  const known = held.conflicts.filter(({ path }) => !present.conflicts.some(one => one.path === path));
+  const next = { ...held, round: held.round + 1, shownAt, changes: [...present.changes] };
+  return shownAnew(next, [...known, ...present.conflicts], directory, ports);
+}
+
+/** The same changes against what the root has now, and what of that is other than it was shown. */
+function presentChanges(held: HeldChanges): ChangeSet {
+  const conflicts: LayerConflict[] = [];
+  const changes = held.changes.flatMap((change): readonly LayerChange[] => {
+    const { path } = change;
+    const full = path === '' ? held.root : `${held.root}/${path}`;
+    const now = at(full);
+    const was = change.op === 'make' ? null : change.was;
+    const isAsShown = now === undefined || was === null ? now === undefined && was === null : isSame(now, was);
+    if (!isAsShown)
+      conflicts.push({ path, of: path, theirs: now === undefined ? 'deleted' : was === null ? 'created' : 'changed' });
+    if (change.op === 'remove' && now?.kind === 'directory') {
+      for (const newer of newerInside(full, path, BigInt(held.shownAt)))
+        conflicts.push({ path: newer, of: path, theirs: 'created' });
+    }
+    return againstPresent(change, now);
+  });
+  const order = ['remove', 'make', 'put', 'attributes'];
+  return { changes: changes.toSorted((a, b) => order.indexOf(a.op) - order.indexOf(b.op)), conflicts };
+}
+
+/** A change as it is against what is at its path now. */
+function againstPresent(change: LayerChange, now: Identity | undefined): readonly LayerChange[] {
+  const { path } = change;
+  if (change.op === 'remove' || change.op === 'attributes') return now === undefined ? [] : [{ ...change, was: now }];
+  if (change.op === 'make') {
+    if (now?.kind === 'directory') return [];
+    return now === undefined ? [change] : [{ op: 'remove', path, was: now }, change];
+  }
+  if (now?.kind !== 'directory') return [{ ...change, was: now ?? null }];
+  return [
+    { op: 'remove', path, was: now },
+    { ...change, was: null },
+  ];
 }
 
 export interface HoldPorts {
@@ -100,6 +157,7 @@ async function shownAnew(
   };
   await store.sync();
   const file = `${directory}/${FILE}`;
+  fs.rmSync(`${file}.new`, { force: true });
   const writer = files.create(`${file}.new`, 0o600);
   try {
     writer.write(Buffer.from(JSON.stringify(shown)));
@@ -134,15 +192,6 @@ export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'dr
       return isWithin(change.path, path) || isWithin(path, change.path) || isWithin(change.path, of);
     });
   return held.changes.filter(isFree);
-}
-
-/** Conflicts where the root is not as it was shown to the person any more. */
-export function changedSinceShown(held: HeldChanges): readonly string[] {
-  return held.conflicts.flatMap(({ path, seen }) => {
-    const now = at(path === '' ? held.root : `${held.root}/${path}`) ?? null;
-    const isAsShown = now === null || seen === null ? now === seen : isSame(now, seen);
-    return isAsShown ? [] : [path];
-  });
 }
 
 async function versionOf(

@@ -43,13 +43,23 @@ export interface Layers {
   /** The directory that holds them. */
   readonly home: string;
   /** A new, empty layer of a directory (absolute, links resolved); an error says why it cannot have one. */
-  open(root: string): Promise<Result<Layer, NoLayerError>>;
+  open(root: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
   /** Every later layer of this directory is refused, because a mount was. */
   refuse(root: string, reason: string): void;
   /** Lets go of a layer that was held. */
   remove(id: string): void;
-  /** Removes what processes that died left behind, but for layers that are held and those that are still needed. */
-  sweep(needed: ReadonlySet<string>): void;
+  /**
+   * Removes what processes that died left behind, but for layers that are held and those that are still needed. Answers the
+   * calls that were cut off with them.
+   */
+  sweep(needed: ReadonlySet<string>): readonly CallOfLayer[];
+}
+
+/** Whose layer it is. */
+export interface CallOfLayer {
+  readonly id: string;
+  readonly tool: string;
+  readonly evaluation: string;
 }
 
 export type NoLayerError = ErrorEnvelope<'state/no-layer'>;

@@ -6,21 +6,13 @@ import { reasonOf } from '../filesystem/host-restore.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
-import { conflict, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
+import { conflict, restoreFailed, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { type AppliedChanges, type ApplyResult, applyChanges } from './apply-changes.ts';
 import { type ChangeImages, keepImages } from './change-images.ts';
 import { instantNear } from './filesystem-instant.ts';
-import {
-  changedSinceShown,
-  chosenChanges,
-  type HeldChanges,
-  type HeldChoice,
-  heldIn,
-  holdChanges,
-  shownAgain,
-} from './held-changes.ts';
-import type { Layer, Layers, NoLayerError } from './layer.ts';
+import { chosenChanges, type HeldChanges, type HeldChoice, heldIn, holdChanges, shownAgain } from './held-changes.ts';
+import type { CallOfLayer, Layer, Layers, NoLayerError } from './layer.ts';
 import type { ChangeSet, LayerChange, LayerConflict } from './layer-change.ts';
 import { readChanges } from './read-changes.ts';
 import { unmappedFile } from './unmapped-files.ts';
@@ -55,7 +47,7 @@ export interface LayerFailed {
 
 /** Calls on layers of one directory. The lock of the root is held by whoever applies, not by whoever runs. */
 export interface Layering {
-  open(): Promise<Result<Layer, NoLayerError>>;
+  open(call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
   /** No further layer of this directory is tried. */
   refuse(reason: string): void;
   /** Whether a command may have failed because of its layer alone: then no further one is tried. Looked for once. */
@@ -121,7 +113,7 @@ export function createLayering(options: LayeringOptions): Layering {
   }
 
   return {
-    open: () => layers.open(root),
+    open: call => layers.open(root, call),
     refuse: reason => layers.refuse(root, reason),
     async mayBeToBlame(layer) {
       if (!layer.entry.isMapped) return false;
@@ -168,18 +160,18 @@ export function createLayering(options: LayeringOptions): Layering {
         layers.remove(held.layer);
         return ok({ kind: 'dropped' });
       }
-      const moved = changedSinceShown(held);
-      if (moved.length > 0) {
-        await shownAgain(held, [], directory, { files, store });
-        return err(conflict(moved));
-      }
+      const again = async () => {
+        const shown = await shownAgain(held, directory, { files, store });
+        return shown && err(conflict(shown.conflicts.map(({ path }) => path)));
+      };
+      const moved = await again();
+      if (moved !== undefined) return moved;
       const layer = { id: held.layer, root, directory, place: held.place };
       const { tool } = held.call;
       const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });
       if (done.kind === 'failed') return err(done.error);
       if (done.kind === 'changed') {
-        await shownAgain(held, conflictsAt(held.changes, done.paths), directory, { files, store });
-        return err(conflict(done.paths));
+        return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
       }
       const finish = async () => {
         await done.applied.finish();

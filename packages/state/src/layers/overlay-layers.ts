@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { err, ok } from '@signalbox/model';
+import * as z from 'zod';
 import { type HostFiles, nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { instantNear } from './filesystem-instant.ts';
 import { heldIn } from './held-changes.ts';
-import { HOLD_FD, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
+import { type CallOfLayer, HOLD_FD, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
 import { removeSoon } from './remove-soon.ts';
 
@@ -34,7 +35,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
 
   return {
     home,
-    async open(root) {
+    async open(root, call) {
       const known = refused.get(root);
       if (known !== undefined) return err(noLayer(root, known));
       const id = randomUUID();
@@ -49,6 +50,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
         if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
         files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
+        if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
         const since = await instantNear(root, directory);
         return ok(layerOf({ id, root, place: { dev: String(own.dev), ino: String(own.ino) }, directory, since }));
       } catch (cause) {
@@ -60,9 +62,13 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     remove: id => removeSoon(files, `${home}/${id}`),
     sweep(needed) {
       const held = new Set(heldIn(home).map(({ layer }) => layer));
-      for (const name of fs.existsSync(home) ? fs.readdirSync(home) : []) {
-        if (!held.has(name) && !needed.has(name)) removeSoon(files, `${home}/${name}`);
-      }
+      const left = fs.existsSync(home) ? fs.readdirSync(home) : [];
+      return left.flatMap(name => {
+        if (held.has(name) || needed.has(name)) return [];
+        const call = callIn(`${home}/${name}`);
+        removeSoon(files, `${home}/${name}`);
+        return call === undefined ? [] : [call];
+      });
     },
   };
 
@@ -110,9 +116,20 @@ exec ${HOLD_FD}<&-
 shift 4
 exec "$@"`;
 
+const CALL = 'call.json';
+const callOfLayer = z.strictObject({ id: z.string(), tool: z.string(), evaluation: z.string() });
+
+function callIn(directory: string): CallOfLayer | undefined {
+  try {
+    return callOfLayer.parse(JSON.parse(fs.readFileSync(`${directory}/${CALL}`, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Why a directory cannot have a layer, as far as that can be told without mounting one. */
 function reasonAgainst(root: string, home: string): string | undefined {
-  if (isWithin(home, root)) return `layers would be kept inside it, in ${home}`;
+  if (isWithin(home, root)) return 'the data directory is inside it';
   const [mount] = mountsInside(root);
   return mount === undefined ? undefined : `${mount} is mounted inside it`;
 }

@@ -43,7 +43,7 @@ export async function runOnLayer(
   options: LayeredCallOptions,
 ): Promise<Verdict | undefined> {
   const { state, layering, checkpoints } = options;
-  const opened = await layering.open();
+  const opened = await layering.open({ id: call.id, tool: tool.name, evaluation: options.evaluation });
   if (!opened.ok) return undefined;
   const layer = opened.value;
   const startedAt = state.clock.now();
