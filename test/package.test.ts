@@ -203,7 +203,7 @@ export default api.definePlan({
   /** With the Node that runs this test first on the PATH, a home of its own, and none of the settings of an npm above. */
   function run(program: string, args: readonly string[], cwd: string): Outcome {
     const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(npm_|NODE_|VITEST|SIGNALBOX_|FORCE_COLOR)/i.test(name),
+      ([name]) => !/^(npm_|NODE_(?!EXTRA_CA_CERTS)|VITEST|SIGNALBOX_|FORCE_COLOR)/i.test(name),
     );
     const home =
       program === 'npm' ? {} : { HOME: path.join(folder, 'home'), SIGNALBOX_DATA_DIR: path.join(folder, 'data') };
