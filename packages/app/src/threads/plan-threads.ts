@@ -227,7 +227,9 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     async signalFault(run, { name, payload }, source) {
       const seat = seatOf.get(run);
       try {
-        if (seat !== undefined) return await seat.thread.calls.call('signalFault', run, undefined, name, payload);
+        const told = await seat?.thread.calls.call('signalFault', run, undefined, name, payload);
+        if (told !== undefined && (!told.ok || told.value !== 'not-driven'))
+          return told as Result<SignalFault | undefined, ErrorEnvelope>;
       } catch (error) {
         if (!(error instanceof PortClosedError)) throw error;
       }
@@ -235,7 +237,10 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
       if (!kept.ok) return kept;
       const asked = kept.value;
       if (asked === undefined) return ok(undefined);
-      return about(asked, ({ thread }) => thread.calls.call('signalFault', run, asked, name, payload));
+      const told = await about(asked, ({ thread }) => thread.calls.call('signalFault', run, asked, name, payload));
+      return 'ok' in told && told.ok && told.value === 'not-driven'
+        ? ok(undefined)
+        : (told as Result<SignalFault | undefined, ErrorEnvelope>);
     },
     limit(run, verdict) {
       seatOf.get(run)?.thread.calls.tell('limit', run, verdict);

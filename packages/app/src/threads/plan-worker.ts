@@ -85,7 +85,8 @@ const calls: ThreadCalls = {
   async signalFault(run, source, name, payload) {
     await loading.get(run);
     const live = lives.get(run);
-    if (live !== undefined || source === undefined) return ok(live?.signalFault(name, payload));
+    if (live !== undefined) return ok(live.signalFault(name, payload));
+    if (source === undefined) return ok('not-driven');
     const loaded = await plans.load(source);
     return loaded.ok ? ok(signalFault(loaded.value.plan, name, payload)) : loaded;
   },

@@ -42,13 +42,16 @@ export interface ThreadCalls {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope>>;
-  /** Why the plan of a run does nothing with a signal: the one that is driven here, or else the one that is given. */
+  /**
+   * Why the plan of a run does nothing with a signal: the one that is driven here, or else the one that is given. `not-driven`:
+   * neither is there, as when the run has just come to rest.
+   */
   signalFault(
     run: RunId,
     source: PlanSource | undefined,
     name: string,
     payload: Json,
-  ): Promise<Result<SignalFault | undefined, ErrorEnvelope>>;
+  ): Promise<Result<SignalFault | 'not-driven' | undefined, ErrorEnvelope>>;
   /** Makes the frames of a recorded run again. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
   /** Checks the record of a run. */
