@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { err, ok, type Result } from '@signalbox/model';
 import { nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
+import { reasonOf } from '../filesystem/host-restore.ts';
 import type { CommandSandbox } from '../sandbox/command-sandbox.ts';
 import { findLayers } from './find-layers.ts';
 import { type Layers, type NoLayerError, noLayer } from './layer.ts';
@@ -26,6 +27,8 @@ export async function probeLayers(
       'put changed',
     ]);
     return proved.ok ? await tried(sandbox, found.value, fs.realpathSync(root), ':', []) : proved;
+  } catch (cause) {
+    return err(noLayer(directory, reasonOf(cause)));
   } finally {
     removeTree(nodeHostFiles, `${directory}/layers`);
     removeTree(nodeHostFiles, own);
