@@ -14,7 +14,15 @@ beforeEach(() => {
   directory = temporaryDirectory();
   base = fs.realpathSync(directory.path);
 });
-afterEach(() => directory.remove());
+afterEach(() => {
+  makeRemovable();
+  directory.remove();
+});
+
+/** The kernel leaves directories that their owner may not enter. */
+function makeRemovable(): void {
+  spawnSync('chmod', ['-R', 'u+rwx', base]);
+}
 
 /** Everything that an apply has to deal with. */
 const SCRIPT = [
@@ -25,7 +33,7 @@ const SCRIPT = [
 
 function buildTree(): Record<string, string> {
   const root = `${base}/root`;
-  if (fs.existsSync(`${root}/locked`)) fs.chmodSync(`${root}/locked`, 0o755);
+  makeRemovable();
   fs.rmSync(root, { recursive: true, force: true });
   fs.rmSync(`${base}/data`, { recursive: true, force: true });
   for (const name of ['dir', 'nested/tree', 'empty', 'locked']) fs.mkdirSync(`${root}/${name}`, { recursive: true });
