@@ -72,7 +72,7 @@ function leafOf(node: TreeNode | undefined): Leaf | undefined {
   return { kind, mode, uid, gid };
 }
 
-export function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
+function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
   if (a?.kind !== 'directory' || b?.kind !== 'directory') return sameNode(asNode(a), asNode(b));
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }

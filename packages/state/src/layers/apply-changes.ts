@@ -19,7 +19,7 @@ import {
 } from './apply-steps.ts';
 import type { Layer } from './layer.ts';
 import { identityOf, isSame, type LayerChange } from './layer-change.ts';
-import { mountPointOf } from './mount-table.ts';
+import { mountPointOf, mountPoints } from './mount-table.ts';
 
 export interface ApplyOptions {
   readonly layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>;
@@ -158,7 +158,9 @@ export function isPlace(root: string, place: Layer['place']): boolean {
 }
 
 function sharesMount(root: string, directory: string): boolean {
-  return fs.statSync(root).dev === fs.statSync(directory).dev && mountPointOf(root) === mountPointOf(directory);
+  const points = mountPoints();
+  const isOneMount = mountPointOf(root, points) === mountPointOf(directory, points);
+  return isOneMount && fs.statSync(root).dev === fs.statSync(directory).dev;
 }
 
 /** Copies what a layer puts into the root next to it, and answers the names of the copies. */
@@ -228,7 +230,8 @@ function isOpen(directory: string): boolean {
   }
 }
 
-async function syncMany(files: HostFiles, paths: readonly string[], on: string): Promise<void> {
+/** Syncs many paths of one filesystem, of which `on` is a path. */
+export async function syncMany(files: HostFiles, paths: readonly string[], on: string): Promise<void> {
   if (paths.length >= SYNC_ALL_FROM && files.syncFilesystem !== undefined) await files.syncFilesystem(on);
   else await syncAll(files, paths);
 }

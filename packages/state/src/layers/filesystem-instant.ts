@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
  * A file without a name tells the time, so that nobody sees the directory change. Many clocks move in ticks of some
  * milliseconds; the next tick is waited for.
  */
-export async function instantOn(directory: string): Promise<bigint> {
+async function instantOn(directory: string): Promise<bigint> {
   const file = fs.openSync(directory, UNNAMED | fs.constants.O_DIRECTORY | fs.constants.O_RDWR, 0o600);
   try {
     const first = fs.fstatSync(file, { bigint: true }).ctimeNs;

@@ -5,14 +5,13 @@ import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { osPath } from '../filesystem/path-name.ts';
-import { newerInside } from './apply-changes.ts';
+import { newerInside, syncMany } from './apply-changes.ts';
 import { at } from './apply-steps.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import {
   type ChangeSet,
   type Identity,
-  identity,
   isSame,
   type LayerChange,
   type LayerConflict,
@@ -36,7 +35,7 @@ const heldChangesV1 = z.strictObject({
     /** What it answered. */
     value: json.optional(),
   }),
-  /** How often it was shown anew, because the root had changed again. */
+  /** How often it was shown again because the root had changed. */
   round: z.int().nonnegative(),
   /** When it was shown, on the clock of the root's filesystem, in nanoseconds. */
   shownAt: z.string(),
@@ -48,12 +47,10 @@ const heldChangesV1 = z.strictObject({
       /** What is in the root now, and what the layer has, with contents in the store. */
       yours: version,
       layers: version,
-      seen: identity.nullable(),
     }),
   ),
 });
 export type HeldChanges = Readonly<z.infer<typeof heldChangesV1>>;
-export type HeldConflict = HeldChanges['conflicts'][number];
 
 /**
  * What a person can do about them: apply what nobody else touched; apply everything, and keep the versions that it replaces
@@ -71,12 +68,14 @@ export async function holdChanges(
   set: ChangeSet,
   ports: HoldPorts,
 ): Promise<HeldChanges> {
-  const contents = set.changes.flatMap(({ op, path }) => (op === 'put' ? [`${layer.directory}/upper/${path}`] : []));
-  for (const path of contents) if (at(path)?.kind === 'file') await ports.files.sync(path);
+  const contents = set.changes.flatMap(change =>
+    change.op === 'put' && change.now.kind === 'file' ? [`${layer.directory}/upper/${change.path}`] : [],
+  );
+  await syncMany(ports.files, contents, layer.directory);
   const { id, root, place } = layer;
-  const shown = { round: 0, shownAt: String(await instantNear(root, layer.directory)) };
-  const facts = { version: 1 as const, layer: id, call, ...shown, root, place, changes: [...set.changes] };
-  return shownAnew({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
+  const first = { round: 0, shownAt: String(await instantNear(root, layer.directory)) };
+  const facts = { version: 1 as const, layer: id, call, ...first, root, place, changes: [...set.changes] };
+  return shown({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
 }
 
 /**
@@ -93,7 +92,7 @@ export async function shownAgain(
   if (present.conflicts.length === 0) return undefined;
   const known = held.conflicts.filter(({ path }) => !present.conflicts.some(one => one.path === path));
   const next = { ...held, round: held.round + 1, shownAt, changes: [...present.changes] };
-  return shownAnew(next, [...known, ...present.conflicts], directory, ports);
+  return shown(next, [...known, ...present.conflicts], directory, ports);
 }
 
 /** The same changes against what the root has now, and what of that is other than it was shown. */
@@ -137,21 +136,20 @@ export interface HoldPorts {
   readonly store: ContentStore;
 }
 
-async function shownAnew(
+async function shown(
   held: HeldChanges,
   conflicts: ChangeSet['conflicts'],
   directory: string,
   { files, store }: HoldPorts,
 ): Promise<HeldChanges> {
   const theirs = (path: string) => (path === '' ? held.root : `${held.root}/${path}`);
-  const shown: HeldChanges = {
+  const told: HeldChanges = {
     ...held,
     conflicts: await Promise.all(
       conflicts.map(async ({ path, of, theirs: what }) => ({
         ...{ path, of, theirs: what },
         yours: await versionOf(store, theirs(path)),
         layers: await versionOf(store, `${directory}/upper/${path}`),
-        seen: at(theirs(path)) ?? null,
       })),
     ),
   };
@@ -160,14 +158,14 @@ async function shownAnew(
   fs.rmSync(`${file}.new`, { force: true });
   const writer = files.create(`${file}.new`, 0o600);
   try {
-    writer.write(Buffer.from(JSON.stringify(shown)));
+    writer.write(Buffer.from(JSON.stringify(told)));
   } finally {
     writer.close();
   }
   await files.sync(`${file}.new`);
   files.rename(`${file}.new`, file);
   await files.sync(directory);
-  return shown;
+  return told;
 }
 
 /** The changes that wait in a directory of layers. One that cannot be read was never finished. */

@@ -79,6 +79,7 @@ export interface LayeringOptions {
 export function createLayering(options: LayeringOptions): Layering {
   const { root, layers, files, store, undoLog } = options;
   const keyOf = (callId: string) => `${root}\n${callId}`;
+  const heldOf = (callId: string) => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
   let unmapped: Promise<string | undefined> | undefined;
 
   async function apply(
@@ -151,9 +152,9 @@ export function createLayering(options: LayeringOptions): Layering {
         set.close();
       }
     },
-    held: callId => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId)),
+    held: heldOf,
     async settleHeld(callId, choice, facts) {
-      const held = heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
+      const held = heldOf(callId);
       if (held === undefined) return err(snapshotFailed(`call ${callId} has no changes that are held`));
       const directory = `${fs.realpathSync(layers.home)}/${held.layer}`;
       if (choice === 'drop') {

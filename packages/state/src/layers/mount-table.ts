@@ -11,7 +11,7 @@ export function mountPoints(table = readTable()): readonly string[] {
 }
 
 /** The mount point that holds a path: absolute, with links resolved. */
-export function mountPointOf(path: string, points = mountPoints()): string {
+export function mountPointOf(path: string, points: readonly string[]): string {
   return points.filter(point => isWithin(path, point)).reduce((a, b) => (b.length > a.length ? b : a), '/');
 }
 

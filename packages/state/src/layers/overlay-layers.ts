@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { err, ok } from '@signalbox/model';
 import * as z from 'zod';
-import { type HostFiles, nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
+import { nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { instantNear } from './filesystem-instant.ts';
 import { heldIn } from './held-changes.ts';
@@ -15,9 +15,6 @@ export interface OverlayLayersOptions {
   readonly home: string;
   /** The system's `unshare` and `mount`. */
   readonly programs: { readonly unshare: string; readonly mount: string };
-  /** Root mounts in a mount namespace; everybody else in a user namespace of their own. */
-  readonly isRoot?: boolean;
-  readonly files?: HostFiles;
 }
 
 /**
@@ -29,8 +26,10 @@ export interface OverlayLayersOptions {
  * 3. A root with mounts inside it gets none: the overlay would not show them.
  */
 export function createOverlayLayers(options: OverlayLayersOptions): Layers {
-  const { home, programs, files = nodeHostFiles } = options;
-  const isRoot = options.isRoot ?? process.geteuid?.() === 0;
+  const { home, programs } = options;
+  const files = nodeHostFiles;
+  // Root mounts in a mount namespace; everybody else in a user namespace of their own.
+  const isRoot = process.geteuid?.() === 0;
   const refused = new Map<string, string>();
 
   return {

@@ -191,7 +191,7 @@ class Reading {
     } else if (this.isEqual(path, above, there)) return;
     else if (!this.isOlder(there)) this.conflict(path, 'changed');
     this.puts.push({ op: 'put', path, now, was });
-    this.companions(path);
+    if (parent !== undefined) this.companions(path);
   }
 
   /** Whether a copy in the upper directory is one of something that was in the root. */
@@ -230,12 +230,11 @@ class Reading {
 
   private companions(path: string): void {
     const database = databaseOf(path);
-    const hasLog = LOGS.some(suffix => statOf(`${this.root}/${database}${suffix}`) !== undefined);
-    if (hasLog) this.databases.set(`${this.root}/${database}`, database);
     for (const at of companionsOf(path)) {
       const there = statOf(`${this.root}/${at}`);
-      if (there !== undefined && !this.isOlder(there) && !this.isUnchanged(at, there))
-        this.conflict(at, 'changed', path);
+      if (there === undefined) continue;
+      if (at !== database && databaseOf(at) === database) this.databases.set(`${this.root}/${database}`, database);
+      if (!this.isOlder(there) && !this.isUnchanged(at, there)) this.conflict(at, 'changed', path);
     }
   }
 

@@ -111,7 +111,7 @@ function plain(value: unknown): Json {
 }
 
 /** A tree of which nothing is told. */
-export const NOTHING_KNOWN = { ...EMPTY_DIRECTORY, partial: true as const };
+const NOTHING_KNOWN = { ...EMPTY_DIRECTORY, partial: true as const };
 
 function dropped(verdict: Verdict): Verdict {
   return withRollback(verdict, { kind: 'dropped' });
