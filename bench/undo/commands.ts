@@ -1,11 +1,13 @@
 // A command that changes one file in a tree, next to the same command without us.
 //
 // `moreMs` is what a call costs beyond the bare command, medians of one run in which both are interleaved. `cold` calls begin with
-// nothing in memory: a new filesystem object and, as root, empty caches of the kernel. `looking` is a command that looks at every path.
+// nothing of the tree in memory: a new filesystem object and, as root, empty caches of the kernel; the programs that start a command
+// are read again first. `looking` is a command that looks at every path. Between two calls there is a moment, as a model's answer takes one.
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { createIdSource, type SessionId } from '@signalbox/model';
 import {
   createExecutionState,
@@ -28,6 +30,7 @@ import {
 
 const SIZES = [1000, 10_000, 50_000];
 const PER_DIRECTORY = 50;
+const BETWEEN_MS = 30;
 
 export async function benchCommands(
   base: string,
@@ -47,6 +50,7 @@ export async function benchCommands(
       const times = new Map<string, number[]>();
       let call = 0;
       const time = async (name: string, work: () => unknown) => {
+        await setTimeout(BETWEEN_MS);
         const started = performance.now();
         await work();
         times.set(name, [...(times.get(name) ?? []), performance.now() - started]);
@@ -130,6 +134,7 @@ function dropCaches(): void {
   } catch {
     // Only root can.
   }
+  for (const program of ['sh', 'unshare', 'mount', 'bwrap']) spawnSync(program, ['--version']);
 }
 
 function round(value: number): number {

@@ -87,7 +87,7 @@ export async function openLayered(
   return {
     ...{ root, data, files, state, checkpoints, locks, runner },
     async run(script, { first = ':', meanwhile, signal, timeoutMs } = {}) {
-      const known = new Set(fs.readdirSync(`${data}/layers`));
+      const known = new Set(begunIn(`${data}/layers`));
       const command = ['sh', '-c', meanwhile === undefined ? script : `${first}\n${PAUSE}\n${script}`];
       if (meanwhile !== undefined) fs.writeFileSync(`${root}/${GO}`, '');
       const call = { id: `call-${++calls}`, name: 'run_command', input: { command, ...(timeoutMs && { timeoutMs }) } };
@@ -109,12 +109,25 @@ const GO = '.go';
 /** Says that the command runs, where nobody but us sees it, and waits for the person. */
 const PAUSE = `: > .begun; until [ -s ${GO} ]; do sleep 0.01; done; rm .begun`;
 
+function begunIn(layers: string): readonly string[] {
+  return fs.readdirSync(layers).filter(name => fs.existsSync(`${layers}/${name}/upper/.begun`));
+}
+
+/** The layers that somebody worked on. One that is made ahead for the next call is not among them. */
+export function usedLayers(layers: string): readonly string[] {
+  return fs
+    .readdirSync(layers)
+    .filter(name => fs.existsSync(`${layers}/${name}/call.json`) || isWritten(`${layers}/${name}`));
+}
+
+function isWritten(layer: string): boolean {
+  return fs.existsSync(`${layer}/upper`) && fs.readdirSync(`${layer}/upper`).length > 0;
+}
+
 /** Waits until a command has begun on a layer that was not there before. */
 export async function begun(layers: string, known: ReadonlySet<string>): Promise<string> {
   for (;;) {
-    const found = fs
-      .readdirSync(layers)
-      .find(name => !known.has(name) && fs.existsSync(`${layers}/${name}/upper/.begun`));
+    const found = begunIn(layers).find(name => !known.has(name));
     if (found !== undefined) return found;
     await setTimeout(2);
   }

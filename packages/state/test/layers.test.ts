@@ -8,7 +8,7 @@ import { findLayers, forkAt, nodeHostFiles, rollbackToTool, undoCall } from '../
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { companionsOf } from '../src/layers/read-changes.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
-import { begun, hasLayers, type LayeredPlace, openLayered } from './layered.ts';
+import { begun, hasLayers, type LayeredPlace, openLayered, usedLayers } from './layered.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let place: LayeredPlace;
@@ -44,7 +44,7 @@ const save = (path: string, text: string) => {
   write(`${path}~`, text);
   fs.renameSync(`${root}/${path}~`, `${root}/${path}`);
 };
-const layersLeft = () => fs.readdirSync(`${place.data}/layers`).length;
+const layersLeft = () => usedLayers(`${place.data}/layers`).length;
 
 describe.skipIf(!hasLayers)('a command on a layer', () => {
   it('[S70] finds the root at its own path, and changes nothing there before it has succeeded', async () => {
@@ -59,7 +59,7 @@ describe.skipIf(!hasLayers)('a command on a layer', () => {
     expect((outcome as { value: { output: string } }).value.output).toBe(`${root}\n${process.geteuid?.()}\nachanged\n`);
     expect(during).toEqual({ ...before, './.go': 'file 644 ' });
     expect(treeOf(root)).toEqual({ ...before, './src/a': 'file 644 changed\n' });
-    expect(layersLeft()).toBe(0);
+    await expect.poll(layersLeft).toBe(0);
   });
 
   it('[S70] nobody waits for another one on the same root', async () => {
@@ -96,7 +96,7 @@ describe.skipIf(!hasLayers)('a command on a layer', () => {
         './src/deep/c': 'file 644 c',
         './src/link': 'link a',
       });
-      expect(layersLeft()).toBe(0);
+      await expect.poll(layersLeft).toBe(0);
     },
   );
 
@@ -385,7 +385,7 @@ describe.skipIf(!hasLayers)('changes that are being applied', () => {
       'something is put into a directory that goes',
       'rm -rf old; echo d > src/b',
       'old/mine',
-      () => fs.writeFileSync(`${place.data}/layers/${fs.readdirSync(`${place.data}/layers`)[0]}/before-0/mine`, 'mine'),
+      () => fs.writeFileSync(`${place.data}/layers/${usedLayers(`${place.data}/layers`)[0]}/before-0/mine`, 'mine'),
     ],
   ])('[S82] when %s are taken back, and held', async (_, script, path, late) => {
     open = fs.openSync(`${root}/src/a`, 'a');
@@ -433,7 +433,8 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
     const done = must(await layering.settleHeld('call-1', 'apply-rest', facts));
     if (done.kind === 'applied') await done.applied.finish();
     expect([read('src/a'), read('src/new'), fs.existsSync(`${root}/src/b`)]).toEqual(['mine', 'n\n', false]);
-    expect([layering.held('call-1'), layersLeft()]).toEqual([undefined, 0]);
+    expect(layering.held('call-1')).toBeUndefined();
+    await expect.poll(layersLeft).toBe(0);
   });
 
   it('[S76] or applied over what conflicts', async () => {
@@ -446,7 +447,8 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
   it('[S76] or dropped', async () => {
     const layering = await conflicted();
     expect(must(await layering.settleHeld('call-1', 'drop', facts)).kind).toBe('dropped');
-    expect([read('src/a'), fs.existsSync(`${root}/src/new`), layersLeft()]).toEqual(['mine', false, 0]);
+    expect([read('src/a'), fs.existsSync(`${root}/src/new`)]).toEqual(['mine', false]);
+    await expect.poll(layersLeft).toBe(0);
     expect(await layering.settleHeld('call-1', 'drop', facts)).toMatchObject({ ok: false });
   });
 
@@ -559,6 +561,62 @@ describe.skipIf(!hasLayers)('a root without a layer', () => {
   });
 });
 
+describe.skipIf(!hasLayers)('the layer of the next call', () => {
+  const waiting = (data: string) =>
+    fs.readdirSync('/proc').filter(pid => {
+      try {
+        const line = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return line.startsWith('/bin/sh') && line.includes(`${data}/`);
+      } catch {
+        return false;
+      }
+    });
+
+  it('[S85] is made ahead, once', async () => {
+    await place.run('echo c > src/a');
+    await expect.poll(() => fs.readdirSync(`${place.data}/layers`).length).toBe(1);
+    const [ahead = ''] = fs.readdirSync(`${place.data}/layers`);
+    let used: readonly string[] = [];
+    await place.run('echo d > src/a', {
+      meanwhile: () => {
+        used = usedLayers(`${place.data}/layers`);
+      },
+    });
+    expect([used, read('src/a')]).toEqual([[ahead], 'd\n']);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('[S85] shows what was mounted since', async () => {
+    const other = `${directory.path}/other`;
+    fs.mkdirSync(other);
+    await place.run('echo c > src/a');
+    await expect.poll(() => waiting(place.data)).toHaveLength(1);
+    execFileSync('mount', ['-t', 'tmpfs', 'other', other]);
+    try {
+      fs.writeFileSync(`${other}/x`, 'mounted');
+      // What is temporary is hidden from a command, so it looks at its mounts.
+      expect(await place.run(`grep -c ${other} /proc/self/mountinfo > src/a; :`)).toMatchObject({
+        status: 'succeeded',
+      });
+      expect(read('src/a')).toBe('1\n');
+    } finally {
+      execFileSync('umount', [other]);
+    }
+  });
+
+  it('[S85] ends with its process', async () => {
+    const child = path.join(import.meta.dirname, 'layer-owner.ts');
+    const own = `${fs.realpathSync(directory.path)}/own`;
+    fs.mkdirSync(own);
+    const owner = spawn(process.execPath, [child, own, 'true'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    try {
+      await expect.poll(() => waiting(own), { timeout: 60_000 }).toHaveLength(1);
+    } finally {
+      owner.kill('SIGKILL');
+    }
+    await expect.poll(() => waiting(own)).toEqual([]);
+  });
+});
+
 describe.skipIf(!hasLayers)('calls on layers', () => {
   const checkpoint = (id: string) => {
     const found = place.checkpoints.get(id);
@@ -633,7 +691,7 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
 
   it('[S83] leave nothing behind when their process dies, but for what is held', async () => {
     await place.run('echo c > src/a', { meanwhile: () => write('src/a', 'mine') });
-    const [kept] = fs.readdirSync(`${place.data}/layers`);
+    const [kept] = usedLayers(`${place.data}/layers`);
     fs.mkdirSync(`${place.data}/layers/left/upper`, { recursive: true });
     fs.writeFileSync(
       `${place.data}/layers/left/call.json`,
@@ -642,6 +700,6 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
     expect(must(findLayers(`${place.data}/layers`)).sweep(new Set())).toEqual([
       { id: 'call-9', tool: 'run_command', evaluation: 'test' },
     ]);
-    expect(fs.readdirSync(`${place.data}/layers`)).toEqual([kept]);
+    await expect.poll(() => fs.readdirSync(`${place.data}/layers`)).toEqual([kept]);
   });
 });

@@ -100,8 +100,9 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     return known;
   };
 
+  const keepSoon = (tree: DirectoryNode): Promise<Digest> => keepTree(store, kept, tree);
   const keep = async (tree: DirectoryNode): Promise<Digest> => {
-    const own = await keepTree(store, kept, tree);
+    const own = await keepSoon(tree);
     await store.sync();
     return own;
   };
@@ -109,7 +110,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const layering =
     options.layers &&
     createLayering({
-      ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep },
+      ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep: keepSoon },
       touched(paths) {
         for (const path of paths) dirty.add(path);
       },

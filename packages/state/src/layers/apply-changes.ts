@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { type Digest, err, ok, type Result } from '@signalbox/model';
+import type { ContentStore } from '../filesystem/content-store.ts';
 import { type HostFiles, removeTree, syncAll } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
@@ -27,8 +28,8 @@ export interface ApplyOptions {
   readonly call: { readonly id: string; readonly key: string; readonly tool: string; readonly startedAt: number };
   /** When what the changes replace was looked at, on the clock of the root's filesystem. */
   readonly lookedAt: bigint;
-  /** The tree of what the changes replace, where it is kept. */
-  readonly before: Digest | null;
+  /** The tree of what the changes replace, and the store that keeps it: durably before the first step. */
+  readonly before: { readonly tree: Digest; readonly store: ContentStore } | null;
   /** The log that will say that the call succeeded. */
   readonly checkpoints: string | null;
   readonly files: HostFiles;
@@ -70,7 +71,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
       ...{ id: call.key, callId: call.id, tool: call.tool, startedAt: call.startedAt },
       work: {
         ...{ kind: 'layer', root: layer.root, place: layer.place, layer: layer.id, staging },
-        ...{ steps: [...steps], before: options.before, checkpoints: options.checkpoints },
+        ...{ steps: [...steps], before: options.before?.tree ?? null, checkpoints: options.checkpoints },
       },
     });
   const abandon = async () => {
@@ -88,7 +89,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
       const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
       return stat?.isDirectory() ? attributesOf(identityOf(stat)) : undefined;
     });
-    await syncContents(files, place, steps);
+    await Promise.all([options.before?.store.sync(), syncContents(files, place, steps)]);
     await put(steps);
   } catch (cause) {
     await abandon().catch(() => {});

@@ -59,7 +59,8 @@ export type HeldChanges = Readonly<z.infer<typeof heldChangesV1>>;
 export const heldChoice = z.enum(['apply-rest', 'apply-all', 'drop']);
 export type HeldChoice = z.infer<typeof heldChoice>;
 
-const FILE = 'held.json';
+/** The file that says that a layer is held. */
+export const HELD = 'held.json';
 
 /** Keeps a layer beyond its process. What it holds is durable when this returns. */
 export async function holdChanges(
@@ -154,7 +155,7 @@ async function shown(
     ),
   };
   await store.sync();
-  const file = `${directory}/${FILE}`;
+  const file = `${directory}/${HELD}`;
   fs.rmSync(`${file}.new`, { force: true });
   const writer = files.create(`${file}.new`, 0o600);
   try {
@@ -173,7 +174,7 @@ export function heldIn(home: string): readonly HeldChanges[] {
   const names = fs.existsSync(home) ? fs.readdirSync(home) : [];
   return names.flatMap(name => {
     try {
-      const parsed = heldChangesV1.safeParse(JSON.parse(fs.readFileSync(`${home}/${name}/${FILE}`, 'utf8')));
+      const parsed = heldChangesV1.safeParse(JSON.parse(fs.readFileSync(`${home}/${name}/${HELD}`, 'utf8')));
       return parsed.success ? [parsed.data] : [];
     } catch {
       return [];

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { failure } from '@signalbox/model';
 
@@ -27,23 +28,26 @@ export interface Layer {
   drop(): void;
 }
 
-/** How a program is started on a layer. A sandbox puts `command` before its own and gives it the pipe `HOLD_FD`. */
+/** How a program is started on a layer. */
 export interface LayerEntry {
-  readonly command: readonly string[];
+  /**
+   * Starts a program in a directory of its own, with pipes for what it says and two more. On the first of them comes a line
+   * `{"layer": PID}` when the layer is mounted; until it was `entered` the program must wait.
+   */
+  start(command: readonly string[]): ChildProcess;
   /** Whether what is started finds itself as root of a user namespace, and has to become somebody else. */
   readonly isMapped: boolean;
-  /** Called when the layer is mounted: the process `holder` keeps it so until `release`. */
-  entered(holder: number, release: () => void): void;
+  /** Called when the layer is mounted, and a process is in it. From then on it has a view. */
+  entered(pid: number): void;
 }
-
-/** Read by the process that keeps a layer mounted: when it closes, also because we died, the layer goes. */
-export const HOLD_FD = 5;
 
 export interface Layers {
   /** The directory that holds them. */
   readonly home: string;
   /** A new, empty layer of a directory (absolute, links resolved); an error says why it cannot have one. */
   open(root: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
+  /** Does ahead what the next layer takes time for. */
+  prepare(): void;
   /** Every later layer of this directory is refused, because a mount was. */
   refuse(root: string, reason: string): void;
   /** Lets go of a layer that was held. */

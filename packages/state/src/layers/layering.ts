@@ -71,6 +71,7 @@ export interface LayeringOptions {
   readonly undoLog: UndoLog;
   /** Names of directories that tools fill and that can be made again. */
   readonly refillable: ReadonlySet<string>;
+  /** Keeps a tree, durably once the store is synced. */
   keep(tree: DirectoryNode): Promise<Digest>;
   /** Told of every path that changed. */
   touched(paths: readonly string[]): void;
@@ -81,6 +82,7 @@ export function createLayering(options: LayeringOptions): Layering {
   const keyOf = (callId: string) => `${root}\n${callId}`;
   const heldOf = (callId: string) => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
   let unmapped: Promise<string | undefined> | undefined;
+  layers.prepare();
 
   async function apply(
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
@@ -105,7 +107,7 @@ export function createLayering(options: LayeringOptions): Layering {
     const { id, tool, startedAt, checkpoints } = call;
     const applied = await applyChanges({
       ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt } },
-      ...{ lookedAt, before, checkpoints, files, undoLog },
+      ...{ lookedAt, before: { tree: before, store }, checkpoints, files, undoLog },
     });
     options.touched(changes.map(({ path }) => path));
     if (applied.kind === 'applied') return { ...applied, images };

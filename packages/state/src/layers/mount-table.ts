@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { isWithin } from '../filesystem/path-locks.ts';
 
 /** The mount points of this process, in the order in which they were mounted. Empty where there is no such table. */
-export function mountPoints(table = readTable()): readonly string[] {
+export function mountPoints(table = mountTable()): readonly string[] {
   return table.split('\n').flatMap(line => {
     // id parent major:minor root mount-point options …
     const point = line.split(' ')[4];
@@ -20,7 +20,8 @@ export function mountsInside(directory: string, points = mountPoints()): readonl
   return points.filter(point => point !== directory && isWithin(point, directory));
 }
 
-function readTable(): string {
+/** The table of mounts as the kernel tells it; empty where there is none. */
+export function mountTable(): string {
   try {
     return fs.readFileSync('/proc/self/mountinfo', 'utf8');
   } catch {

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { err, ok } from '@signalbox/model';
 import * as z from 'zod';
-import { nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
+import { nodeHostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { instantNear } from './filesystem-instant.ts';
-import { heldIn } from './held-changes.ts';
-import { type CallOfLayer, HOLD_FD, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
+import { HELD, heldIn } from './held-changes.ts';
+import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
+import { makeNamespace, type Namespace, quoted } from './namespace.ts';
 import { removeSoon } from './remove-soon.ts';
 
 export interface OverlayLayersOptions {
@@ -21,15 +22,15 @@ export interface OverlayLayersOptions {
  * Layers by the kernel's overlay filesystem, mounted over the root in a namespace of its own.
  *
  * 1. The upper directory is new for each layer and has the root's own attributes, which the layer shows as the root's.
- * 2. A process in the namespace keeps it mounted until we have read the changes. It waits on a pipe of ours, so it is gone
- *    when we are.
+ * 2. A descriptor of ours keeps it mounted until we have read the changes, also after the namespace is gone. It is closed
+ *    when we end, however that is.
  * 3. A root with mounts inside it gets none: the overlay would not show them.
  */
 export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   const { home, programs } = options;
   const files = nodeHostFiles;
-  // Root mounts in a mount namespace; everybody else in a user namespace of their own.
   const isRoot = process.geteuid?.() === 0;
+  let ready: EmptyLayer | undefined;
   const refused = new Map<string, string>();
 
   return {
@@ -37,84 +38,131 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     async open(root, call) {
       const known = refused.get(root);
       if (known !== undefined) return err(noLayer(root, known));
-      const id = randomUUID();
-      let directory: string | undefined;
+      let empty: EmptyLayer | undefined;
       try {
-        fs.mkdirSync(home, { recursive: true, mode: 0o700 });
-        const base = fs.realpathSync(home);
-        const reason = reasonAgainst(root, base);
+        const reason = reasonAgainst(root, homeNow());
         if (reason !== undefined) return err(noLayer(root, reason));
-        directory = `${base}/${id}`;
+        empty = takeReady() ?? make();
+        const { directory } = empty;
         const own = fs.lstatSync(root, { bigint: true });
-        for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
         if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
         files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
         if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
         const since = await instantNear(root, directory);
-        return ok(layerOf({ id, root, place: { dev: String(own.dev), ino: String(own.ino) }, directory, since }));
+        return ok(layerOf({ ...empty, root, place: { dev: String(own.dev), ino: String(own.ino) }, since }));
       } catch (cause) {
-        if (directory !== undefined) removeTree(files, directory);
+        if (empty !== undefined) letGo(empty);
         return err(noLayer(root, (cause as Error).message));
       }
     },
+    prepare,
     refuse: (root, reason) => void refused.set(root, reason),
-    remove: id => removeSoon(files, `${home}/${id}`),
+    remove: id => discard(`${home}/${id}`),
     sweep(needed) {
       const held = new Set(heldIn(home).map(({ layer }) => layer));
       const left = fs.existsSync(home) ? fs.readdirSync(home) : [];
       return left.flatMap(name => {
         if (held.has(name) || needed.has(name)) return [];
         const call = callIn(`${home}/${name}`);
-        removeSoon(files, `${home}/${name}`);
+        discard(`${home}/${name}`);
         return call === undefined ? [] : [call];
       });
     },
   };
 
-  function layerOf(facts: Pick<Layer, 'id' | 'root' | 'place' | 'directory' | 'since'>): Layer {
+  function homeNow(): string {
+    fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+    return fs.realpathSync(home);
+  }
+
+  function make(): EmptyLayer {
+    const id = randomUUID();
+    const directory = `${homeNow()}/${id}`;
+    for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
+    return { id, directory, namespace: makeNamespace(programs.unshare, isRoot, `${directory}/${ENTER}`) };
+  }
+
+  /** Where it fails, the next layer is made when it is asked for, and says why it cannot be. */
+  function prepare(): void {
+    const ahead = () => {
+      try {
+        ready ??= make();
+      } catch {}
+    };
+    setImmediate(ahead).unref();
+  }
+
+  function takeReady(): EmptyLayer | undefined {
+    const taken = ready;
+    ready = undefined;
+    if (taken === undefined || (taken.namespace.isCurrent() && fs.existsSync(taken.directory))) return taken;
+    letGo(taken);
+    return undefined;
+  }
+
+  function letGo({ namespace, directory }: EmptyLayer): void {
+    namespace.end();
+    discard(directory);
+  }
+
+  /** Without these files it is neither held nor cut off: what a next start finds of it, it removes without a word. */
+  function discard(directory: string): void {
+    for (const name of [HELD, CALL]) fs.rmSync(`${directory}/${name}`, { force: true });
+    removeSoon(files, directory);
+  }
+
+  function layerOf({ namespace, ...facts }: EmptyLayer & Pick<Layer, 'root' | 'place' | 'since'>): Layer {
     const { root, directory } = facts;
-    let held: { readonly view: string; readonly release: () => void } | undefined;
+    let held: number | undefined;
     const leave = () => {
-      held?.release();
+      if (held !== undefined) fs.closeSync(held);
       held = undefined;
     };
     const entry: LayerEntry = {
       isMapped: !isRoot,
-      command: [
-        ...[programs.unshare, isRoot ? '--mount' : '--map-root-user', ...(isRoot ? [] : ['--user', '--mount'])],
-        ...['/bin/sh', '-c', ENTER, 'layer', root, directory, programs.mount, isRoot ? '' : ',userxattr'],
-      ],
-      entered(holder, release) {
-        held = { view: `/proc/${holder}/cwd`, release };
+      start: command =>
+        namespace.run(
+          `set -- ${quoted([root, directory, programs.mount, isRoot ? '' : ',userxattr', ...command])}\n${MOUNT}`,
+        ),
+      entered(pid) {
+        held = fs.openSync(`/proc/${pid}/cwd`, PATH_ONLY | fs.constants.O_DIRECTORY);
       },
     };
     return {
       ...facts,
       entry,
-      view: () => held?.view,
+      view: () => (held === undefined ? undefined : `/proc/self/fd/${held}`),
       leave,
       drop() {
         leave();
-        removeSoon(files, directory);
+        letGo({ ...facts, namespace });
+        prepare();
       },
     };
   }
 }
 
+/** A layer of no directory yet. */
+interface EmptyLayer extends Pick<Layer, 'id' | 'directory'> {
+  readonly namespace: Namespace;
+}
+
+/** Linux' `O_PATH`, which Node does not name: a directory need not be readable to be held. */
+const PATH_ONLY = 0o10000000;
+
 /**
- * Mounts the layer over the root, leaves a process behind that keeps it mounted, and becomes the command. Directories are
- * handed over as descriptors: their names may hold what mount options cannot.
+ * Mounts the layer over the root, says who is on it, and becomes the command, which waits for its options until we are on the
+ * layer, too. Directories are handed over as descriptors: their names may hold what mount options cannot.
  */
-const ENTER = `cd -- "$1" && exec 6<. 7<"$2/upper" 8<"$2/work" || exit 1
+const MOUNT = `cd -- "$1" && exec 6<. 7<"$2/upper" 8<"$2/work" || exit 1
 "$3" -i -n -t overlay overlay -o "lowerdir=/proc/self/fd/6,upperdir=/proc/self/fd/7,workdir=/proc/self/fd/8,volatile$4" "$1" || exit 1
 exec 6<&- 7<&- 8<&-
 cd -- "$1" || exit 1
-{ read -r gone <&${HOLD_FD}; } >/dev/null 2>&1 3>&- 4>&- &
-echo "{\\"layer\\":$!}" >&3
-exec ${HOLD_FD}<&-
+echo "{\\"layer\\":$$}" >&3
 shift 4
 exec "$@"`;
 
+const ENTER = 'enter';
 const CALL = 'call.json';
 const callOfLayer = z.strictObject({ id: z.string(), tool: z.string(), evaluation: z.string() });
 

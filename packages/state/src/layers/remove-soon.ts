@@ -5,20 +5,21 @@ import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 const AT_ONCE = 500;
 
 /**
- * Removes a tree of ours: a small one at once, a large one in turns, so that nobody waits for it. What a process leaves of
- * it when it ends is removed at the next start.
+ * Removes a tree of ours when there is nothing else to do, in turns, so that nobody waits for it. What a process leaves of it
+ * when it ends is removed at the next start.
  */
 export function removeSoon(files: HostFiles, path: string): void {
   const removal = removed(files, path);
+  const next = () => void setImmediate(goOn).unref();
   const goOn = () => {
     try {
       for (let count = 0; count < AT_ONCE; count++) if (removal.next().done === true) return;
-      setImmediate(goOn).unref();
+      next();
     } catch {
       // The next start tries again.
     }
   };
-  goOn();
+  next();
 }
 
 /** One entry at a time. */

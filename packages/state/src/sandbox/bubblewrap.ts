@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import type { Readable, Stream, Writable } from 'node:stream';
 import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
-import { HOLD_FD, type LayerEntry } from '../layers/layer.ts';
+import type { LayerEntry } from '../layers/layer.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv } from './command-sandbox.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
@@ -26,17 +26,17 @@ export function createBubblewrap(program: string, privileges: BubblewrapPrivileg
       const options = optionsOf(command, privileges);
       if (typeof options === 'string') return notStarted(options);
       const confined = [program, '--args', String(OPTIONS_FD), '--', ...command.command];
-      const [first = program, ...args] = [...(command.layer?.command ?? []), ...confined];
-      const child = spawn(first, args, {
-        cwd: '/',
-        env: {},
-        detached: true,
-        stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...(command.layer === undefined ? [] : ['pipe' as const])],
-      });
-      send(child, options);
-      return running(child, command.layer);
+      const child = command.layer?.start(confined) ?? started(confined);
+      const go = () => send(child, options);
+      if (command.layer === undefined) go();
+      return running(child, command.layer && { entry: command.layer, go });
     },
   };
+}
+
+function started([program = '', ...args]: readonly string[]): ChildProcess {
+  const stdio = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+  return spawn(program, args, { cwd: '/', env: {}, detached: true, stdio: [...stdio] });
 }
 
 /**
@@ -122,19 +122,22 @@ function closing(pipe: Stream | null | undefined): Promise<void> {
 }
 
 const status = z.union([
-  /** Who keeps the layer mounted. */
+  /** Who is on the layer. */
   z.strictObject({ layer: z.int().positive() }),
   z.looseObject({ 'child-pid': z.int().positive() }),
   /** Said only of a program that was started. */
   z.looseObject({ 'exit-code': z.int() }),
 ]);
 
-function running(child: ChildProcess, layer: LayerEntry | undefined): RunningCommand {
+/** A layer, and what starts the command once we are on it. */
+interface Entering {
+  readonly entry: LayerEntry;
+  go(): void;
+}
+
+function running(child: ChildProcess, layer: Entering | undefined): RunningCommand {
   let isOnLayer = false;
-  const hold = (child.stdio as readonly (Stream | null | undefined)[])[HOLD_FD] as Writable | undefined;
-  // Whoever holds the layer may be gone before it is let go.
-  hold?.on('error', () => {});
-  const release = () => void hold?.destroy();
+  let refusal: string | undefined;
   let first: ProcessIdentity | undefined;
   let exitCode: number | undefined;
   let isKilled = false;
@@ -154,8 +157,14 @@ function running(child: ChildProcess, layer: LayerEntry | undefined): RunningCom
     for (const line of lines) {
       const report = status.parse(JSON.parse(line));
       if ('layer' in report) {
-        isOnLayer = true;
-        layer?.entered(report.layer as number, release);
+        try {
+          layer?.entry.entered(report.layer as number);
+          isOnLayer = true;
+          layer?.go();
+        } catch (cause) {
+          refusal = (cause as Error).message;
+          child.kill('SIGKILL');
+        }
       } else if ('exit-code' in report) exitCode = report['exit-code'] as number;
       else first = findProcess(report['child-pid'] as number);
     }
@@ -174,11 +183,11 @@ function running(child: ChildProcess, layer: LayerEntry | undefined): RunningCom
       const isGone = left === undefined || (await processEnd(left));
       if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
+      else if (refusal !== undefined) resolve({ kind: 'no layer', reason: refusal });
       else if (signal !== null) resolve({ kind: 'killed', signal });
       else if (layer !== undefined && !isOnLayer) resolve({ kind: 'no layer', reason: said.trim() });
       else resolve({ kind: 'not started', reason: said.trim() });
     };
-    // The pipe that holds a layer stays open: it is not waited for.
     child.once('exit', async (_, signal) => {
       await Promise.all([child.stdout, child.stderr, child.stdio[STATUS_FD]].map(closing));
       await close(signal);
