@@ -82,11 +82,17 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     return { id, directory, namespace: makeNamespace(programs.unshare, isRoot, `${directory}/${ENTER}`) };
   }
 
-  /** Where it fails, the next layer is made when it is asked for, and says why it cannot be. */
+  /**
+   * Where it fails, the next layer is made when it is asked for, and says why it cannot be. One that nobody asks for is let
+   * go: its namespace keeps filesystems in use that somebody may want to unmount.
+   */
   function prepare(): void {
     const ahead = () => {
+      if (ready !== undefined) return;
       try {
-        ready ??= make();
+        const made = make();
+        ready = made;
+        setTimeout(() => letReadyGo(made), READY_MS).unref();
       } catch {}
     };
     setImmediate(ahead).unref();
@@ -98,6 +104,12 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     if (taken === undefined || (taken.namespace.isCurrent() && fs.existsSync(taken.directory))) return taken;
     letGo(taken);
     return undefined;
+  }
+
+  function letReadyGo(made: EmptyLayer): void {
+    if (ready !== made) return;
+    ready = undefined;
+    letGo(made);
   }
 
   function letGo({ namespace, directory }: EmptyLayer): void {
@@ -141,6 +153,9 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     };
   }
 }
+
+/** How long a layer that was made ahead waits to be used. */
+const READY_MS = 60_000;
 
 /** A layer of no directory yet. */
 interface EmptyLayer extends Pick<Layer, 'id' | 'directory'> {
