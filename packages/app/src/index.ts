@@ -5,6 +5,7 @@ export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';
 export { unexpectedError, usageError } from './command-error.ts';
 export { type DataDirectoryFacts, dataDirectory, dataDirectorySource } from './data-directory.ts';
+export { dataDirectoryFault } from './data-directory-fault.ts';
 export { type DemoOptions, type DemoOutcome, playDemo } from './demo/demo.ts';
 export { openDemoDirectory } from './demo/demo-directory.ts';
 export type { DemoLine, DemoStep } from './demo/scene.ts';

@@ -17,11 +17,11 @@ import { isContainer, thisMachine } from '@signalbox/app/runs';
 import manifest from '../package.json' with { type: 'json' };
 import { exportRunTo, importRunFrom } from './bundles/run-bundles.ts';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { targetOf } from './guided/guided-target.ts';
 import { reportError } from './terminal.ts';
-import { askedDataDirectory, cannotMake, workflowPlaces } from './workflow/workflow-places.ts';
+import { cannotMake, workflowPlaces } from './workflow/workflow-places.ts';
 
 interface ExportFlags extends DataFlags {
   readonly output?: string;

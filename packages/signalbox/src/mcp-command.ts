@@ -4,11 +4,10 @@ import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
 import manifest from '../package.json' with { type: 'json' };
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { reportError } from './terminal.ts';
 import {
-  askedDataDirectory,
   cannotMake,
   missingPlace,
   WORKFLOWS_OPTION,

@@ -1,7 +1,10 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { closeToOthers } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import { ownerId } from '@signalbox/runs';
-import { acquireOwner, type Owner, openStore, type Store } from '@signalbox/store';
+import { acquireOwner, diskRefusal, type Owner, openStore, type Store } from '@signalbox/store';
+import { dataDirectoryFault } from '../data-directory-fault.ts';
 import type { Machine } from '../machine.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
 
@@ -14,13 +17,19 @@ export interface OwnedStore {
 
 /** Makes the data directory if it is missing. One process at a time owns it. */
 export function openOwnedStore(dataDirectory: string, { clock, ids }: Machine): Result<OwnedStore, ErrorEnvelope> {
+  const fault = dataDirectoryFault(dataDirectory);
+  if (fault !== undefined) return err(fault);
   try {
     makePrivateDirectory(dataDirectory);
   } catch (cause) {
     return err(notMade(dataDirectory, cause));
   }
   const owner = acquireOwner(dataDirectory, { id: ownerId.parse(ids.mint<RunId>()), clock });
-  if (!owner.ok) return owner;
+  if (!owner.ok) {
+    return err((owner.error.code === 'STORE_LOCK_UNUSABLE' && diskRefusal(dataDirectory)) || owner.error);
+  }
+  // What an earlier version, or a copy, left readable for others.
+  for (const name of readdirSync(dataDirectory)) closeToOthers(path.join(dataDirectory, name));
   const store = openStore({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!store.ok) {
     owner.value.release();

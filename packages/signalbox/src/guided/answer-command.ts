@@ -2,10 +2,9 @@ import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { findSession, type GapAnswer, openGuidedDesk, type WaitingGap } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
 import { answerText, describeWaiting } from './waiting-report.ts';
 
 interface AnswerFlags extends DataFlags {

@@ -2,10 +2,10 @@ import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { listTokenKeys, rotateTokenKeys, type TokenKey } from '@signalbox/app/guided';
 import { type Result, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
-import { askedDataDirectory, cannotMake } from '../workflow/workflow-places.ts';
+import { cannotMake } from '../workflow/workflow-places.ts';
 
 export const defineKeys: DefineCommand = (command, { terminal, end }) => {
   const optionsOf = ({ dataDir }: DataFlags) => ({

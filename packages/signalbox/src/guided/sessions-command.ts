@@ -1,10 +1,9 @@
 import type { ErrorEnvelope } from '@signalbox/app';
 import { findSession, keepSession, listSessions } from '@signalbox/app/guided';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError } from '../terminal.ts';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
 import { describeSessions } from './session-list-report.ts';
 
 export const defineSessions: DefineCommand = (command, { terminal, end }) => {

@@ -1,8 +1,7 @@
-import { homedir } from 'node:os';
-import { dataDirectory, usageError } from '@signalbox/app';
+import { usageError } from '@signalbox/app';
 import { openRecoveryBook, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError } from '../terminal.ts';
 import { describeRecovery } from './recovery-report.ts';
@@ -31,8 +30,7 @@ export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
       if (dismiss !== undefined && dismissAll) {
         return refuse(usageError('Give --dismiss or --dismiss-all, not both.', 'See "signalbox recoveries --help".'));
       }
-      const { env, platform } = process;
-      const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+      const directory = askedDataDirectory(dataDir);
       const book = openRecoveryBook(directory, thisMachine().clock);
       const named = dismiss === undefined ? [] : [dismiss];
       const all = () => book.list().flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [id]));

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { homedir } from 'node:os';
 import path from 'node:path';
-import { dataDirectory, type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
 import { readOwner } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError, type Terminal } from '../terminal.ts';
 import { findAppBrowser } from './app-browser.ts';
@@ -46,7 +45,7 @@ async function openDesktop(
       'Install Chrome, Chromium, Edge or Brave, name one in SIGNALBOX_BROWSER, or use "signalbox serve" and any browser.',
     );
   }
-  const directory = dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
+  const directory = askedDataDirectory(asked);
   const serving = await openServing(terminal, { directory, port: 0 });
   if (serving.ok) {
     const { page, close } = serving.value;

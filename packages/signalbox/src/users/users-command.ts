@@ -1,15 +1,13 @@
-import { homedir } from 'node:os';
-import { dataDirectory, type ErrorEnvelope, openUsers, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, openUsers, usageError } from '@signalbox/app';
 import { type Result, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
 
 export const defineUsers: DefineCommand = (command, { terminal, end }) => {
   const usersOf = ({ dataDir }: DataFlags) => {
-    const { env, platform } = process;
-    const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+    const directory = askedDataDirectory(dataDir);
     return openUsers(directory, thisMachine());
   };
   const tell = <T>({ json = false }: DataFlags, outcome: Result<T, ErrorEnvelope>, print: (value: T) => void) => {

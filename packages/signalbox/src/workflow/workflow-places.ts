@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { dataDirectory, type ErrorEnvelope, makePrivateDirectory, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, makePrivateDirectory, usageError } from '@signalbox/app';
 import type { GuidedToolsOptions } from '@signalbox/app/guided';
 
 export const WORKFLOWS_OPTION = [
@@ -35,11 +35,6 @@ export function missingPlace(asked: readonly string[] = []): ErrorEnvelope | und
   return missing === undefined
     ? undefined
     : usageError(`There is no directory ${missing}.`, 'Give --workflows a directory that exists.');
-}
-
-export function askedDataDirectory(asked: string | undefined): string {
-  const { env, platform } = process;
-  return dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
 }
 
 /** Makes the data directory, for its owner alone. */

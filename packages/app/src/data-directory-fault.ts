@@ -1,0 +1,58 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+
+export type DataDirectoryFault = ErrorEnvelope<'store/unusable' | 'store/not-private'>;
+
+/**
+ * Why a directory cannot be the data directory, for every command before it opens it. Returns undefined for one that can be, and for
+ * one that is not there yet. Looks at the directory alone: nobody reaches what is below one that is closed.
+ */
+export function dataDirectoryFault(directory: string): DataDirectoryFault | undefined {
+  try {
+    const entry = statSync(directory, { throwIfNoEntry: false });
+    if (entry === undefined) return faultAbove(directory, path.dirname(directory));
+    if (!entry.isDirectory()) return unusable(`The data directory ${directory} is ${kindOf(entry)}, not a directory.`);
+    // Windows has no such bits; the directories of a profile are private to it.
+    const mode = entry.mode & 0o777;
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) return notPrivate(directory, mode);
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    if (code === 'EACCES') return unusable(`You may not read the data directory ${directory}.`);
+    return unusable(`The data directory ${directory} cannot be read (${code}).`);
+  }
+}
+
+/** The one command that closes a data directory, and everything in it, to others. */
+export function closingCommand(directory: string): string {
+  return `chmod -R go-rwx '${directory.replaceAll("'", `'\\''`)}'`;
+}
+
+function notPrivate(directory: string, mode: number): DataDirectoryFault {
+  return failure('store/not-private', {
+    message: `The data directory ${directory} is open to other users (mode ${mode.toString(8).padStart(4, '0')}).`,
+    suggestion: `It holds transcripts, files and keys. Close it: ${closingCommand(directory)}`,
+    details: { mode: mode.toString(8) },
+  });
+}
+
+function unusable(message: string): DataDirectoryFault {
+  return failure('store/unusable', {
+    message,
+    suggestion: 'Choose another one with --data-dir or SIGNALBOX_DATA_DIR.',
+  });
+}
+
+function kindOf(entry: { isFile(): boolean }): string {
+  return entry.isFile() ? 'a file' : 'a device, pipe or socket';
+}
+
+/** Whether a directory cannot be made because something above it is a file. */
+function faultAbove(directory: string, above: string): DataDirectoryFault | undefined {
+  const entry = statSync(above, { throwIfNoEntry: false });
+  if (entry === undefined) return faultAbove(directory, path.dirname(above));
+  if (entry.isDirectory()) return undefined;
+  return unusable(`The data directory ${directory} cannot be made: ${above} is ${kindOf(entry)}, not a directory.`);
+}
