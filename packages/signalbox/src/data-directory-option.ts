@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { dataDirectory, dataDirectoryFault, type ErrorEnvelope } from '@signalbox/app';
+import { dataDirectory, dataDirectoryFault, type ErrorEnvelope, writableDataDirectoryFault } from '@signalbox/app';
 
 export const DATA_DIR_OPTION = [
   '--data-dir <dir>',
@@ -29,7 +29,15 @@ export function askedDataDirectory(asked: string | undefined): string {
   return directory;
 }
 
-/** The same, whatever is there: for the doctor, which says what is wrong with it. */
+/** The same for a command that writes there: made if it is missing, and refused if it is read-only. */
+export function writableDataDirectory(asked: string | undefined): string {
+  const directory = namedDataDirectory(asked);
+  const fault = writableDataDirectoryFault(directory);
+  if (fault !== undefined) throw new Refused(fault);
+  return directory;
+}
+
+/** The directory, whatever is there: for the doctor, which says what is wrong with it. */
 export function namedDataDirectory(asked: string | undefined): string {
   const { env, platform } = process;
   return dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });

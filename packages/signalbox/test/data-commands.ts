@@ -27,9 +27,16 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   answer: ['--approve'],
 };
 
-/** The command line of every command that opens a data directory, but for the directory. */
-export async function dataCommands(samples: Readonly<Record<string, string>> = {}): Promise<readonly string[][]> {
-  const lines: string[][] = [];
+export interface DataCommand {
+  /** As people call it: `users add`. */
+  readonly name: string;
+  /** Its command line, but for the data directory. */
+  readonly args: readonly string[];
+}
+
+/** Every command that opens a data directory. */
+export async function dataCommands(samples: Readonly<Record<string, string>> = {}): Promise<readonly DataCommand[]> {
+  const found: DataCommand[] = [];
   const visit = (command: Command, above: readonly string[]) => {
     const names = [...above, command.name()];
     for (const inner of command.commands) visit(inner, names);
@@ -41,7 +48,8 @@ export async function dataCommands(samples: Readonly<Record<string, string>> = {
       return [sample];
     });
     const json = command.options.some(({ long }) => long === '--json') ? ['--json'] : [];
-    lines.push([...names, ...given, ...(NEEDED[names.join(' ')] ?? []), ...json]);
+    const name = names.join(' ');
+    found.push({ name, args: [...names, ...given, ...(NEEDED[name] ?? []), ...json] });
   };
   for (const entry of commands) {
     const program = await buildProgram(commands, entry, {
@@ -56,7 +64,7 @@ export async function dataCommands(samples: Readonly<Record<string, string>> = {
     // The doctor says what is wrong with a directory, and refuses none.
     if (command !== undefined && name !== 'doctor') visit(command, []);
   }
-  return lines;
+  return found;
 }
 
 /** Calls the program in this process. */

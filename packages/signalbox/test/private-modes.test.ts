@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
@@ -10,6 +10,8 @@ import { called, dataCommands } from './data-commands.ts';
 import { entry, ownEnvironment, PATIENCE_MS, signalbox, temporaryFolder } from './program.ts';
 
 const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
+
+const NOBODY = 65534;
 
 /** Runs a command with no umask: whatever is made is open to all, unless it was asked not to be. */
 const OPEN = ['-c', 'umask 000; exec "$@"', 'sh', process.execPath, entry] as const;
@@ -161,7 +163,7 @@ describe('a data directory without a umask', () => {
     const data = path.join(cwd, "da'ta");
     mkdirSync(data);
     chmodSync(data, 0o755);
-    for (const args of await dataCommands(samplesIn(cwd))) {
+    for (const { args } of await dataCommands(samplesIn(cwd))) {
       const { code, said } = await called([...args, '--data-dir', data]);
       expect({ args, code }).toEqual({ args, code: 4 });
       expect(said, args.join(' ')).toContain(
@@ -179,7 +181,7 @@ describe('a data directory without a umask', () => {
     const cwd = temporaryFolder();
     const file = path.join(cwd, 'file');
     writeFileSync(file, 'mine', { mode: 0o600 });
-    for (const args of await dataCommands(samplesIn(cwd))) {
+    for (const { args } of await dataCommands(samplesIn(cwd))) {
       for (const data of [file, path.join(file, 'data')]) {
         const { code, said } = await called([...args, '--data-dir', data]);
         expect({ args, code }).toEqual({ args, code: 1 });
@@ -188,7 +190,65 @@ describe('a data directory without a umask', () => {
     }
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });
+
+  it('[A298] that may not be written is reported by every command that writes, in one sentence', async () => {
+    const cwd = temporaryFolder();
+    const data = path.join(cwd, 'data');
+    chmodSync(cwd, 0o755);
+    mkdirSync(data);
+    chmodSync(data, 0o500);
+    const who = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    if (who.uid !== undefined) chownSync(data, NOBODY, NOBODY);
+    const child = path.join(import.meta.dirname, 'data-commands-child.ts');
+    const saidOf = (directory: string): Record<string, string> => {
+      const { stdout, stderr } = spawnSync(process.execPath, [child, directory, JSON.stringify(samplesIn(cwd))], {
+        cwd,
+        // What root compiled, nobody else may read.
+        env: { ...ownEnvironment(cwd), NODE_COMPILE_CACHE: '', HOME: data, SIGNALBOX_BROWSER: '/bin/true' },
+        encoding: 'utf8',
+        timeout: PATIENCE_MS,
+        killSignal: 'SIGKILL',
+        ...who,
+      });
+      expect(stderr).toBe('');
+      const lines = stdout
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line));
+      return Object.fromEntries(lines.map(({ name, said }) => [name, said]));
+    };
+    const there = saidOf(data);
+    const missing = saidOf(path.join(data, 'new'));
+    expect(Object.keys(there).length).toBeGreaterThan(40);
+    for (const name of Object.keys(there).filter(one => !READERS.has(one))) {
+      expect({ name, there: there[name], missing: missing[name] }).toEqual({
+        name,
+        there: expect.stringContaining(`The data directory ${data} is read-only.`),
+        missing: expect.stringContaining(`The data directory ${data}/new cannot be made: ${data} is read-only.`),
+      });
+    }
+    for (const name of READERS) expect([name, there[name]?.includes('EACCES')]).toEqual([name, false]);
+  });
 });
+
+/** Commands that can do what they are for without writing: here they find nothing. */
+const READERS: ReadonlySet<string> = new Set([
+  ...[
+    'decisions',
+    'ls',
+    'show',
+    'why',
+    'state',
+    'frames',
+    'transitions',
+    'events',
+    'artifacts',
+    'artifact',
+    'diff',
+    'logs',
+  ],
+  ...['export', 'replay', 'verify', 'recoveries', 'users ls', 'workflow config', 'sessions', 'keys ls', 'answer'],
+]);
 
 /** What commands take from files. */
 function samplesIn(folder: string): Readonly<Record<string, string>> {
