@@ -124,7 +124,7 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     const dataDirectory = writableDataDirectory(flags.dataDir);
     const { clock, ids } = thisMachine();
     const arrived = await importSession({ dataDirectory, clock, ids }, text);
-    if (!arrived.ok) return arrived.error;
+    if (!arrived.ok) return text.trimStart().startsWith('{') ? arrived.error : notABundle(file, arrived.error);
     const { sessionId, isNew, events } = arrived.value;
     terminal.print(
       flags.json
@@ -135,6 +135,12 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     return exitCodes.done;
   }
 };
+
+/** Says so of a file that is not even JSON, as a session's bundle is. */
+function notABundle(file: string, error: ErrorEnvelope): ErrorEnvelope {
+  const named = file === '-' ? 'Standard input' : file;
+  return { ...error, message: `${named} is not a bundle: neither a run nor a guided session.` };
+}
 
 /** Bundles of runs begin as no text does. */
 async function isRunBundle(file: string): Promise<boolean> {
