@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { AHEAD_FILE, compileBundled } from '@signalbox/workflow';
@@ -16,6 +16,7 @@ import {
 } from './supply-chain/lock-file.ts';
 import { type Delivery, sbomOf } from './supply-chain/sbom.ts';
 import { installedPackages } from './supply-chain/shipped.ts';
+import { vendoredPackages } from './supply-chain/vendored.ts';
 
 const packages = path.join(repositoryRoot, 'packages');
 const published = path.join(packages, 'signalbox');
@@ -76,13 +77,19 @@ function sbom(): object {
       if (one !== undefined) packages.set(one, [...(packages.get(one) ?? []), delivery]);
   };
   deliver(
-    files.map(file => packageOf(lock, file)),
+    [...files.map(file => packageOf(lock, file)), ...vendoredPackages(lock, sourcesOfMaps())],
     'bundled in the program',
   );
   deliver(consolePackages(lock), 'bundled in the console');
   deliver(installedPackages(lock), 'installed');
   const { name, version, license } = manifest;
   return sbomOf({ name, version, license, lock, packages, direct: neededBy(lock, 'packages/signalbox') });
+}
+
+/** The sources of the program, as far down as the packages that it is made of say theirs. */
+function sourcesOfMaps(): readonly string[] {
+  const maps = readdirSync(outDir).filter(file => file.endsWith('.js.map'));
+  return maps.flatMap(file => JSON.parse(readFileSync(path.join(outDir, file), 'utf8')).sources);
 }
 
 /** What Vite says it has put into the page, and the style sheet that Tailwind begins with. */

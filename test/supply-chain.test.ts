@@ -7,6 +7,7 @@ import { isAllowed, licenceProblems } from '../scripts/supply-chain/licences.ts'
 import { installedWith, lockOf, neededBy, packageOf, readLock } from '../scripts/supply-chain/lock-file.ts';
 import { type Delivery, sbomOf } from '../scripts/supply-chain/sbom.ts';
 import { shippedPlaces } from '../scripts/supply-chain/shipped.ts';
+import { vendoredPackages } from '../scripts/supply-chain/vendored.ts';
 import { repositoryRoot } from './source-file.ts';
 
 describe('the dependencies of this repository', () => {
@@ -121,6 +122,20 @@ describe('the check of code that comes with packages', () => {
 });
 
 describe('the list of components', () => {
+  it('[A312] has what others had built into their packages', () => {
+    const sources = [
+      '../../../node_modules/@a/b/index.js',
+      '../../../node_modules/node_modules/.pnpm/c@1.9.0_b@2.0.0/node_modules/c/lib/index.js',
+      '../../../node_modules/node_modules/.pnpm/@a+b@1.0.0/node_modules/@a/b/index.js',
+      '../src/own.ts',
+    ];
+    expect(vendoredPackages(lock, sources)).toEqual([
+      { name: 'c', version: '1.9.0', license: 'ISC', place: 'vendored/c' },
+      { name: '@a/b', version: '1.0.0', license: 'MIT', place: 'vendored/@a/b' },
+    ]);
+    expect(() => vendoredPackages(lock, ['node_modules/unheard/of.js'])).toThrow('is not known');
+  });
+
   it('[A312] is CycloneDX: each package once, with its licence, its digest and how it is delivered', () => {
     const found = [...installedWith(lock, 'packages/app')].filter(({ place }) => place.includes('node_modules/'));
     const packages = new Map<(typeof found)[number], readonly Delivery[]>(

@@ -23,6 +23,9 @@ export function sbomOf({ name, version, license, lock, packages, direct }: SbomO
   const own = `pkg:npm/${name}@${version}`;
   const dependsOn = (needed: readonly LockedPackage[]) =>
     [...new Set(needed.filter(one => packages.has(one)).map(refOf))].sort();
+  const deliveriesOf = (ref: string) => [
+    ...new Set(listed.filter(one => refOf(one) === ref).flatMap(one => packages.get(one) ?? [])),
+  ];
   const content = {
     metadata: {
       lifecycles: [{ phase: 'build' }],
@@ -44,7 +47,7 @@ export function sbomOf({ name, version, license, lock, packages, direct }: SbomO
       scope: one.optional === true ? 'optional' : 'required',
       licenses: licencesOf(one.license ?? 'NOASSERTION'),
       ...hashesOf(one),
-      properties: (packages.get(one) ?? []).map(value => ({ name: 'signalbox:delivery', value })),
+      properties: deliveriesOf(refOf(one)).map(value => ({ name: 'signalbox:delivery', value })),
     })),
     dependencies: [
       { ref: own, dependsOn: dependsOn(direct) },
