@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
 import { readOwner } from '@signalbox/app/runs';
@@ -65,6 +66,8 @@ async function openDesktop(
 async function showWindow(browser: string, directory: string, page: string, ending: AbortSignal): Promise<void> {
   const handover = handOver(directory, page);
   const profile = path.join(directory, 'desktop');
+  // The browser makes its files as the umask says; it remembers where it was, the token included.
+  mkdirSync(profile, { recursive: true, mode: 0o700 });
   const args = [`--app=${handover.url}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
   const child = spawn(browser, args, { stdio: 'ignore', signal: ending });
   await new Promise<void>(resolve => child.once('close', () => resolve()).once('error', () => resolve()));
