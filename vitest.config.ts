@@ -7,7 +7,12 @@ import { skipGate } from './test/skip-gate.ts';
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
 
 /** Tests of the repository itself that take no longer than a unit test, and run with them. */
-const rules = ['test/layers.test.ts', 'test/spec-coverage.test.ts'];
+const rules = [
+  'test/layers.test.ts',
+  'test/spec-coverage.test.ts',
+  'test/supply-chain.test.ts',
+  'test/security.test.ts',
+];
 
 export default defineConfig({
   test: {

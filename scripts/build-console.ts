@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { localProgram, repositoryRoot } from './local-program.ts';
 
+/** The packages that are in the page, with their licences: Vite writes it beside the page (vite.config.ts). */
+export const CONSOLE_LICENCES = 'licenses.json';
+
 /** The page is built for use, whatever this process is for. */
 export function buildConsole(): void {
   const { status, stdout, stderr } = spawnSync(

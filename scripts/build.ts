@@ -1,11 +1,22 @@
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { AHEAD_FILE, compileBundled } from '@signalbox/workflow';
-import { buildConsole } from './build-console.ts';
+import { buildConsole, CONSOLE_LICENCES } from './build-console.ts';
 import { bundle } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
 import { repositoryRoot } from './local-program.ts';
+import {
+  foreignPackages,
+  type Lock,
+  type LockedPackage,
+  neededBy,
+  packageOf,
+  readLock,
+} from './supply-chain/lock-file.ts';
+import { type Delivery, sbomOf } from './supply-chain/sbom.ts';
+import { installedPackages } from './supply-chain/shipped.ts';
+import { vendoredPackages } from './supply-chain/vendored.ts';
 
 const packages = path.join(repositoryRoot, 'packages');
 const published = path.join(packages, 'signalbox');
@@ -31,7 +42,7 @@ const inlined = [
 ];
 const withTheirOwn = [...new Set(inlined.flatMap(name => [name, ...dependenciesOf(name)]))];
 
-const undeclared = await bundle({
+const { undeclared, files } = await bundle({
   entries: {
     main: path.join(published, 'src/main.ts'),
     'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts'),
@@ -48,6 +59,7 @@ buildConsole();
 cpSync(path.join(packages, 'console/dist'), path.join(outDir, 'console'), { recursive: true });
 cpSync(path.join(packages, 'workflow/bundled'), path.join(outDir, 'bundled'), { recursive: true });
 copyFileSync(path.join(repositoryRoot, 'LICENSE'), path.join(published, 'LICENSE'));
+writeFileSync(path.join(outDir, 'sbom.cdx.json'), `${JSON.stringify(sbom(), null, 2)}\n`);
 // Last: it tells that the build is whole (staleness.ts).
 writeFileSync(path.join(outDir, AHEAD_FILE), await compileBundled(nodeHasher));
 
@@ -55,6 +67,43 @@ for (const name of undeclared) {
   console.error(`the program uses ${name}: add it to the dependencies of packages/signalbox/package.json`);
 }
 process.exitCode = undeclared.length === 0 ? 0 : 1;
+
+/** Every package of others that is in what was built, or is installed with it. */
+function sbom(): object {
+  const lock = readLock(repositoryRoot);
+  const packages = new Map<LockedPackage, Delivery[]>();
+  const deliver = (found: Iterable<LockedPackage | undefined>, delivery: Delivery) => {
+    for (const one of new Set(found))
+      if (one !== undefined) packages.set(one, [...(packages.get(one) ?? []), delivery]);
+  };
+  deliver(
+    [...files.map(file => packageOf(lock, file)), ...vendoredPackages(lock, sourcesOfMaps())],
+    'bundled in the program',
+  );
+  deliver(consolePackages(lock), 'bundled in the console');
+  deliver(installedPackages(lock), 'installed');
+  const { name, version, license } = manifest;
+  return sbomOf({ name, version, license, lock, packages, direct: neededBy(lock, 'packages/signalbox') });
+}
+
+/** The sources of the program, as far down as the packages that it is made of say theirs. */
+function sourcesOfMaps(): readonly string[] {
+  const maps = readdirSync(outDir).filter(file => file.endsWith('.js.map'));
+  return maps.flatMap(file => JSON.parse(readFileSync(path.join(outDir, file), 'utf8')).sources);
+}
+
+/** What Vite says it has put into the page, and the style sheet that Tailwind begins with. */
+function consolePackages(lock: Lock): readonly LockedPackage[] {
+  const named: readonly { readonly name: string; readonly version: string }[] = [
+    ...JSON.parse(readFileSync(path.join(outDir, 'console', CONSOLE_LICENCES), 'utf8')),
+    ...foreignPackages(lock).filter(({ place }) => place === 'node_modules/tailwindcss'),
+  ];
+  return named.map(({ name, version }) => {
+    const found = foreignPackages(lock).find(one => one.name === name && one.version === version);
+    if (found === undefined) throw new Error(`the console holds ${name}@${version}, which is not in package-lock.json`);
+    return found;
+  });
+}
 
 function dependenciesOf(name: string): readonly string[] {
   const file = path.join(repositoryRoot, 'node_modules', name, 'package.json');

@@ -16,11 +16,17 @@ export interface BundleOptions {
   readonly root: string;
 }
 
+export interface Bundled {
+  /** What is wrong: packages that are used and not declared. */
+  readonly undeclared: readonly string[];
+  /** Every file that became part of it, from the root. */
+  readonly files: readonly string[];
+}
+
 /**
- * Bundles programs as modules for Node; what they import lazily stays in files of its own. Answers with what is wrong:
- * packages that are used and not declared.
+ * Bundles programs as modules for Node; what they import lazily stays in files of its own.
  */
-export async function bundle(options: BundleOptions): Promise<readonly string[]> {
+export async function bundle(options: BundleOptions): Promise<Bundled> {
   const { entries, outDir, dependencies, inlined = [], root } = options;
   rmSync(outDir, { recursive: true, force: true });
   const { metafile } = await build({
@@ -42,7 +48,11 @@ export async function bundle(options: BundleOptions): Promise<readonly string[]>
     logLevel: 'warning',
     metafile: true,
   });
-  return undeclaredPackages(metafile, dependencies);
+  // What was read and has left nothing behind is no part of it.
+  const parts = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  );
+  return { undeclared: undeclaredPackages(metafile, dependencies), files: [...new Set(parts)] };
 }
 
 /** Modules of the workspace name each other directly: a command does not load what lies beside its use-case in an index. */

@@ -16,6 +16,7 @@ const steps: readonly Step[] = [
   { name: 'types of examples', command: [localProgram('typescript', 'tsc'), '-p', 'examples'] },
   { name: 'types of the console', command: [localProgram('typescript', 'tsc'), '-p', 'packages/console'] },
   { name: 'types of pure code', command: [localProgram('typescript', 'tsc'), '-p', 'tsconfig.pure.json'] },
+  { name: 'licences of dependencies', command: ['scripts/check-licences.ts'] },
   { name: 'generated schemas and documents', command: ['scripts/generate.ts', '--check'] },
   {
     name: 'layers, specification coverage, unit tests',

@@ -59,9 +59,19 @@ describe('bundle', () => {
     );
     const main = path.join(root, 'packages/program/src/main.ts');
     const outDir = path.join(root, 'dist');
-    expect(
-      await bundle({ entries: { main }, outDir, dependencies: ['declared'], inlined: ['declared'], root }),
-    ).toEqual([]);
+    const bundled = await bundle({
+      entries: { main },
+      outDir,
+      dependencies: ['declared'],
+      inlined: ['declared'],
+      root,
+    });
+    expect(bundled.undeclared).toEqual([]);
+    expect([...bundled.files].sort()).toEqual([
+      'node_modules/declared/index.js',
+      'packages/program/src/main.ts',
+      'packages/words/src/used.ts',
+    ]);
     const built = readFileSync(path.join(outDir, 'main.js'), 'utf8');
     expect([built.includes('a word'), built.includes('import'), built.includes('beside')]).toEqual([
       true,
@@ -70,13 +80,14 @@ describe('bundle', () => {
     ]);
   });
 
-  function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {
-    return bundle({
+  async function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {
+    const { undeclared } = await bundle({
       entries: { main: path.join(root, 'src/main.ts') },
       outDir: path.join(root, 'dist'),
       dependencies,
       root,
     });
+    return undeclared;
   }
 
   function write(file: string, text: string): void {

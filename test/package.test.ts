@@ -9,6 +9,12 @@ import { localProgram } from '../scripts/local-program.ts';
 import { isProgramStale } from '../scripts/staleness.ts';
 import { repositoryRoot } from './source-file.ts';
 
+interface Component {
+  readonly name: string;
+  readonly licenses: readonly object[];
+  readonly properties: readonly { readonly name: string; readonly value: string }[];
+}
+
 /** The published package as a person gets it: built, packed, installed in a folder that knows nothing of the workspace. */
 describe('the published package', () => {
   const published = path.join(repositoryRoot, 'packages/signalbox');
@@ -35,7 +41,10 @@ describe('the published package', () => {
 
   it('holds the program and what explains it, no sources and no tests', () => {
     const unbuilt = packed.filter(
-      file => !/^dist\/([\w.-]+\.js(\.map)?|[\w./-]+\.d\.ts|(console|bundled)\/.+|bundled-compiled\.json)$/.test(file),
+      file =>
+        !/^dist\/([\w.-]+\.js(\.map)?|[\w./-]+\.d\.ts|(console|bundled)\/.+|bundled-compiled\.json|sbom\.cdx\.json)$/.test(
+          file,
+        ),
     );
     expect(unbuilt).toEqual([
       'LICENSE',
@@ -47,6 +56,31 @@ describe('the published package', () => {
     ]);
     expect(packed).toContain('dist/main.js');
     expect(packed.filter(file => file.includes('test'))).toEqual([]);
+  });
+
+  it('[A312] lists what it is made of: what is bundled, what is in the page, and what is installed with it', () => {
+    const inPackage = (file: string) => readFileSync(path.join(folder, 'node_modules/signalbox/dist', file), 'utf8');
+    const { components }: { components: readonly Component[] } = JSON.parse(inPackage('sbom.cdx.json'));
+    const delivered = (value: string) =>
+      components.filter(({ properties }) => properties.some(one => one.value === value)).map(({ name }) => name);
+
+    // The maps of the program name every file that is in it.
+    const sources = packed
+      .filter(file => /^dist\/[\w.-]+\.js\.map$/.test(file))
+      .flatMap(file => JSON.parse(inPackage(path.basename(file))).sources as readonly string[]);
+    const bundled = sources.flatMap(file => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
+    expect(delivered('bundled in the program').sort()).toEqual([...new Set(bundled)].sort());
+    expect(bundled).toContain('zod');
+
+    const page: readonly { readonly name: string }[] = JSON.parse(inPackage('console/licenses.json'));
+    expect(delivered('bundled in the console')).toEqual(expect.arrayContaining(page.map(({ name }) => name)));
+    expect(delivered('bundled in the console')).toEqual(expect.arrayContaining(['react', 'react-dom', 'tailwindcss']));
+
+    const installed = Object.keys(
+      JSON.parse(readFileSync(path.join(folder, 'node_modules/.package-lock.json'), 'utf8')).packages,
+    ).map(place => place.split('node_modules/').at(-1) ?? '');
+    expect(delivered('installed')).toEqual(expect.arrayContaining(installed.filter(name => name !== 'signalbox')));
+    expect(components.filter(({ licenses }) => licenses.length !== 1)).toEqual([]);
   });
 
   it('installs the command', () => {

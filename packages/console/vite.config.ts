@@ -13,5 +13,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',
+    // What others wrote and is in the page: a part of the published package's list of components.
+    license: { fileName: 'licenses.json' },
   },
 });

@@ -232,9 +232,11 @@ describe('a bundle', () => {
       const imported = await importRun(into(host, folder), file);
       codes.push(imported.ok ? 'imported' : imported.error.code);
     }
-    const missing = await importRun(into(host, folder), path.join(folder, 'missing'));
-    codes.push(missing.ok ? 'imported' : missing.error.code);
-    expect(codes).toEqual([...Array(4).fill('BUNDLE_INVALID_FORMAT'), 'command/usage']);
+    for (const name of ['missing', 'none/below', '', `a\u0000b`, 'x'.repeat(300)]) {
+      const refused = await importRun(into(host, folder), path.join(folder, name));
+      codes.push(refused.ok ? 'imported' : refused.error.code);
+    }
+    expect(codes).toEqual([...Array(4).fill('BUNDLE_INVALID_FORMAT'), ...Array(5).fill('command/usage')]);
     expect(readdirSync(path.join(folder, 'data', 'imports'))).toEqual([]);
   });
 });

@@ -51,8 +51,8 @@ describe('the doctor', () => {
     expect(report.checks.find(check => check.name === 'data directory')).toEqual({
       name: 'data directory',
       status: 'fail',
-      found: `${dataDir} is open to other users (mode 0755)`,
-      advice: `It will hold keys and transcripts. Close it: chmod 700 '${dataDir}'`,
+      found: `the data directory ${dataDir} is open to other users (mode 0755)`,
+      advice: `It holds transcripts, files and keys. Close it: chmod -R go-rwx '${dataDir}'`,
     });
   });
 

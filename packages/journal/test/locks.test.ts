@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostDisk, sqliteLocks, tryFileLock } from '@signalbox/journal';
 import { ok } from '@signalbox/model';
 import { factDraft, openFacts, startChild } from '@signalbox/testkit';
@@ -118,6 +118,25 @@ describe('a lock file that was used before', () => {
       expect(tryFileLock(file, 'shared')).toEqual({ ok: false, error: { code: 'busy' } });
       next.release();
     }
+  });
+
+  it('[J34] is its owner’s alone, whatever the umask, and so is the journal', async () => {
+    const umask = process.umask(0);
+    onTestFinished(() => void process.umask(umask));
+    const home = temporaryHome();
+    const journal = open(home);
+    await journal.withLock(() => ok(undefined));
+    const lock = `${home}/sessions/${journal.sessionId}/.lock`;
+    const modeOf = (path: string) => statSync(path).mode & 0o777;
+    expect([modeOf(lock), modeOf(`${home}/sessions`), modeOf(`${home}/sessions/${journal.sessionId}`)]).toEqual([
+      0o600, 0o700, 0o700,
+    ]);
+    hostDisk.open(`${home}/file`, 'create').close();
+    expect(modeOf(`${home}/file`)).toBe(0o600);
+    const before = `${home}/before.lock`;
+    writeFileSync(before, '', { mode: 0o644 });
+    const held = tryFileLock(before, 'exclusive');
+    expect([held.ok, modeOf(before)]).toEqual([true, 0o600]);
   });
 
   it('[J27] is one of few that stay open, and has no other file beside it', () => {

@@ -26,6 +26,7 @@ export const errorCodes = {
     'store/outcome-unknown',
     'store/held',
     'store/unusable',
+    'store/not-private',
     'store/newer',
     'store/older',
     'store/missing',

@@ -50,7 +50,7 @@ let failing: readonly RunId[];
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
   const dataDirectory = path.join(folder, 'data');
-  mkdirSync(dataDirectory);
+  mkdirSync(dataDirectory, { mode: 0o700 });
   writeFileSync(path.join(dataDirectory, 'config.json'), JSON.stringify(config));
   const machine = thisMachine();
   const opened = await openHome({ dataDirectory, machine, env, resumeOnAnswer: false, threads: { threads: 1 } });

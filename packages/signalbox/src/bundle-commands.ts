@@ -17,11 +17,11 @@ import { isContainer, thisMachine } from '@signalbox/app/runs';
 import manifest from '../package.json' with { type: 'json' };
 import { exportRunTo, importRunFrom } from './bundles/run-bundles.ts';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { targetOf } from './guided/guided-target.ts';
 import { reportError } from './terminal.ts';
-import { askedDataDirectory, cannotMake, workflowPlaces } from './workflow/workflow-places.ts';
+import { workflowPlaces } from './workflow/workflow-places.ts';
 
 interface ExportFlags extends DataFlags {
   readonly output?: string;
@@ -121,12 +121,10 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     if (await isRunBundle(file)) return importRunFrom(terminal, flags, file);
     const text = readBundleFile(file);
     if (typeof text !== 'string') return text;
-    const dataDirectory = askedDataDirectory(flags.dataDir);
-    const refused = cannotMake(dataDirectory);
-    if (refused !== undefined) return refused;
+    const dataDirectory = writableDataDirectory(flags.dataDir);
     const { clock, ids } = thisMachine();
     const arrived = await importSession({ dataDirectory, clock, ids }, text);
-    if (!arrived.ok) return arrived.error;
+    if (!arrived.ok) return text.trimStart().startsWith('{') ? arrived.error : notABundle(file, arrived.error);
     const { sessionId, isNew, events } = arrived.value;
     terminal.print(
       flags.json
@@ -137,6 +135,12 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     return exitCodes.done;
   }
 };
+
+/** Says so of a file that is not even JSON, as a session's bundle is. */
+function notABundle(file: string, error: ErrorEnvelope): ErrorEnvelope {
+  const named = file === '-' ? 'Standard input' : file;
+  return { ...error, message: `${named} is not a bundle: neither a run nor a guided session.` };
+}
 
 /** Bundles of runs begin as no text does. */
 async function isRunBundle(file: string): Promise<boolean> {

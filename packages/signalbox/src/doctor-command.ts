@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
-import { type DoctorReport, dataDirectory, doctor } from '@signalbox/app';
+import { type DoctorReport, doctor } from '@signalbox/app';
 import type { DefineCommand } from './command.ts';
+import { namedDataDirectory } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { type Paint, paintOf, shown } from './terminal.ts';
 
@@ -27,8 +27,7 @@ Examples:
 Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
     )
     .action(async ({ dataDir, json = false }: DoctorFlags) => {
-      const { env, platform } = process;
-      const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+      const directory = namedDataDirectory(dataDir);
       const report = await doctor({ dataDir: directory, program: self });
       terminal.print(json ? JSON.stringify(report) : describeDoctor(report, paintOf(terminal)));
       end(report.ok ? exitCodes.done : exitCodes.failed);

@@ -13,6 +13,7 @@ export function exitCodeOf(error: ErrorEnvelope): ExitCode {
 /** Nothing was done, and whoever asked decides what to do about it. */
 const refusals: readonly ErrorEnvelope['code'][] = [
   'store/owned',
+  'store/not-private',
   'run/plan-changed',
   'plan/lint-refused',
   'run/effects-outside',

@@ -4,17 +4,10 @@ import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
 import manifest from '../package.json' with { type: 'json' };
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { reportError } from './terminal.ts';
-import {
-  askedDataDirectory,
-  cannotMake,
-  missingPlace,
-  WORKFLOWS_OPTION,
-  type WorkflowFlags,
-  workflowPlaces,
-} from './workflow/workflow-places.ts';
+import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow/workflow-places.ts';
 
 interface McpFlags extends DataFlags, WorkflowFlags {
   readonly operator?: boolean;
@@ -41,14 +34,14 @@ Tell your MCP client to start it:
 Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is another's who cannot be reached, 128+n ended by signal n.`,
     )
     .action(async ({ workflows, dataDir, operator = false }: McpFlags) => {
-      const directory = askedDataDirectory(dataDir);
       const mixed = operator && workflows !== undefined ? operatorHasNone() : undefined;
-      const refused = mixed ?? missingPlace(workflows) ?? cannotMake(directory);
+      const refused = mixed ?? missingPlace(workflows);
       const refuse = (error: ErrorEnvelope) => {
         reportError(terminal, error, false);
         return end(exitCodeOf(error));
       };
       if (refused !== undefined) return refuse(refused);
+      const directory = writableDataDirectory(dataDir);
       const ending = signals.ending();
       if (operator) {
         const { operatorOnStdio } = await import('./operator-stdio.ts');

@@ -1,8 +1,10 @@
 import { type ErrorEnvelope, unexpectedError, usageError } from '@signalbox/app';
 import { CommanderError } from 'commander';
+import { Refused } from './data-directory-option.ts';
 
 /** What was thrown, as the one shape of errors: a command line that is wrong, or something that nobody foresaw. */
 export function thrownError(thrown: unknown, command: string | undefined): ErrorEnvelope {
+  if (thrown instanceof Refused) return thrown.envelope;
   return thrown instanceof CommanderError ? wrongCommandLine(thrown, command) : unexpectedError(thrown);
 }
 

@@ -1,8 +1,6 @@
-import { homedir } from 'node:os';
 import path from 'node:path';
-import { dataDirectory } from '@signalbox/app';
 import { type ErrorEnvelope, openReader, type Reader, withHeld } from '@signalbox/app/runs';
-import type { DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from './exit-code.ts';
 import { ownerStorage } from './storage/owner-storage.ts';
 import { reportError, type Terminal } from './terminal.ts';
@@ -15,8 +13,7 @@ export async function withReader(
   /** Says that there is nothing, where that is an answer. */
   onNothing?: () => ExitCode | Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { env, platform } = process;
-  const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  const directory = askedDataDirectory(dataDir);
   const opened = openReader({ path: path.join(directory, 'db.sqlite') });
   const refuse = (error: ErrorEnvelope): ExitCode => {
     reportError(terminal, error, json);

@@ -178,6 +178,12 @@ describe('guided sessions on the command line', () => {
 
     writeFileSync(file, text.replace('"Did it.', '"Did at.'));
     expect((await say(data, 'import', file)).complaints).toContain('not what its integrity entry says');
+    for (const content of ['', 'This is a letter.', '\u001f\u008b', '[]']) {
+      writeFileSync(path.join(folder, 'letter'), content);
+      const refused = await say(data, 'import', path.join(folder, 'letter'));
+      expect(refused.code).toBe(1);
+      expect(refused.complaints).toContain('letter is not a bundle: neither a run nor a guided session.');
+    }
     expect((await say(data, 'import', path.join(folder, 'none'))).code).toBe(2);
     expect((await say(data, 'import', folder)).code).toBe(2);
     expect((await say(data, 'export', 'nobody')).code).toBe(1);

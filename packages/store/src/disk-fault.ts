@@ -1,16 +1,37 @@
-import { accessSync, constants, statfsSync } from 'node:fs';
-import type { StorageReason } from '@signalbox/model';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { type ErrorEnvelope, failure, type StorageReason } from '@signalbox/model';
 
 /** Below this a database cannot be opened: its shared memory alone takes as much. */
 const LEAST_BYTES = 64 * 1024;
 
-/** Whether a directory takes no files because its disk is full or read-only. Looks only: nothing is written. */
+/** What `accessSync` answers for a directory that may not be written: its disk is read-only, or its mode. */
+const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM']);
+
+/** Whether a directory takes no files because its disk is full or it is read-only. Looks only: nothing is written. */
 export function diskFault(directory: string): Exclude<StorageReason, 'failing'> | undefined {
   try {
     accessSync(directory, constants.W_OK);
   } catch (cause) {
-    return cause instanceof Error && 'code' in cause && cause.code === 'EROFS' ? 'read-only' : undefined;
+    return cause instanceof Error && 'code' in cause && READ_ONLY.has(cause.code) ? 'read-only' : undefined;
   }
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize < LEAST_BYTES ? 'full' : undefined;
+}
+
+/** The same, as an error for whoever wanted to write there. */
+export function diskRefusal(directory: string): ErrorEnvelope<'store/unusable'> | undefined {
+  const fault = existsSync(directory) ? diskFault(directory) : undefined;
+  if (fault === undefined) return undefined;
+  return failure('store/unusable', {
+    message:
+      fault === 'full'
+        ? `The disk of the data directory ${directory} is full.`
+        : `The data directory ${directory} is read-only.`,
+    suggestion:
+      fault === 'full'
+        ? 'Free some space, then try again.'
+        : 'Make it writable again, or choose another one with --data-dir.',
+    retry: { kind: 'retryable_immediate' },
+    details: { reason: fault },
+  });
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '@signalbox/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -39,6 +39,20 @@ describe('opening a store', () => {
       fullfsync: 1,
       checkpoint_fullfsync: 1,
     });
+  });
+
+  it('[D70] leaves nothing of it readable for others, whatever the umask and whatever it was before', () => {
+    const umask = process.umask(0);
+    onTestFinished(() => void process.umask(umask));
+    const home = temporaryHome();
+    const modes = () =>
+      Object.fromEntries(readdirSync(home).map(name => [name, (statSync(`${home}/${name}`).mode & 0o777).toString(8)]));
+    const closed = { 'db.sqlite': '600', 'db.sqlite-wal': '600', 'db.sqlite-shm': '600' };
+    openedDatabase(home);
+    expect(modes()).toEqual(closed);
+    for (const name of Object.keys(closed)) chmodSync(`${home}/${name}`, 0o644);
+    openedDatabase(home);
+    expect(modes()).toEqual(closed);
   });
 
   it('[D1] refuses an SQLite whose log is not sound', () => {

@@ -25,16 +25,19 @@ export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
   }
   if (cause instanceof BundleFault) return refusal(file, cause.code, cause.message, cause.part);
   const systemCode = (cause as { readonly code?: unknown } | null)?.code;
-  if (typeof systemCode !== 'string' || !/^E[A-Z]+$/.test(systemCode)) throw cause;
-  const isThere = systemCode !== 'ENOENT' && systemCode !== 'EISDIR';
-  return failure(isThere ? 'STORE_IO_FAILED' : 'command/usage', {
+  if (typeof systemCode !== 'string' || !/^E[A-Z_]+$/.test(systemCode)) throw cause;
+  const isOfDisk = DISK_FAILURES.has(systemCode);
+  return failure(isOfDisk ? 'STORE_IO_FAILED' : 'command/usage', {
     message: `${file} cannot be read (${systemCode}).`,
-    suggestion: isThere
+    suggestion: isOfDisk
       ? 'See that the disk is sound, then try again.'
       : 'Give the file that "signalbox export" wrote.',
     details: { file, systemCode },
   });
 }
+
+/** What the machine answers for and not the name of the file. */
+const DISK_FAILURES: ReadonlySet<string> = new Set(['EIO', 'ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 function refusal(file: string, code: BundleErrorCode, why: string, part?: string): ErrorEnvelope {
   const where = part === undefined ? '' : ` in ${part}`;

@@ -1,5 +1,6 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { dataDirectoryFault } from '../data-directory-fault.ts';
 import { type Check, failed, passed } from './check.ts';
 
 const NAME = 'data directory';
@@ -18,11 +19,19 @@ export interface ScratchAttempt {
 }
 
 export function openScratch(dataDir: string): ScratchAttempt {
+  const fault = dataDirectoryFault(dataDir);
+  // One that is open to others still shows whether its locks and syncs hold.
+  if (fault !== undefined && fault.code !== 'store/not-private') {
+    return { check: failed(NAME, sentence(fault.message), fault.suggestion) };
+  }
   let firstMade: string | undefined;
   try {
     firstMade = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const scratch = mkdtempSync(path.join(dataDir, '.doctor-'));
-    const check = checkPrivacy(dataDir, firstMade !== undefined);
+    const check =
+      fault === undefined
+        ? passed(NAME, `${dataDir} ${firstMade === undefined ? 'is there' : 'can be made'}, private and writable`)
+        : failed(NAME, sentence(fault.message), fault.suggestion);
     const remove = () => {
       rmSync(scratch, { recursive: true, force: true });
       removeEmpty(dataDir, firstMade);
@@ -36,17 +45,9 @@ export function openScratch(dataDir: string): ScratchAttempt {
   }
 }
 
-function checkPrivacy(dataDir: string, wasMade: boolean): Check {
-  const mode = statSync(dataDir).mode & 0o777;
-  // Windows has no such bits; a profile's directories are private to it.
-  if (process.platform === 'win32' || (mode & 0o077) === 0) {
-    return passed(NAME, `${dataDir} ${wasMade ? 'can be made' : 'is there'}, private and writable`);
-  }
-  return failed(
-    NAME,
-    `${dataDir} is open to other users (mode ${mode.toString(8).padStart(4, '0')})`,
-    `It will hold keys and transcripts. Close it: chmod 700 '${dataDir}'`,
-  );
+/** An error's sentence, among the findings of the doctor. */
+function sentence(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '');
 }
 
 /** Removes the directories from `dataDir` up to the first that was made, as long as nobody has put anything there. */

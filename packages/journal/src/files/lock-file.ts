@@ -7,6 +7,7 @@
  */
 import { lstatSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { closeToOthers } from './close-to-others.ts';
 
 export interface LockFile {
   readonly database: DatabaseSync;
@@ -34,6 +35,7 @@ export function takeKept(path: string): LockFile | undefined {
 export function openLockFile(path: string): LockFile {
   const before = identityOf(path);
   const database = new DatabaseSync(path, { timeout: 0 });
+  closeToOthers(path);
   return { database, path, identity: before === identityOf(path) ? before : undefined };
 }
 

@@ -41,6 +41,13 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'store/owned': 503,
   'store/held': 503,
   SESSION_LOCKED: 503,
+  BUNDLE_INVALID_FORMAT: 400,
+  BUNDLE_UNSUPPORTED_VERSION: 400,
+  BUNDLE_INTEGRITY_FAILED: 400,
+  BUNDLE_MISSING_SNAPSHOT: 400,
+  BUNDLE_MISSING_PINNED_WORKFLOW: 400,
+  BUNDLE_EVENT_ORDER_INVALID: 400,
+  BUNDLE_MANIFEST_ORDER_INVALID: 400,
 };
 
 /** What a run or a decision refuses is a conflict with what it is by now; a plan that does not work is the caller's. */

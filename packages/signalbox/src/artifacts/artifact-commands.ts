@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dataDirectory, usageError } from '@signalbox/app';
+import { usageError } from '@signalbox/app';
 import {
   type ArtifactRecord,
   type ErrorEnvelope,
@@ -14,7 +13,7 @@ import {
   type Turns,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
 import { shownLines } from '../shown-lines.ts';
 import { shown } from '../terminal.ts';
@@ -113,8 +112,7 @@ async function listed(
 }
 
 function turnsOf(reader: Reader, { dataDir }: DataFlags): Turns {
-  const { env, platform } = process;
-  return openTurns(dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() }), reader, env);
+  return openTurns(askedDataDirectory(dataDir), reader, process.env);
 }
 
 /** What follows from the turns of a run: nothing of it has a key. */

@@ -1,6 +1,4 @@
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dataDirectory } from '@signalbox/app';
 import {
   type ErrorEnvelope,
   findRun,
@@ -15,7 +13,7 @@ import {
   verifyRunReplay,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, type Terminal } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
@@ -70,7 +68,7 @@ async function verify(terminal: Terminal, flags: ReplayFlags, given: string, isF
   if (isFile) return tell(await verifyBundleReplay(given, options));
   return withReader(terminal, flags, async reader => {
     const run = await findRun(reader, given);
-    return run.ok ? tell(await verifyRunReplay(directoryOf(flags), run.value.id, options)) : run.error;
+    return run.ok ? tell(await verifyRunReplay(askedDataDirectory(flags.dataDir), run.value.id, options)) : run.error;
   });
 }
 
@@ -108,9 +106,4 @@ async function view(
 
 function isThere(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function directoryOf({ dataDir }: DataFlags): string {
-  const { env, platform } = process;
-  return dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
 }

@@ -1,5 +1,3 @@
-import { homedir } from 'node:os';
-import { dataDirectory } from '@signalbox/app';
 import {
   type ErrorEnvelope,
   exportFrom,
@@ -9,7 +7,7 @@ import {
   thisMachine,
 } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
-import type { DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
@@ -24,10 +22,9 @@ export function exportRunTo(
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
     const run = await findRun(reader, given);
     if (!run.ok) return run.error;
-    const { env, platform } = process;
-    const directory = dataDirectory({ asked: flags.dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+    const directory = askedDataDirectory(flags.dataDir);
     const file = flags.output ?? `${run.value.id}.bundle`;
-    const facts = { clock: thisMachine().clock, appVersion: manifest.version, env };
+    const facts = { clock: thisMachine().clock, appVersion: manifest.version, env: process.env };
     const written = await exportFrom(directory, run.value.id, file, facts);
     if (!written.ok) return written.error;
     terminal.print(flags.json ? JSON.stringify(written.value) : describeExport(written.value, paintOf(terminal)));

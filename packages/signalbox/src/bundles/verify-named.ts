@@ -1,6 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dataDirectory } from '@signalbox/app';
 import {
   type BundleReport,
   type ErrorEnvelope,
@@ -9,7 +7,7 @@ import {
   verifyBundle,
   verifyRun,
 } from '@signalbox/app/runs';
-import type { DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { targetOf } from '../guided/guided-target.ts';
 import { type Paint, paintOf, reportError, shown, type Terminal } from '../terminal.ts';
@@ -40,8 +38,7 @@ export async function verifyNamed(
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
     const run = await findRun(reader, given);
     if (!run.ok) return run.error;
-    const { env, platform } = process;
-    const directory = dataDirectory({ asked: flags.dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+    const directory = askedDataDirectory(flags.dataDir);
     const report = await verifyRun(directory, run.value.id, expectHead);
     if (!report.ok) return report.error;
     terminal.print(json ? JSON.stringify(report.value) : describeRunReport(report.value, paintOf(terminal)));

@@ -2,10 +2,14 @@ import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { findSession, type GapAnswer, openGuidedDesk, type WaitingGap } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
 import { answerText, describeWaiting } from './waiting-report.ts';
 
 interface AnswerFlags extends DataFlags {
@@ -61,6 +65,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not answered yet.`,
         return end(asked.resolvedBy === undefined ? exitCodes.waiting : exitCodes.done);
       }
       if ('code' in given) return refuse(given);
+      writableDataDirectory(flags.dataDir);
       const answered = await desk.answer(sessionId.value, found.value.gap.gapId, given);
       if (!answered.ok) return refuse(answered.error);
       const said = shown(answerText(answered.value));

@@ -2,7 +2,8 @@ import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { type GuidedRuns, openGuidedSessions } from '@signalbox/app/guided';
 import { openReader, type Resolution, thisMachine } from '@signalbox/app/runs';
-import { askedDataDirectory, workflowPlaces } from '../workflow/workflow-places.ts';
+import { askedDataDirectory, writableDataDirectory } from '../data-directory-option.ts';
+import { workflowPlaces } from '../workflow/workflow-places.ts';
 
 /** What a guided session waits for, as a decision of the one queue. */
 type GuidedDecision = Extract<ReturnType<GuidedRuns['decisions']>, { readonly ok: true }>['value'][number];
@@ -35,6 +36,7 @@ export async function findGap(
   }
   return {
     async answer(resolution) {
+      writableDataDirectory(dataDir);
       const answered = await runs.answer(found.approvalId, resolution, found.decision.proposalHash);
       return answered.ok ? answered.value : answered.error;
     },

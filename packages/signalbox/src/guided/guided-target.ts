@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { findSession, type SessionId } from '@signalbox/app/guided';
 import { everyRun, openReader } from '@signalbox/app/runs';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
+import { askedDataDirectory } from '../data-directory-option.ts';
 
 /** What the beginning of an id names: a guided session, or something that is looked for among the runs. */
 export type Target =

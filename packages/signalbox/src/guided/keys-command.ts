@@ -2,16 +2,16 @@ import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { listTokenKeys, rotateTokenKeys, type TokenKey } from '@signalbox/app/guided';
 import { type Result, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
-import { askedDataDirectory, cannotMake } from '../workflow/workflow-places.ts';
 
 export const defineKeys: DefineCommand = (command, { terminal, end }) => {
-  const optionsOf = ({ dataDir }: DataFlags) => ({
-    dataDirectory: askedDataDirectory(dataDir),
-    rng: thisMachine().rng,
-  });
   const tell = ({ json = false }: DataFlags, outcome: Result<readonly TokenKey[], ErrorEnvelope>) => {
     if (!outcome.ok) {
       reportError(terminal, outcome.error, json);
@@ -47,7 +47,10 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
     .description('Lists the keys by names that say nothing of them: the current one, and the one before it.')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one key a line as JSON')
-    .action((flags: DataFlags) => tell(flags, listTokenKeys(optionsOf(flags))));
+    .action((flags: DataFlags) => {
+      const { rng } = thisMachine();
+      tell(flags, listTokenKeys({ dataDirectory: askedDataDirectory(flags.dataDir), rng }));
+    });
 
   command
     .command('rotate')
@@ -56,8 +59,7 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one key a line as JSON')
     .action(async (flags: DataFlags) => {
-      const options = optionsOf(flags);
-      const refused = cannotMake(options.dataDirectory);
-      tell(flags, refused === undefined ? await rotateTokenKeys(options) : { ok: false, error: refused });
+      const { rng } = thisMachine();
+      tell(flags, await rotateTokenKeys({ dataDirectory: writableDataDirectory(flags.dataDir), rng }));
     });
 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ErrorEnvelope } from '@signalbox/app';
 import { findSession } from '@signalbox/app/guided';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
+import { askedDataDirectory } from '../data-directory-option.ts';
 import { isAmbiguous } from './guided-target.ts';
 
 /** The directory of the journal that is meant: what is there under that path, else that of the session with that id. */

@@ -1,10 +1,14 @@
 import type { ErrorEnvelope } from '@signalbox/app';
 import { findSession, keepSession, listSessions } from '@signalbox/app/guided';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError } from '../terminal.ts';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
 import { describeSessions } from './session-list-report.ts';
 
 export const defineSessions: DefineCommand = (command, { terminal, end }) => {
@@ -53,7 +57,7 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
       // The parent has the same options, and commander gives them to it.
       .action(async (given: string, _flags: DataFlags, self: { optsWithGlobals(): DataFlags }) => {
         const flags = self.optsWithGlobals();
-        const dataDirectory = askedDataDirectory(flags.dataDir);
+        const dataDirectory = writableDataDirectory(flags.dataDir);
         const session = findSession({ dataDirectory }, given);
         if (!session.ok) return tell(flags, session.error);
         const done = await keepSession({ dataDirectory }, session.value, keep);

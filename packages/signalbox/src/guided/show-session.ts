@@ -1,9 +1,9 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { showSession } from '@signalbox/app/guided';
-import type { DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, type Terminal } from '../terminal.ts';
-import { askedDataDirectory, workflowPlaces } from '../workflow/workflow-places.ts';
+import { workflowPlaces } from '../workflow/workflow-places.ts';
 import { targetOf } from './guided-target.ts';
 import { describeSession } from './session-report.ts';
 

@@ -1,9 +1,8 @@
 import type { ErrorEnvelope } from '@signalbox/app';
 import { type Gap, openGuidedDesk, type WaitingGap } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
-import type { DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
-import { askedDataDirectory } from '../workflow/workflow-places.ts';
 
 /** Prints what guided sessions wait for, and answers with how much that is. */
 export async function listWaiting(

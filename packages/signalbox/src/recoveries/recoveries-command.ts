@@ -1,8 +1,12 @@
-import { homedir } from 'node:os';
-import { dataDirectory, usageError } from '@signalbox/app';
+import { usageError } from '@signalbox/app';
 import { openRecoveryBook, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError } from '../terminal.ts';
 import { describeRecovery } from './recovery-report.ts';
@@ -31,8 +35,8 @@ export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
       if (dismiss !== undefined && dismissAll) {
         return refuse(usageError('Give --dismiss or --dismiss-all, not both.', 'See "signalbox recoveries --help".'));
       }
-      const { env, platform } = process;
-      const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+      const isDismissing = dismiss !== undefined || dismissAll;
+      const directory = isDismissing ? writableDataDirectory(dataDir) : askedDataDirectory(dataDir);
       const book = openRecoveryBook(directory, thisMachine().clock);
       const named = dismiss === undefined ? [] : [dismiss];
       const all = () => book.list().flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [id]));
@@ -40,7 +44,7 @@ export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
         const dismissed = book.dismiss(id);
         if (!dismissed.ok) return refuse(dismissed.error);
       }
-      if (dismiss !== undefined || dismissAll) return end(exitCodes.done);
+      if (isDismissing) return end(exitCodes.done);
       const notes = book.list();
       if (json) for (const note of notes) terminal.print(JSON.stringify(note));
       else if (notes.length === 0) terminal.print('No tool call was cut off.');

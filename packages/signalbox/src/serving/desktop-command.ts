@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { homedir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { dataDirectory, type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
 import { readOwner } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError, type Terminal } from '../terminal.ts';
 import { findAppBrowser } from './app-browser.ts';
@@ -46,7 +46,7 @@ async function openDesktop(
       'Install Chrome, Chromium, Edge or Brave, name one in SIGNALBOX_BROWSER, or use "signalbox serve" and any browser.',
     );
   }
-  const directory = dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
+  const directory = askedDataDirectory(asked);
   const serving = await openServing(terminal, { directory, port: 0 });
   if (serving.ok) {
     const { page, close } = serving.value;
@@ -66,6 +66,8 @@ async function openDesktop(
 async function showWindow(browser: string, directory: string, page: string, ending: AbortSignal): Promise<void> {
   const handover = handOver(directory, page);
   const profile = path.join(directory, 'desktop');
+  // The browser makes its files as the umask says; it remembers where it was, the token included.
+  mkdirSync(profile, { recursive: true, mode: 0o700 });
   const args = [`--app=${handover.url}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
   const child = spawn(browser, args, { stdio: 'ignore', signal: ending });
   await new Promise<void>(resolve => child.once('close', () => resolve()).once('error', () => resolve()));

@@ -1,8 +1,7 @@
-import { homedir } from 'node:os';
-import { dataDirectory, usageError } from '@signalbox/app';
+import { usageError } from '@signalbox/app';
 import { type ErrorEnvelope, takeUp } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { asked } from '../end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError, type Terminal } from '../terminal.ts';
@@ -46,8 +45,7 @@ async function serve(
   if (port === undefined) {
     return usageError(`--port takes a number up to 65535, and ${given} is none.`, 'Leave it out for 4280.');
   }
-  const { env, platform } = process;
-  const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  const directory = askedDataDirectory(dataDir);
   const serving = await openServing(terminal, { directory, port });
   if (!serving.ok) return serving.error;
   const { url, page, host, close } = serving.value;

@@ -1,7 +1,5 @@
-import { homedir } from 'node:os';
-import { dataDirectory } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
-import type { DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { tellRecovered } from '../recoveries/recovery-report.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
@@ -23,12 +21,11 @@ export async function withSurface(
   },
   work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
-  const { env, platform } = process;
-  const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  const directory = askedDataDirectory(dataDir);
   const surface = await openSurface({
     dataDirectory: directory,
     machine: thisMachine(),
-    env,
+    env: process.env,
     ...(trace && { trace }),
     ...(warm !== undefined && { warm }),
   });

@@ -1,17 +1,18 @@
-import { homedir } from 'node:os';
-import { dataDirectory, type ErrorEnvelope, openUsers, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, openUsers, usageError } from '@signalbox/app';
 import { type Result, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
 
 export const defineUsers: DefineCommand = (command, { terminal, end }) => {
-  const usersOf = ({ dataDir }: DataFlags) => {
-    const { env, platform } = process;
-    const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
-    return openUsers(directory, thisMachine());
-  };
+  const usersOf = ({ dataDir }: DataFlags) => openUsers(askedDataDirectory(dataDir), thisMachine());
+  const writableUsersOf = ({ dataDir }: DataFlags) => openUsers(writableDataDirectory(dataDir), thisMachine());
   const tell = <T>({ json = false }: DataFlags, outcome: Result<T, ErrorEnvelope>, print: (value: T) => void) => {
     if (outcome.ok) {
       print(outcome.value);
@@ -48,7 +49,7 @@ Examples:
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user and the token as JSON')
     .action((name: string, flags: DataFlags) =>
-      tell(flags, usersOf(flags).add(name), ({ user, token }) =>
+      tell(flags, writableUsersOf(flags).add(name), ({ user, token }) =>
         terminal.print(
           flags.json
             ? JSON.stringify({ ...user, token })
@@ -80,7 +81,7 @@ Examples:
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user as JSON')
     .action((name: string, flags: DataFlags) =>
-      tell(flags, usersOf(flags).remove(name), user =>
+      tell(flags, writableUsersOf(flags).remove(name), user =>
         terminal.print(flags.json ? JSON.stringify(user) : `${user.name} is no user any more.`),
       ),
     );

@@ -2,20 +2,14 @@ import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { checkWorkflow, configOf, readAppliedConfig } from '@signalbox/app/guided';
 import manifest from '../../package.json' with { type: 'json' };
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
 import { describeCheck, reportOf } from './workflow-check-report.ts';
 import { configReport, describeConfig } from './workflow-config.ts';
 import { describeInspection } from './workflow-inspection.ts';
 import { describeList, withStatus, workflowTools } from './workflow-list.ts';
-import {
-  askedDataDirectory,
-  missingPlace,
-  WORKFLOWS_OPTION,
-  type WorkflowFlags,
-  workflowPlaces,
-} from './workflow-places.ts';
+import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
 
 export const defineWorkflow: DefineCommand = (command, { terminal, end }) => {
   const answer = async (flags: WorkflowFlags, act: () => Promise<ExitCode | ErrorEnvelope>) => {

@@ -1,12 +1,13 @@
 import { type ListAnswer, openGuidedTools } from '@signalbox/app/guided';
 import { thisMachine } from '@signalbox/app/runs';
+import { namedDataDirectory } from '../data-directory-option.ts';
 import { type Paint, shown } from '../terminal.ts';
-import { askedDataDirectory, workflowPlaces } from './workflow-places.ts';
+import { workflowPlaces } from './workflow-places.ts';
 
 /** The tools as a person asks them. Nothing is written: what is asked here is about workflows, not about sessions. */
 export function workflowTools(asked: readonly string[] | undefined) {
   return openGuidedTools({
-    dataDirectory: askedDataDirectory(undefined),
+    dataDirectory: namedDataDirectory(undefined),
     directories: workflowPlaces(asked),
     machine: thisMachine(),
   });

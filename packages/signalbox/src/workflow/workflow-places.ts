@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { dataDirectory, type ErrorEnvelope, makePrivateDirectory, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import type { GuidedToolsOptions } from '@signalbox/app/guided';
 
 export const WORKFLOWS_OPTION = [
@@ -35,20 +35,4 @@ export function missingPlace(asked: readonly string[] = []): ErrorEnvelope | und
   return missing === undefined
     ? undefined
     : usageError(`There is no directory ${missing}.`, 'Give --workflows a directory that exists.');
-}
-
-export function askedDataDirectory(asked: string | undefined): string {
-  const { env, platform } = process;
-  return dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });
-}
-
-/** Makes the data directory, for its owner alone. */
-export function cannotMake(directory: string): ErrorEnvelope | undefined {
-  try {
-    makePrivateDirectory(directory);
-    return undefined;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    return usageError(`The data directory ${directory} cannot be made: ${why}.`, 'Choose another with --data-dir.');
-  }
 }

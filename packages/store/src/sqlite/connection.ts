@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import nodePath from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { closeToOthers } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { diskFault } from '../disk-fault.ts';
+import { diskRefusal } from '../disk-fault.ts';
 
 /** The oldest SQLite whose write-ahead log is sound. */
 export const MIN_SQLITE = '3.51.3';
@@ -20,7 +20,7 @@ export function openConnection(
   let database: DatabaseSync | undefined;
   try {
     database = connect(path);
-    const fault = configure(database);
+    const fault = configure(database, path);
     if (fault === undefined) return ok(database);
     database.close();
     return err(unusable(fault));
@@ -55,7 +55,7 @@ function connectTo(path: string): DatabaseSync {
   return new DatabaseSync(path, { timeout: 0 });
 }
 
-function configure(database: DatabaseSync): string | undefined {
+function configure(database: DatabaseSync, path: string): string | undefined {
   const version = String(pragma(database, 'select sqlite_version()'));
   if (!isAtLeast(version, MIN_SQLITE)) return `SQLite is ${version}; ${MIN_SQLITE} or newer is needed`;
   const application = pragma(database, 'pragma application_id');
@@ -63,6 +63,8 @@ function configure(database: DatabaseSync): string | undefined {
   if (application === 0 && pragma(database, 'select count(*) from sqlite_schema') !== 0) {
     return 'the file is a database of another program';
   }
+  // Before the first page: SQLite gives its log and its shared memory the mode of the database.
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
   if (pragma(database, 'pragma journal_mode = wal') !== 'wal') return 'the file cannot have a write-ahead log';
   database.exec(`
     pragma application_id = ${APPLICATION_ID};
@@ -82,21 +84,7 @@ export function pragma(database: DatabaseSync, sql: string): unknown {
 
 /** Why a database could not be opened: its disk, where that is to blame. */
 export function refusedBy(file: string, cause: unknown): UnusableStore {
-  const directory = nodePath.dirname(file);
-  const fault = existsSync(directory) ? diskFault(directory) : undefined;
-  if (fault === undefined) return unusable(cause instanceof Error ? cause.message : String(cause));
-  return failure('store/unusable', {
-    message:
-      fault === 'full'
-        ? `The disk of the data directory ${directory} is full.`
-        : `The data directory ${directory} is read-only.`,
-    suggestion:
-      fault === 'full'
-        ? 'Free some space, then try again.'
-        : 'Make it writable again, or choose another one with --data-dir.',
-    retry: { kind: 'retryable_immediate' },
-    details: { reason: fault },
-  });
+  return diskRefusal(nodePath.dirname(file)) ?? unusable(cause instanceof Error ? cause.message : String(cause));
 }
 
 export function unusable(why: string): UnusableStore {

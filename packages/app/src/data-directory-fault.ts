@@ -1,0 +1,90 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { diskFault, diskRefusal } from '@signalbox/store';
+import { makePrivateDirectory } from './private-directory.ts';
+
+export type DataDirectoryFault = ErrorEnvelope<'store/unusable' | 'store/not-private'>;
+
+/**
+ * Why a directory cannot be the data directory, for every command before it opens it. Returns undefined for one that can be, and for
+ * one that is not there yet. Looks at the directory alone: nobody reaches what is below one that is closed.
+ */
+export function dataDirectoryFault(directory: string): DataDirectoryFault | undefined {
+  try {
+    const entry = statSync(directory, { throwIfNoEntry: false });
+    if (entry === undefined) return faultAbove(directory);
+    if (!entry.isDirectory()) return unusable(`The data directory ${directory} is ${kindOf(entry)}, not a directory.`);
+    // Windows has no such bits; the directories of a profile are private to it.
+    const mode = entry.mode & 0o777;
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) return notPrivate(directory, mode);
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === 'EACCES') return unusable(`You may not read the data directory ${directory}.`);
+    return unusable(`The data directory ${directory} cannot be read (${code}).`);
+  }
+}
+
+/** Makes the data directory if it is missing. Returns why it cannot be used, or made. */
+export function makeDataDirectory(directory: string): DataDirectoryFault | undefined {
+  const fault = dataDirectoryFault(directory);
+  if (fault !== undefined) return fault;
+  try {
+    makePrivateDirectory(directory);
+    return undefined;
+  } catch (cause) {
+    const code = codeOf(cause);
+    const why = READ_ONLY.has(code) ? `${existingAbove(directory)} is read-only` : `the system says ${code}`;
+    return unusable(`The data directory ${directory} cannot be made: ${why}.`);
+  }
+}
+
+/** The same for a command that writes there without owning it. A full disk may still take what it writes. */
+export function writableDataDirectoryFault(directory: string): DataDirectoryFault | undefined {
+  return makeDataDirectory(directory) ?? (diskFault(directory) === 'read-only' ? diskRefusal(directory) : undefined);
+}
+
+/** The one command that closes a data directory, and everything in it, to others. */
+export function closingCommand(directory: string): string {
+  return `chmod -R go-rwx '${directory.replaceAll("'", `'\\''`)}'`;
+}
+
+function notPrivate(directory: string, mode: number): DataDirectoryFault {
+  return failure('store/not-private', {
+    message: `The data directory ${directory} is open to other users (mode ${mode.toString(8).padStart(4, '0')}).`,
+    suggestion: `It holds transcripts, files and keys. Close it: ${closingCommand(directory)}`,
+    details: { mode: mode.toString(8) },
+  });
+}
+
+function unusable(message: string): DataDirectoryFault {
+  return failure('store/unusable', {
+    message,
+    suggestion: 'Choose another one with --data-dir or SIGNALBOX_DATA_DIR.',
+  });
+}
+
+function kindOf(entry: { isFile(): boolean }): string {
+  return entry.isFile() ? 'a file' : 'a device, pipe or socket';
+}
+
+/** Whether a directory cannot be made because something above it is a file. */
+function faultAbove(directory: string): DataDirectoryFault | undefined {
+  const above = existingAbove(directory);
+  const entry = statSync(above);
+  if (entry.isDirectory()) return undefined;
+  return unusable(`The data directory ${directory} cannot be made: ${above} is ${kindOf(entry)}, not a directory.`);
+}
+
+function existingAbove(directory: string): string {
+  const above = path.dirname(directory);
+  return existsSync(above) ? above : existingAbove(above);
+}
+
+const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+}
