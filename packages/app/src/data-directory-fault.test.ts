@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { closingCommand, dataDirectoryFault } from './data-directory-fault.ts';
+import { closingCommand, dataDirectoryFault, makeDataDirectory } from './data-directory-fault.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 
 function place(): string {
@@ -21,6 +21,7 @@ describe('a data directory', () => {
     '[A295] of mode %o is refused with the command that closes it',
     mode => {
       const folder = place();
+      writeFileSync(path.join(folder, 'token'), '');
       chmodSync(folder, mode);
       expect(dataDirectoryFault(folder)).toEqual({
         code: 'store/not-private',
@@ -32,6 +33,13 @@ describe('a data directory', () => {
       expect(statSync(folder).mode & 0o777).toBe(mode);
     },
   );
+
+  it('[A295] with nothing in it is closed when it is first used', () => {
+    const folder = place();
+    chmodSync(folder, 0o755);
+    expect([dataDirectoryFault(folder), makeDataDirectory(folder)]).toEqual([undefined, undefined]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
 
   it('[A295] is named as a shell takes it', () => {
     expect(closingCommand("/a b/o'clock $(x)")).toBe("chmod -R go-rwx '/a b/o'\\''clock $(x)'");

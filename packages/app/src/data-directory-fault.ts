@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import { diskFault, diskRefusal } from '@signalbox/store';
@@ -7,19 +7,17 @@ import { makePrivateDirectory } from './private-directory.ts';
 export type DataDirectoryFault = ErrorEnvelope<'store/unusable' | 'store/not-private'>;
 
 /**
- * Why a directory cannot be the data directory, for every command before it opens it. Returns undefined for one that can be, and for
- * one that is not there yet. Looks at the directory alone: nobody reaches what is below one that is closed.
+ * Why a directory cannot be the data directory, for every command before it opens it. Returns undefined for one that can be, for
+ * one that is not there yet and for one with nothing in it, which is closed when it is first used. Looks at the directory alone:
+ * nobody reaches what is below one that is closed.
  */
 export function dataDirectoryFault(directory: string): DataDirectoryFault | undefined {
   try {
     const entry = statSync(directory, { throwIfNoEntry: false });
     if (entry === undefined) return faultAbove(directory);
     if (!entry.isDirectory()) return unusable(`The data directory ${directory} is ${kindOf(entry)}, not a directory.`);
-    // Windows has no such bits; the directories of a profile are private to it.
-    const mode = entry.mode & 0o777;
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) return notPrivate(directory, mode);
     accessSync(directory, constants.R_OK | constants.X_OK);
-    return undefined;
+    return readdirSync(directory).length === 0 ? undefined : openFault(directory);
   } catch (cause) {
     const code = codeOf(cause);
     if (code === 'EACCES') return unusable(`You may not read the data directory ${directory}.`);
@@ -33,7 +31,7 @@ export function makeDataDirectory(directory: string): DataDirectoryFault | undef
   if (fault !== undefined) return fault;
   try {
     makePrivateDirectory(directory);
-    return undefined;
+    return openFault(directory);
   } catch (cause) {
     const code = codeOf(cause);
     const why = READ_ONLY.has(code) ? `${existingAbove(directory)} is read-only` : `the system says ${code}`;
@@ -49,6 +47,12 @@ export function writableDataDirectoryFault(directory: string): DataDirectoryFaul
 /** The one command that closes a data directory, and everything in it, to others. */
 export function closingCommand(directory: string): string {
   return `chmod -R go-rwx '${directory.replaceAll("'", `'\\''`)}'`;
+}
+
+function openFault(directory: string): DataDirectoryFault | undefined {
+  const mode = statSync(directory).mode & 0o777;
+  // Windows has no such bits; the directories of a profile are private to it.
+  return process.platform === 'win32' || (mode & 0o077) === 0 ? undefined : notPrivate(directory, mode);
 }
 
 function notPrivate(directory: string, mode: number): DataDirectoryFault {

@@ -45,6 +45,7 @@ describe('the doctor', () => {
   it('[A9] fails a data directory that others can read', async () => {
     const dataDir = at('open');
     mkdirSync(dataDir);
+    writeFileSync(path.join(dataDir, 'token'), '');
     chmodSync(dataDir, 0o755);
     const report = await doctor({ dataDir, program: childProgram });
     expect(report.ok).toBe(false);

@@ -170,6 +170,7 @@ describe('a data directory without a umask', () => {
     const cwd = temporaryFolder();
     const data = path.join(cwd, "da'ta");
     mkdirSync(data);
+    writeFileSync(path.join(data, 'token'), '');
     chmodSync(data, 0o755);
     for (const { args } of await dataCommands(samplesIn(cwd))) {
       const { code, said } = await called([...args, '--data-dir', data]);
@@ -178,7 +179,7 @@ describe('a data directory without a umask', () => {
         args.includes('--json') ? '"code":"store/not-private"' : 'is open to other',
       );
     }
-    expect(readdirSync(data)).toEqual([]);
+    expect(readdirSync(data)).toEqual(['token']);
     const { stderr } = signalbox(['ls', '--data-dir', data], { cwd });
     const [, command = ''] = /Close it: (.*)/.exec(stderr) ?? [];
     expect(spawnSync('sh', ['-c', command], { cwd }).status).toBe(0);

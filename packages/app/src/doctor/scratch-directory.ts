@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { dataDirectoryFault } from '../data-directory-fault.ts';
 import { type Check, failed, passed } from './check.ts';
@@ -27,10 +27,14 @@ export function openScratch(dataDir: string): ScratchAttempt {
   let firstMade: string | undefined;
   try {
     firstMade = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const isOpen = process.platform !== 'win32' && (statSync(dataDir).mode & 0o077) !== 0;
     const scratch = mkdtempSync(path.join(dataDir, '.doctor-'));
     const check =
       fault === undefined
-        ? passed(NAME, `${dataDir} ${firstMade === undefined ? 'is there' : 'can be made'}, private and writable`)
+        ? passed(
+            NAME,
+            `${dataDir} ${firstMade === undefined ? 'is there' : 'can be made'}, private${isOpen ? ' once it is used' : ''} and writable`,
+          )
         : failed(NAME, sentence(fault.message), fault.suggestion);
     const remove = () => {
       rmSync(scratch, { recursive: true, force: true });
