@@ -141,7 +141,7 @@ describe('a plan of forty steps', () => {
     const whole = newFolder();
     const { commits = 0 } = (await toTheEnd(whole, 'repaired')) ?? {};
     expect({ again: doneAgain(whole), runs: await outcome(whole) }).toEqual({ again: [], runs });
-    expect(await versions(whole)).toBe(3);
+    expect(await versions(whole)).toBe(5);
     const rng = seededRng(12);
     // Without soak a few of them, around every bug and anywhere.
     const sample = () => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * commits);
