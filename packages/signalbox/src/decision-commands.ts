@@ -72,7 +72,10 @@ export const defineApprove: DefineCommand = (command, context) => {
         'its agent is told when it takes the step up again.',
     )
     .option('--option <id>', 'the option that is chosen, where there are some')
-    .option('--value <json>', 'the value that was asked for, as JSON; words, where a guided session asks')
+    .option(
+      '--value <json>',
+      'the value that was asked for, or that goes with an option, as JSON; words, where a guided session asks',
+    )
     .option('--args <json>', 'other arguments for the call, as JSON')
     .option('--reason <text>', 'why');
   answering(command, context, 'signalbox approve 019b8d62 --option publish', (flags, isGuided) => {
@@ -80,10 +83,11 @@ export const defineApprove: DefineCommand = (command, context) => {
     const args = flags.args === undefined ? undefined : parseJson(flags.args);
     if (value?.ok === false || args?.ok === false) return undefined;
     const rationale = flags.reason ?? '';
+    const given = value === undefined ? {} : { value: value.value };
     if (flags.option !== undefined)
-      return { ...BASE, resolutionType: 'choose_option', chosenOptionId: flags.option, rationale };
+      return { ...BASE, resolutionType: 'choose_option', chosenOptionId: flags.option, rationale, ...given };
     if (args !== undefined) return { ...BASE, resolutionType: 'modify', modifiedArgs: args.value as never, rationale };
-    return { ...BASE, resolutionType: 'approve', rationale, ...(value !== undefined && { value: value.value }) };
+    return { ...BASE, resolutionType: 'approve', rationale, ...given };
   });
 };
 

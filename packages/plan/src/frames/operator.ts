@@ -48,6 +48,8 @@ export function createOperator(parts: OperatorParts): Operator {
   const { run, clock, timers } = options;
   const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
   const woken = new Set<string>();
+  /** Whether there is someone who says what became of work that was cut off. */
+  const canAsk = options.executor.allow !== undefined;
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
   let isPausingNow = false;
@@ -143,7 +145,8 @@ export function createOperator(parts: OperatorParts): Operator {
   /** What waits for a person asks again. */
   function wakeWaiting(): void {
     for (const [node, record] of records) {
-      if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
+      if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason, canAsk))
+        runAgain(node, 'wake');
     }
   }
 
@@ -258,6 +261,7 @@ export function createOperator(parts: OperatorParts): Operator {
 }
 
 /** Reasons that an answer may have ended since; what waits for a time, or for an operator's retry, is left alone. */
-function waitsForPerson(reason: string | undefined): boolean {
+function waitsForPerson(reason: string | undefined, canAsk: boolean): boolean {
+  if (reason === 'outcome_unknown') return canAsk;
   return reason !== undefined && /^(approval_required:|human|sub_plan_)/.test(reason);
 }

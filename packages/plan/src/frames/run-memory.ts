@@ -30,6 +30,8 @@ export interface RunMemory {
   readonly running: Set<string>;
   /** Tasks that came to their end, by node, where the handler of that end failed in an earlier process. */
   readonly unhandled: Map<string, Task>;
+  /** Work with effects outside that was cut off, oldest first: whether it happened is unknown. */
+  readonly orphaned: Task[];
   /** Tasks that have not come to their end. */
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
@@ -117,6 +119,8 @@ export async function loadMemory(
     records,
     running: new Set([...(known.get('status') ?? [])].flatMap(([id, row]) => (isRunning(row) ? [id] : []))),
     tasks: new Map(tasks.map(task => [task.id, task])),
+    orphaned:
+      record === undefined ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
     unhandled: await unhandledOf(reader, run, records),
     ledger,
     digest,

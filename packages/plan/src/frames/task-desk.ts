@@ -174,7 +174,9 @@ export function createTaskDesk(
 
   /** Nobody works on the task any more. */
   const leave = (task: Task, action: OrphanAction) => {
-    keep({ ...action.task, effects: task.effects });
+    const left = { ...action.task, effects: task.effects };
+    keep(left);
+    if (left.status === 'orphaned' && left.effects === 'external') memory.orphaned.push(left);
     const record = records.get(task.node);
     if (action.kind === 'cancel') {
       ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
@@ -194,8 +196,13 @@ export function createTaskDesk(
   ): Promise<TaskOutcome | undefined> | undefined => {
     const deaths = ownerDeathsOf(task);
     const isDoubted = deaths.length >= MAX_OWNER_DEATHS;
-    if (!isDoubted && !isLimited) return undefined;
-    return executor.allow?.(started, { ...(isDoubted && { deaths }), isLimited });
+    const orphaned = memory.orphaned.filter(
+      ({ node, iteration, signature }) =>
+        node === task.node && iteration === task.iteration && signature === task.signature,
+    );
+    if (!isDoubted && !isLimited && orphaned.length === 0) return undefined;
+    const unknown = orphaned.length === 0 ? {} : { orphaned };
+    return executor.allow?.(started, { ...(isDoubted && { deaths }), ...unknown, isLimited });
   };
 
   const wantedChildren = () => {
