@@ -166,7 +166,7 @@ describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
       const disk = path.join(cwd, 'disk');
       mkdirSync(disk, { recursive: true });
       writeFileSync(path.join(cwd, 'plan.tsx'), HELLO);
-      const given = ['ls', 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'gc'];
+      const given = ['ls', 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'mcp', 'gc'];
       const script = [
         '"$NODE" "$ENTRY" run plan.tsx > /dev/null || exit 9',
         spoil,

@@ -1,5 +1,6 @@
 import type { NodeStatus } from '@signalbox/model';
 import type { OrphanAction } from '@signalbox/runs';
+import { ROOT_ID } from '../nodes/node-id.ts';
 import { isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { RunEnd } from './engine-options.ts';
@@ -49,4 +50,8 @@ export function putRestRows(memory: RunMemory, structure: Structure, status: Res
     const row = memory.ledger.current('status', id) as NodeRecord | undefined;
     if (row !== undefined) putStatus(memory, id, restedRecord(row, status));
   }
+  // All work may be done, and the plan itself has failed.
+  const root = memory.ledger.current('status', ROOT_ID) as NodeRecord | undefined;
+  if (status === 'failed' && root !== undefined && root.status !== 'failed')
+    putStatus(memory, ROOT_ID, { ...root, status: 'failed' });
 }
