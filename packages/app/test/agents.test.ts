@@ -1,37 +1,12 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Bug } from '@signalbox/model';
-import { type ModelScript, startModelServer } from '@signalbox/testkit';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { thisMachine } from '../src/machine.ts';
-import { openHome } from '../src/runs/open-home.ts';
-import { planText, testHostOf } from './support/open-host.ts';
+import { describe, expect, it } from 'vitest';
+import { planText } from './support/open-host.ts';
+import { MODEL_KEY, openScriptedHome } from './support/open-scripted-home.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
-
-/** A home whose agents talk to a model server that answers by a script. */
-async function open(folder: string, script: ModelScript) {
-  const server = await startModelServer(script);
-  const home = await openHome({
-    dataDirectory: path.join(folder, 'data'),
-    machine: thisMachine(),
-    env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
-    resumeOnAnswer: true,
-    threads: { threads: 1 },
-  });
-  if (!home.ok) throw new Bug(home.error.message);
-  const { host, owned, close } = home.value;
-  let closing: Promise<void> | undefined;
-  const closeOnce = () => (closing ??= close());
-  onTestFinished(async () => {
-    await closeOnce();
-    await server.close();
-  });
-  mkdirSync(path.join(folder, 'work'), { recursive: true });
-  return { server, ...testHostOf(folder, host, owned.store, closeOnce) };
-}
 
 const agentPlan = (props: string, state = 'z.object({ said: z.any(), failed: z.any() })') =>
   planText(
@@ -43,7 +18,7 @@ const agentPlan = (props: string, state = 'z.object({ said: z.any(), failed: z.a
 describe('an agent of a plan', () => {
   it('[A33] streams what it says, uses tools on its files, and its result is durable', async () => {
     const folder = temporaryFolder();
-    const { server, store, start, end, state } = await open(folder, [
+    const { server, store, start, end, state } = await openScriptedHome(folder, [
       { text: 'I write a file.', calls: [{ tool: 'write_file', input: { path: 'a.txt', content: 'hello' } }] },
       { text: 'It is written.', usage: { input: 10, output: 5 } },
     ]);
@@ -58,11 +33,11 @@ describe('an agent of a plan', () => {
     expect(chunks.filter(({ kind }) => kind === 'tool_end')).toHaveLength(1);
     expect(await store.usageOfTree(run)).toMatchObject({ calls: 2, toolCalls: 1 });
     expect(server.requests.map(({ status }) => status)).toEqual([200, 200]);
-    expect(JSON.stringify([await store.events(run, 0, 500), chunks])).not.toContain('sk-secret-key');
+    expect(JSON.stringify([await store.events(run, 0, 500), chunks])).not.toContain(MODEL_KEY);
   });
 
   it('[A33] gives an answer that fits the schema of its node, after being told what was wrong', async () => {
-    const { start, end, state } = await open(temporaryFolder(), ({ turn, wantsJson, tools }) => {
+    const { start, end, state } = await openScriptedHome(temporaryFolder(), ({ turn, wantsJson, tools }) => {
       const answer = { verdict: turn === 1 ? 7 : 'good' };
       if (wantsJson) return { text: JSON.stringify(answer) };
       return { calls: [{ tool: tools.at(-1)?.name ?? '', input: answer }] };
@@ -73,14 +48,16 @@ describe('an agent of a plan', () => {
   });
 
   it('[A33] that fails tells its handler, and the state says why', async () => {
-    const { start, end, state } = await open(temporaryFolder(), [{ status: 401, message: 'invalid x-api-key' }]);
+    const { start, end, state } = await openScriptedHome(temporaryFolder(), [
+      { status: 401, message: 'invalid x-api-key' },
+    ]);
     const run = await start('plan', agentPlan(''));
     expect(await end(run)).toMatchObject({ status: 'failed' });
     expect((await state(run)).failed).toMatch(/agent failed/);
   });
 
   it('[A33] that is refused for a while waits as long as it was told, durably, and goes on', async () => {
-    const { server, store, start, end } = await open(temporaryFolder(), ({ call }) =>
+    const { server, store, start, end } = await openScriptedHome(temporaryFolder(), ({ call }) =>
       call === 1 ? { status: 429, retryAfter: '1' } : { text: 'Here.' },
     );
     const run = await start('plan', agentPlan(''));
@@ -96,7 +73,7 @@ describe('an agent of a plan', () => {
 
   it('[A147] that waits for a busy model holds no end of the process up, and goes on in the next one', async () => {
     const folder = temporaryFolder();
-    const first = await open(folder, [{ status: 429, retryAfter: '3600' }]);
+    const first = await openScriptedHome(folder, [{ status: 429, retryAfter: '3600' }]);
     const refused = await first.start('refused', agentPlan(''));
     await until(async () => (await first.store.tasks(refused, { status: ['pending'] })).length === 1 || undefined);
     const held = await first.start('held', agentPlan('retries={0}'));
@@ -109,7 +86,7 @@ describe('an agent of a plan', () => {
     await until(() => waiting() === 2 || undefined);
     await first.close();
 
-    const second = await open(folder, [{ text: 'Here.' }, { text: 'Here.' }, { text: 'Here.' }]);
+    const second = await openScriptedHome(folder, [{ text: 'Here.' }, { text: 'Here.' }, { text: 'Here.' }]);
     const [below] = await second.store.children(above);
     const agents = [refused, held, below?.id ?? above];
     for (const [index, run] of agents.entries()) {
@@ -131,7 +108,7 @@ describe('an agent of a plan', () => {
 
   it('[A34] does nothing that a person must allow before the person did; what was denied it is told', async () => {
     const folder = temporaryFolder();
-    const { host, store, start, end } = await open(folder, ({ since }) => {
+    const { host, store, start, end } = await openScriptedHome(folder, ({ since }) => {
       const result = since.find(part => part.kind === 'result');
       if (result === undefined) {
         return {
@@ -170,7 +147,7 @@ describe('an agent of a plan', () => {
   });
 
   it('[A35] spends no more than the run, or the run above it, may', async () => {
-    const { server, store, start, end } = await open(temporaryFolder(), () => ({
+    const { server, store, start, end } = await openScriptedHome(temporaryFolder(), () => ({
       calls: [{ tool: 'list_files', input: {} }],
       usage: { input: 600, output: 100 },
     }));

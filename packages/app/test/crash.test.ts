@@ -1,13 +1,15 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
-import { planVersionOf, type RunRecord } from '@signalbox/runs';
+import { everyRun, planVersionOf, type RunRecord } from '@signalbox/runs';
 import { openStore } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { isVerified, type Kill, linesOf, openDecision, ownerLives, readerOf } from './support/owner-lives.ts';
 import { doneAgain, outcome } from './support/run-outcome.ts';
+import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
@@ -74,11 +76,6 @@ async function rootOf(folder: string): Promise<RunRecord> {
 const rootRun = async (folder: string) => (await rootOf(folder)).id;
 const versions = async (folder: string) => planVersionOf(await rootOf(folder));
 
-async function isVerified(folder: string, run: RunId): Promise<boolean> {
-  const verdict = await verifyRunReplay(path.join(folder, 'data'), run, { machine: thisMachine() });
-  return verdict.ok && verdict.value.ok;
-}
-
 describe('a plan of forty steps', () => {
   const folder = newFolder();
   const undisturbed = toTheEnd(folder).then(async ended => ({
@@ -141,7 +138,7 @@ describe('a plan of forty steps', () => {
     const whole = newFolder();
     const { commits = 0 } = (await toTheEnd(whole, 'repaired')) ?? {};
     expect({ again: doneAgain(whole), runs: await outcome(whole) }).toEqual({ again: [], runs });
-    expect(await versions(whole)).toBe(3);
+    expect(await versions(whole)).toBe(5);
     const rng = seededRng(12);
     // Without soak a few of them, around every bug and anywhere.
     const sample = () => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * commits);
@@ -162,3 +159,117 @@ describe('a plan of forty steps', () => {
     }
   });
 });
+
+describe('an owner', () => {
+  const lives = ownerLives();
+  const rng = seededRng(31);
+  const sample = (limit: number) => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * limit);
+  /** All points, or so many of them. */
+  const some = <T>(points: readonly T[], count: number): readonly T[] =>
+    SOAK ? points : Array.from({ length: count }, () => points[sample(points.length) - 1] as T);
+
+  /**
+   * Owners die until the task has begun six times, one of them at a commit of its own besides; a person has it tried again
+   * whenever that is asked.
+   */
+  async function diesAgainAndAgain(dying?: { readonly life: number; readonly kill: Kill }) {
+    const folder = lives.newFolder();
+    const said: string[] = [];
+    const commits: number[] = [];
+    for (let life = 1; ; life++) {
+      const known = existsSync(path.join(folder, 'data', 'db.sqlite')) ? await anyRoot(folder) : undefined;
+      if (known?.status === 'completed') {
+        const reader = readerOf(folder);
+        const tasks = (await reader.tasks(known.id)).map(({ status, retryCount }) => [status, retryCount]);
+        reader.close();
+        return { said, commits, tasks, isVerified: await isVerified(folder, known.id) };
+      }
+      const question = known === undefined ? undefined : await openDecision(folder, known.id);
+      if (question !== undefined) said.push('try again');
+      const how =
+        known === undefined
+          ? ['start', 'long.tsx', 1]
+          : question === undefined
+            ? ['take-up']
+            : ['answer', question.id, 'try-again'];
+      const before = linesOf(folder, 'begun').length;
+      const owner = lives.owner(folder, dying?.life === life ? dying.kill : 'never', ...how);
+      let isOver = false;
+      void owner.ended.then(() => {
+        isOver = true;
+      });
+      await until(() => (isOver || linesOf(folder, 'begun').length > before ? true : undefined));
+      if (linesOf(folder, 'begun').length > before) said.push('begun');
+      if (linesOf(folder, 'begun').length < 6) owner.kill();
+      else writeFileSync(path.join(folder, 'go'), '');
+      await owner.ended;
+      commits.push(Number(linesOf(folder, 'commits').at(-1)));
+    }
+  }
+
+  it('[A177] that dies five times with a task running, and at any commit besides, costs it no retry', async () => {
+    const undisturbed = await diesAgainAndAgain();
+    const asked = ['try again', 'begun'];
+    const done = { tasks: [['done', 0]], isVerified: true };
+    expect(undisturbed).toMatchObject({ ...done, said: [...Array(4).fill('begun'), ...asked, ...asked] });
+    const points = undisturbed.commits.flatMap((count, life) =>
+      Array.from({ length: count }, (_, at) =>
+        (['before', 'after'] as const).map(when => ({ life: life + 1, kill: `${when}:${at + 1}` as const })),
+      ).flat(),
+    );
+    for (const point of some(points, 1)) {
+      const { said, ...rest } = await diesAgainAndAgain(point);
+      // Begun four times by itself at most, then once for each time that a person said so.
+      const first = said.indexOf('try again');
+      const alone = said.slice(0, first);
+      const later = said.slice(first).join();
+      expect({ point, ...rest }).toMatchObject({ point, ...done });
+      expect({ point, alone }).toEqual({ point, alone: Array(Math.min(4, alone.length)).fill('begun') });
+      expect({ point, later }).toEqual({ point, later: expect.not.stringContaining('begun,begun') });
+    }
+  });
+
+  it('[A175] that dies at any commit while it starts 125 runs leaves none of them behind', async () => {
+    const whole = lives.newFolder();
+    writeFileSync(path.join(whole, 'go'), '');
+    await lives.owner(whole, 'never', 'start', 'long.tsx', 125).ended;
+    const commits = linesOf(whole, 'commits').length;
+    expect(commits).toBeGreaterThan(250);
+    // What is before a commit is after the one before it.
+    const points = Array.from({ length: commits }, (_, at) => at + 1);
+    for (const at of some(points, 1)) {
+      const folder = lives.newFolder();
+      const kill = `${at % 2 === 0 ? 'before' : 'after'}:${at}` as const;
+      writeFileSync(path.join(folder, 'go'), '');
+      const first = await lives.owner(folder, kill, 'start', 'long.tsx', 125).ended;
+      // Runs that are quick take fewer commits: the last points may not be reached.
+      if (first.code !== 0) expect(first.signal).toBe('SIGKILL');
+      const second = lives.owner(folder, 'never', 'take-up');
+      expect((await second.ended).code).toBe(0);
+      const reader = readerOf(folder);
+      const left = await allRuns(reader);
+      const standing = new Set(left.map(({ status }) => status));
+      const known = new Set<string>(left.map(({ id }) => id));
+      const started = linesOf(folder, 'started');
+      reader.close();
+      expect({ at, lost: started.filter(id => !known.has(id)), standing: [...standing] }).toEqual({
+        at,
+        lost: [],
+        standing: ['completed'],
+      });
+    }
+  });
+});
+
+async function anyRoot(folder: string): Promise<RunRecord | undefined> {
+  const reader = readerOf(folder);
+  const [root] = (await reader.runs()).items;
+  reader.close();
+  return root;
+}
+
+async function allRuns(reader: ReturnType<typeof readerOf>): Promise<readonly RunRecord[]> {
+  const found: RunRecord[] = [];
+  for await (const run of everyRun(reader)) found.push(run);
+  return found;
+}

@@ -288,7 +288,7 @@ const agentPlan = planText(
 const write = (name: string, content: string) => ({ calls: [{ tool: 'write_file', input: { path: name, content } }] });
 
 describe('tool calls of agents', () => {
-  it('[A43] are listed, and one is undone by itself: dry, for real, once, and never over what others wrote since', async () => {
+  it('[A43] [A317] are listed, and one is undone by itself: dry, for real, once, and never over what others wrote since', async () => {
     const folder = temporaryFolder();
     const { host, store, start, end } = await openWithAgents(folder, [
       write('a.txt', 'first'),
@@ -313,11 +313,16 @@ describe('tool calls of agents', () => {
     expect(await host.undo(run, first, {}, BY)).toMatchObject({
       error: {
         code: 'state/conflict',
-        message: `call ${third} of write_file changed ./a.txt since; nothing was overwritten`,
+        message: `call ${third} of write_file changed a.txt since; nothing was overwritten`,
       },
     });
     expect(readFileSync(file('a.txt'), 'utf8')).toBe('second');
-    expect(value(await host.undo(run, third, { dryRun: true }, BY))).toEqual({ paths: ['a.txt'], lost: [] });
+    expect(value(await host.undo(run, third, { dryRun: true }, BY))).toMatchObject({
+      paths: ['a.txt'],
+      removed: [],
+      lost: [],
+      directory: expect.any(String),
+    });
     expect(readFileSync(file('a.txt'), 'utf8')).toBe('second');
     expect(value(await host.undo(run, third, {}, BY)).paths).toEqual(['a.txt']);
     expect(readFileSync(file('a.txt'), 'utf8')).toBe('first');
@@ -325,7 +330,7 @@ describe('tool calls of agents', () => {
     writeFileSync(file('b.txt'), 'mine');
     expect(await host.undo(run, second, {}, BY)).toMatchObject({ error: { code: 'state/conflict' } });
     expect(readFileSync(file('b.txt'), 'utf8')).toBe('mine');
-    expect(value(await host.undo(run, first, {}, BY)).paths).toEqual(['a.txt']);
+    expect(value(await host.undo(run, first, {}, BY))).toMatchObject({ paths: ['a.txt'], removed: ['a.txt'] });
     expect(() => readFileSync(file('a.txt'))).toThrow();
     const undone = (await store.events(run, 0, 500)).flatMap(({ event }) =>
       event.type === 'call.undone' ? [event] : [],
@@ -337,7 +342,7 @@ describe('tool calls of agents', () => {
     expect(value(await host.checkpoints(run)).map(one => one.undone)).toEqual([true, false, true]);
     expect(await isChained(store, run)).toBe(true);
     expect(await host.undo(run, 'nothing/1/1/0', {}, BY)).toMatchObject({
-      error: { code: 'state/checkpoint-unknown' },
+      error: { code: 'state/checkpoint-unknown', suggestion: expect.stringContaining(`signalbox checkpoints ${run}`) },
     });
   });
 

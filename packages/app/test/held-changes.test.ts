@@ -1,46 +1,26 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type ApprovalId, Bug } from '@signalbox/model';
+import type { ApprovalId } from '@signalbox/model';
 import { detectSandbox } from '@signalbox/state';
-import { startModelServer } from '@signalbox/testkit';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { thisMachine } from '../src/machine.ts';
-import { openHome } from '../src/runs/open-home.ts';
-import { planText, testHostOf } from './support/open-host.ts';
+import { describe, expect, it } from 'vitest';
+import { planText } from './support/open-host.ts';
+import { openScriptedHome } from './support/open-scripted-home.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const sandbox = await detectSandbox();
 const hasLayers = sandbox.ok && sandbox.value.name === 'bubblewrap';
 
-async function open(folder: string) {
-  const work = path.join(folder, 'work');
-  mkdirSync(work, { recursive: true });
-  // It changes two files, says so where only we see it, and ends when it is told to.
-  const script =
-    'echo command > shared; echo command > free; : > .begun; until [ -s go ]; do sleep 0.01; done; rm .begun';
-  const server = await startModelServer(({ since }) =>
+/** It changes two files, says so where only we see it, and ends when it is told to. */
+const SCRIPT =
+  'echo command > shared; echo command > free; : > .begun; until [ -s go ]; do sleep 0.01; done; rm .begun';
+
+const open = (folder: string) =>
+  openScriptedHome(folder, ({ since }) =>
     since.some(part => part.kind === 'result')
       ? { text: JSON.stringify(since.find(part => part.kind === 'result')) }
-      : { calls: [{ tool: 'run_command', input: { command: ['sh', '-c', script] } }] },
+      : { calls: [{ tool: 'run_command', input: { command: ['sh', '-c', SCRIPT] } }] },
   );
-  const home = await openHome({
-    dataDirectory: path.join(folder, 'data'),
-    machine: thisMachine(),
-    env: { ANTHROPIC_API_KEY: 'sk-key', ANTHROPIC_BASE_URL: server.url },
-    resumeOnAnswer: true,
-    threads: { threads: 1 },
-  });
-  if (!home.ok) throw new Bug(home.error.message);
-  const { host, owned, close } = home.value;
-  let closing: Promise<void> | undefined;
-  const closeOnce = () => (closing ??= close());
-  onTestFinished(async () => {
-    await closeOnce();
-    await server.close();
-  });
-  return { work, ...testHostOf(folder, host, owned.store, closeOnce) };
-}
 
 const plan = planText(
   `<Agent id="agent" model="anthropic:claude-test" cwd="work" prompt="Do it." permissions="skip"
@@ -79,21 +59,27 @@ describe.skipIf(!hasLayers)('a command whose changes meet those of a person', ()
     ['apply-rest', ['person', 'command'], 'everything else was applied'],
     ['apply-all', ['command', 'command'], 'chose to replace'],
     ['drop', ['person', 'old'], 'chose to drop'],
-  ])('[A210] waits for one decision, over a restart, and does what it says: %s', async (choice, files, told) => {
+  ])('[A210] [A318] waits for one decision, over a restart, and does what it says: %s', async (choice, files, told) => {
     const { run, waiting, host, end, state, work, store } = await conflicted(temporaryFolder());
     expect(waiting?.decision).toMatchObject({
       kind: 'choice',
       proposal: {
         options: [{ id: 'apply-rest' }, { id: 'apply-all' }, { id: 'drop' }],
-        context: { directory: work, conflicts: [{ path: 'shared', theirs: 'changed' }] },
+        context: { directory: work, conflicts: [{ path: 'shared', theirs: 'created or changed' }] },
       },
     });
     expect(read(work)).toEqual(['person', 'old']);
+    const outcomes = async () => {
+      const listed = await host.checkpoints(run);
+      return listed.ok ? listed.value.map(({ tool, outcome }) => [tool, outcome]) : listed;
+    };
+    expect(await outcomes()).toEqual([['run_command', 'held']]);
     const answered = await host.answer(waiting?.decision.id as ApprovalId, { resolution: choose(choice) }, 'ada');
     expect(answered).toMatchObject({ ok: true });
     await until(async () => (await store.run(run))?.status === 'completed' || undefined);
     await end(run);
     expect(read(work)).toEqual(files);
+    expect(await outcomes()).toEqual([['run_command', choice === 'drop' ? 'failed' : 'succeeded']]);
     expect(JSON.stringify(await state(run))).toContain(told);
   });
 });

@@ -86,7 +86,9 @@ describe('a rollback', () => {
 
     const report = {
       calls: [second, third].map(call => ({ call, tool: 'write_file' })),
+      directory: path.dirname(work),
       paths: ['work/b.txt', 'work/a.txt'],
+      removed: ['work/b.txt'],
       lost: [],
       effects: [],
     };
@@ -209,7 +211,7 @@ describe('a rollback', () => {
     writeFileSync(path.join(work, 'b.txt'), 'mine');
     for (const dryRun of [true, false]) {
       expect(await host.rollback(run, { call: first, acceptEffects: true, dryRun }, BY)).toMatchObject({
-        error: { code: 'state/conflict', details: { paths: ['./work/b.txt'] } },
+        error: { code: 'state/conflict', details: { paths: ['work/b.txt'] } },
       });
     }
     await isUntouched();

@@ -71,7 +71,16 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
       runPlan({
         ...base,
         plan,
-        create: { name: plan.name, tags: [], mode: 'AUTO', globalMode: 'IMPLEMENTATION', input, limits: {}, seed: 7 },
+        create: {
+          name: plan.name,
+          tags: [],
+          mode: 'AUTO',
+          globalMode: 'IMPLEMENTATION',
+          input,
+          limits: {},
+          seed: 7,
+          ...(options.source === undefined ? {} : { source: options.source }),
+        },
         ...options,
       }),
     resume: (plan, options = {}) => runPlan({ ...base, plan, ...options }),

@@ -91,7 +91,7 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
   }
 };
 
-export const defineImport: DefineCommand = (command, { terminal, end, calledAs }) => {
+export const defineImport: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Takes in what "signalbox export" wrote: whole, or not at all. A run comes in as a new one, which says where it is from; a guided session ' +
@@ -130,7 +130,7 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
       flags.json
         ? JSON.stringify(arrived.value)
         : `Session ${sessionId}, ${events} events${isNew ? `; it came in as new, because ${arrived.value.exportedAs} is here` : ''}.\n` +
-            `See it with: ${calledAs} show ${sessionId}`,
+            `See it with: signalbox show ${sessionId}`,
     );
     return exitCodes.done;
   }

@@ -9,8 +9,6 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** For commands that go on until they are asked to end. */
   readonly signals: Pick<EndSignals, 'ending'>;
-  /** What a person types to call this program. */
-  readonly calledAs: string;
   /** How this program is started again, to play a role. */
   readonly self: Program;
   /** Says how it ended; the last word counts. */

@@ -14,11 +14,12 @@ import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { type FoundGap, findGap } from './guided/answer-gap.ts';
 import { listWaiting } from './guided/waiting-report.ts';
 import { parseJson } from './json-argument.ts';
+import { nodeTitle } from './node-title.ts';
 import { withSurface } from './surface/with-surface.ts';
 import { paintOf, reportError, type Terminal } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
-export const defineDecisions: DefineCommand = (command, { terminal, end, calledAs }) => {
+export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Lists what waits for a person, oldest first: what is asked, by which node of which run, and how to answer. What guided ' +
@@ -31,7 +32,7 @@ export const defineDecisions: DefineCommand = (command, { terminal, end, calledA
     .addHelpText('after', '\nExample:\n  $ signalbox decisions --run 019b8d62')
     .action(async (flags: DataFlags & { readonly run?: string; readonly all?: boolean }) => {
       const nothing = async (): Promise<ExitCode> => {
-        const listed = flags.run === undefined ? await listWaiting(terminal, flags, calledAs) : 0;
+        const listed = flags.run === undefined ? await listWaiting(terminal, flags) : 0;
         if (typeof listed !== 'number') {
           reportError(terminal, listed, flags.json ?? false);
           return exitCodeOf(listed);
@@ -47,10 +48,11 @@ export const defineDecisions: DefineCommand = (command, { terminal, end, calledA
           ...(flags.all === true ? {} : { status: ['open'] }),
         });
         for (const one of found) {
-          terminal.print(flags.json ? JSON.stringify(one) : describeDecision(one, paintOf(terminal)));
+          const title = flags.json ? undefined : await nodeTitle(reader, one.run, one.decision.node);
+          terminal.print(flags.json ? JSON.stringify(one) : describeDecision({ ...one, title }, paintOf(terminal)));
         }
         if (found.length === 0) return nothing();
-        const listed = flags.run === undefined ? await listWaiting(terminal, flags, calledAs) : 0;
+        const listed = flags.run === undefined ? await listWaiting(terminal, flags) : 0;
         return typeof listed === 'number' ? exitCodes.done : listed;
       };
       end(await withReader(terminal, flags, list, flags.run === undefined ? nothing : undefined));
@@ -72,7 +74,10 @@ export const defineApprove: DefineCommand = (command, context) => {
         'its agent is told when it takes the step up again.',
     )
     .option('--option <id>', 'the option that is chosen, where there are some')
-    .option('--value <json>', 'the value that was asked for, as JSON; words, where a guided session asks')
+    .option(
+      '--value <json>',
+      'the value that was asked for, or that goes with an option, as JSON; words, where a guided session asks',
+    )
     .option('--args <json>', 'other arguments for the call, as JSON')
     .option('--reason <text>', 'why');
   answering(command, context, 'signalbox approve 019b8d62 --option publish', (flags, isGuided) => {
@@ -80,10 +85,11 @@ export const defineApprove: DefineCommand = (command, context) => {
     const args = flags.args === undefined ? undefined : parseJson(flags.args);
     if (value?.ok === false || args?.ok === false) return undefined;
     const rationale = flags.reason ?? '';
+    const given = value === undefined ? {} : { value: value.value };
     if (flags.option !== undefined)
-      return { ...BASE, resolutionType: 'choose_option', chosenOptionId: flags.option, rationale };
+      return { ...BASE, resolutionType: 'choose_option', chosenOptionId: flags.option, rationale, ...given };
     if (args !== undefined) return { ...BASE, resolutionType: 'modify', modifiedArgs: args.value as never, rationale };
-    return { ...BASE, resolutionType: 'approve', rationale, ...(value !== undefined && { value: value.value }) };
+    return { ...BASE, resolutionType: 'approve', rationale, ...given };
   });
 };
 
@@ -109,7 +115,7 @@ function givenValue(given: string, isGuided: boolean): ReturnType<typeof parseJs
 /** `resolutionOf` answers undefined where an option is not JSON. */
 function answering(
   command: Parameters<DefineCommand>[0],
-  { terminal, end, calledAs }: CommandContext,
+  { terminal, end }: CommandContext,
   example: string,
   resolutionOf: (flags: AnswerFlags, isGuided: boolean) => Resolution | undefined,
 ): void {
@@ -131,11 +137,12 @@ function answering(
           if (!answered.ok) return answered.error;
           const after = (await surface.reader.decision(id)) ?? found.value;
           const run = await surface.reader.run(after.run);
+          const title = await nodeTitle(surface.reader, after.run, after.decision.node);
           report(
             terminal,
-            after,
+            { ...after, title },
             flags.json ?? false,
-            surface.isOwner && run?.status === 'waiting' ? `${calledAs} resume ${after.run}` : undefined,
+            surface.isOwner && run?.status === 'waiting' ? `signalbox resume ${after.run}` : undefined,
           );
           return exitCodes.done;
         }),
@@ -168,7 +175,12 @@ async function answerGap(
   return exitCodes.done;
 }
 
-function report(terminal: Terminal, answered: DecisionOfRun, json: boolean, goOn: string | undefined): void {
-  terminal.print(json ? JSON.stringify(answered) : describeDecision(answered, paintOf(terminal)));
+function report(
+  terminal: Terminal,
+  { title, ...answered }: DecisionOfRun & { readonly title: string },
+  json: boolean,
+  goOn: string | undefined,
+): void {
+  terminal.print(json ? JSON.stringify(answered) : describeDecision({ ...answered, title }, paintOf(terminal)));
   if (!json && goOn !== undefined) terminal.print(`Go on with: ${goOn}`);
 }

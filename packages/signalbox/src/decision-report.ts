@@ -14,6 +14,8 @@ interface Shown {
 /** What is shown of a decision, of a run or of a guided session. */
 interface ShownDecision {
   readonly run: string;
+  /** What its node is called. */
+  readonly title?: string | undefined;
   readonly decision: Pick<
     DecisionOfRun['decision'],
     'id' | 'kind' | 'status' | 'proposal' | 'resolution' | 'answeredBy'
@@ -23,12 +25,12 @@ interface ShownDecision {
 }
 
 /** A decision for a person: what is asked, and how it stands. */
-export function describeDecision({ run, decision }: ShownDecision, paint: Paint): string {
-  const { id, node, kind, status, proposal, resolution, answeredBy } = decision;
+export function describeDecision({ run, decision, title = decision.node }: ShownDecision, paint: Paint): string {
+  const { id, kind, status, proposal, resolution, answeredBy } = decision;
   const asked = (
     typeof proposal === 'object' && proposal !== null && !Array.isArray(proposal) ? proposal : {}
   ) as Shown;
-  const lines = [`${paint.strong(id)}  ${kind}  ${shown(node)} ${paint.faint(`of run ${run}`)}`];
+  const lines = [`${paint.strong(id)}  ${kind}  ${shown(title)} ${paint.faint(`of run ${run}`)}`];
   if (typeof asked.prompt === 'string') lines.push(...indented(asked.prompt));
   if (typeof asked.why === 'string' && asked.why !== '') lines.push(...indented(asked.why));
   if (asked.tool !== undefined)

@@ -17,10 +17,13 @@ describe('limits on the command line', () => {
     expect(limitsOf({})).toEqual({ ok: true, value: {} });
   });
 
-  it.each(['x', '', '-1'])('must be numbers: %j is refused', maxCalls => {
+  it.each(['x', '', '-1', '1.5'])('[A320] must be numbers: %j is refused with what is allowed', maxCalls => {
     expect(limitsOf({ maxCalls })).toMatchObject({
       ok: false,
-      error: { message: `--max-calls must be a number; got "${maxCalls}".` },
+      error: { message: `--max-calls must be a whole number, 0 or more; got "${maxCalls}".` },
+    });
+    expect(limitsOf({ maxCost: '-0.5' })).toMatchObject({
+      error: { message: '--max-cost must be a number, 0 or more; got "-0.5".' },
     });
   });
 });

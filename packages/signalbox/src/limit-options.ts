@@ -32,8 +32,10 @@ export function limitsOf(flags: LimitFlags): Result<StopConditions, ErrorEnvelop
   for (const [flag, field, text, unit] of given) {
     if (text === undefined) continue;
     const amount = Math.round(Number(text) * unit);
-    if (text.trim() === '' || !Number.isSafeInteger(amount) || amount < 0) {
-      return { ok: false, error: usageError(`${flag} must be a number; got "${text}".`, `Example: ${flag} 5`) };
+    const isWhole = unit === 1 ? Number.isInteger(Number(text)) : true;
+    if (text.trim() === '' || !Number.isSafeInteger(amount) || amount < 0 || !isWhole) {
+      const what = unit === 1 ? 'a whole number, 0 or more' : 'a number, 0 or more';
+      return { ok: false, error: usageError(`${flag} must be ${what}; got "${text}".`, `Example: ${flag} 5`) };
     }
     limits[field] = amount;
   }

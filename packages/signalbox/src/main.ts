@@ -21,7 +21,6 @@ export async function main(
       terminal,
       signals,
       // A checkout runs its sources, and has no command of its own on the PATH.
-      calledAs: import.meta.filename.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox',
       self: [process.execPath, import.meta.filename, CHILD_COMMAND],
       end(ended) {
         code = ended;

@@ -31,7 +31,7 @@ Tell your MCP client to start it:
   { "mcpServers": { "signalbox": { "command": "npx", "args": ["signalbox", "mcp"] } } }
   { "mcpServers": { "signalbox-operator": { "command": "npx", "args": ["signalbox", "mcp", "--operator"] } } }
 
-Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is another's who cannot be reached, 128+n ended by signal n.`,
+Exit codes: 0 the client closed its end, 1 the data directory takes no writes, 2 usage, 4 the data directory is another's who cannot be reached, 128+n ended by signal n.`,
     )
     .action(async ({ workflows, dataDir, operator = false }: McpFlags) => {
       const mixed = operator && workflows !== undefined ? operatorHasNone() : undefined;
@@ -53,7 +53,7 @@ Exit codes: 0 the client closed its end, 2 usage, 4 the data directory is anothe
       const machine = thisMachine();
       const directories = workflowPlaces(workflows);
       const recorded = recordAppliedConfig(directory, configOf(manifest.version, directories), machine.clock);
-      if (!recorded.ok) terminal.complain(recorded.error.message);
+      if (!recorded.ok) return refuse(recorded.error);
       const tools = openGuidedTools({ dataDirectory: directory, directories, machine });
       await serveOnStdio(createAgentMcp(tools, { onFault }), { onFault, ending });
       end(exitCodes.done);

@@ -14,6 +14,7 @@ const summary: RunSummary = {
   tokens: 0,
   costMicroUsd: 0,
   failed: [],
+  hasUnhandled: false,
   open: [],
 };
 

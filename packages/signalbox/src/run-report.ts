@@ -57,7 +57,9 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
     case 'failed':
       return [
         `${paint.bad('✗ failed')} ${id}: ${shown(error?.message ?? 'for an unknown reason')}`,
-        ...(isPlanFault(error?.code) ? [`Correct the plan, then: signalbox resume ${id} --use-current`] : []),
+        ...(isPlanFault(error?.code) || summary.hasUnhandled
+          ? [`Correct the plan, then: signalbox resume ${id} --use-current`]
+          : []),
         ...firstOf(summary.failed, ({ node, why }) => [
           `${paint.bad('✗')} ${shown(node)}: ${shown(why)}`,
           `  Try it again: signalbox retry ${id} ${shown(quoted(node))}`,

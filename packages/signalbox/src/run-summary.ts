@@ -1,4 +1,5 @@
 import type { DecisionOfRun, RunReader, RunRecord } from '@signalbox/app/runs';
+import { nodeTitle } from './node-title.ts';
 
 /** What a run came to, for whoever started it. */
 export interface RunSummary {
@@ -10,6 +11,8 @@ export interface RunSummary {
   readonly costMicroUsd: number;
   /** Nodes whose last task failed, and why. */
   readonly failed: readonly { readonly node: string; readonly why: string }[];
+  /** Handlers failed whose work is done: a corrected plan goes on with what is recorded. */
+  readonly hasUnhandled: boolean;
   /** What a person is asked. */
   readonly open: readonly OpenQuestion[];
 }
@@ -23,11 +26,15 @@ export interface OpenQuestion {
 }
 
 export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunSummary> {
-  const [tasks, usage, open] = await Promise.all([
+  const [tasks, usage, asked, statuses] = await Promise.all([
     reader.tasks(run.id),
     reader.usageOfTree(run.id),
     openBelow(reader, run.id),
+    reader.at(run.id, 'status', run.frames),
   ]);
+  const open = await Promise.all(
+    asked.map(async one => ({ ...one, title: await nodeTitle(reader, one.run, one.decision.node) })),
+  );
   const last = new Map(tasks.map(task => [task.node, task]));
   return {
     tasks: tasks.length,
@@ -39,7 +46,8 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
     failed: [...last.values()]
       .filter(({ status }) => status === 'error')
       .map(({ node, lastError }) => ({ node, why: lastError?.message ?? 'it failed' })),
-    open: open.map(({ decision: { id, node, kind, proposal } }) => ({
+    hasUnhandled: [...statuses.values()].some(row => (row as { readonly unhandled?: true }).unhandled === true),
+    open: open.map(({ title: node, decision: { id, kind, proposal } }) => ({
       id,
       node,
       question: questionIn(proposal) ?? kind,

@@ -11,7 +11,7 @@ export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly 
 }
 
 /** A node in a tree: its kind, and its label or name, else the id that its author gave it. */
-export function titleOf({ kind, id, data }: TreeNode): string {
+export function titleOf({ kind, id, data }: Pick<TreeNode, 'kind' | 'id' | 'data'>): string {
   const named = data.label ?? data.name;
   if (typeof named === 'string') return `${kind} ${named}`;
   // Sixteen hex digits are derived from its place, and say nothing.

@@ -23,7 +23,7 @@ interface ShowFlags extends DataFlags {
   readonly xml?: boolean;
 }
 
-export const defineShow: DefineCommand = (command, { terminal, end, calledAs }) => {
+export const defineShow: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Shows a run: its status, and its plan as it is now or as it was in an earlier frame. Or a guided session: its runs as trees of ' +
@@ -35,7 +35,7 @@ export const defineShow: DefineCommand = (command, { terminal, end, calledAs }) 
     .option('--json', 'print the run and its plan as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     the beginning of an id is enough')
     .action(async (given: string, flags: ShowFlags) => {
-      const session = await showIfSession(given, flags, terminal, calledAs);
+      const session = await showIfSession(given, flags, terminal);
       end(session ?? (await withReader(terminal, flags, reader => show(reader, given, flags, terminal))));
     });
 };

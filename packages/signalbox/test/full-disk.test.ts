@@ -3,7 +3,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createClient, type News } from '@signalbox/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasSmallDisks, smallDisk } from '../../app/test/support/small-disk.ts';
+import {
+  failDisk,
+  failingDisk,
+  hasFailingDisks,
+  hasSmallDisks,
+  makeFailingDisk,
+  mendFailingDisk,
+  smallDisk,
+} from '../../app/test/support/small-disk.ts';
 import { entry, ownEnvironment, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
@@ -40,14 +48,14 @@ export default definePlan({
 });
 `;
 
-/** A server on a disk of its own, with a run that filled it. */
-async function filled(name: string) {
-  const cwd = path.join(folder, name);
-  const disk = path.join(cwd, 'disk');
-  mkdirSync(disk, { recursive: true });
-  writeFileSync(path.join(cwd, 'plan.tsx'), PLAN);
-  const serve = [process.execPath, entry, 'serve', '--port', '0', '--json', '--data-dir', path.join(disk, 'data')];
-  const [program = '', ...args] = smallDisk(disk, '6m', serve);
+const EVENTS = (run: string) => `/api/runs/${run}/events?view=stored`;
+const serveIn = (disk: string) => [
+  ...[process.execPath, entry, 'serve', '--port', '0', '--json'],
+  ...['--data-dir', path.join(disk, 'data')],
+];
+
+/** A server that runs on a disk of its own. */
+async function serving(cwd: string, [program = '', ...args]: readonly string[]) {
   const child = spawn(program, args, {
     cwd,
     env: ownEnvironment(cwd),
@@ -70,15 +78,34 @@ async function filled(name: string) {
   const { url, page } = JSON.parse(told);
   const token = new URL(page).hash.slice('#token='.length);
   const client = createClient({ url, token });
-  const started = await client.start({ file: path.join(cwd, 'plan.tsx'), input: {} });
-  if (!started.ok) throw new Error(started.error.message);
-  const run = started.value.id;
+  return {
+    child,
+    ended,
+    client,
+    complained: () => complained,
+    async start(file: string) {
+      const started = await client.start({ file, input: {} });
+      if (!started.ok) throw new Error(started.error.message);
+      return started.value.id;
+    },
+    ask: async (place: string) =>
+      (await fetch(`${url}${place}`, { headers: { authorization: `Bearer ${token}` } })).text(),
+  };
+}
+
+/** A server on a disk of its own, with a run that filled it. */
+async function filled(name: string) {
+  const cwd = path.join(folder, name);
+  const disk = path.join(cwd, 'disk');
+  mkdirSync(disk, { recursive: true });
+  writeFileSync(path.join(cwd, 'plan.tsx'), PLAN);
+  const server = await serving(cwd, smallDisk(disk, '6m', serveIn(disk)));
+  const { child, client, complained } = server;
+  const run = await server.start(path.join(cwd, 'plan.tsx'));
   const heard: News[] = [];
   const watching = client.watch(run, news => heard.push(news));
   onTestFinished(() => watching.close());
-  await until(() => complained.includes('is full'));
-  const ask = async (place: string) =>
-    (await fetch(`${url}${place}`, { headers: { authorization: `Bearer ${token}` } })).text();
+  await until(() => complained().includes('is full'));
   /** A command beside the server, where its disk is. */
   const command = (...given: readonly string[]) => {
     const inside = [
@@ -89,7 +116,7 @@ async function filled(name: string) {
     const all = [process.execPath, entry, ...given, '--data-dir', path.join(disk, 'data')];
     return spawnSync('nsenter', [...inside, ...all], { cwd, env: ownEnvironment(cwd), encoding: 'utf8' }).stdout;
   };
-  return { cwd, child, ended, client, run, heard, ask, command, complained: () => complained };
+  return { ...server, cwd, run, heard, command };
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -147,6 +174,57 @@ describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
   });
 });
 
+/** Its first task goes on until it is told to end. */
+const WAITING = `
+import { existsSync } from 'node:fs';
+import { definePlan, Phase, Step, Task } from 'signalbox';
+const wait = async () => {
+  while (!existsSync('go')) await new Promise(resolve => setTimeout(resolve, 20));
+  return 'told';
+};
+export default definePlan({
+  name: 'waiting',
+  render: () => (
+    <Phase name="all">
+      <Step><Task id="before" run={() => 'done'} /></Step>
+      <Step><Task id="wait" run={wait} /></Step>
+      <Step><Task id="then" run={() => 'done'} /></Step>
+    </Phase>
+  ),
+});
+`;
+
+describe.skipIf(!hasFailingDisks)('a server whose disk turns read-only', () => {
+  it('[A323] while it runs says so, ends when it is told to, and the next one goes on with all that was acknowledged', async () => {
+    const cwd = path.join(folder, 'read-only');
+    const disk = path.join(cwd, 'disk');
+    const image = path.join(cwd, 'image');
+    mkdirSync(disk, { recursive: true });
+    writeFileSync(path.join(cwd, 'plan.tsx'), WAITING);
+    makeFailingDisk(image);
+    const first = await serving(cwd, failingDisk(image, disk, serveIn(disk)));
+    const run = await first.start(path.join(cwd, 'plan.tsx'));
+    await until(async () => (await first.ask(EVENTS(run))).includes('"node":"wait"'));
+    failDisk(first.child.pid as number, disk);
+    writeFileSync(path.join(cwd, 'go'), '');
+    await until(() => /is read-only|refuses writes/.test(first.complained()));
+    const { status } = (await value(first.client.health())).storage;
+    expect(['read-only', 'failing']).toContain(status);
+    expect(await value(first.client.run(run))).toMatchObject({ status: 'paused' });
+    expect(await first.client.stop(run, 'enough')).toMatchObject({ ok: false, error: { code: 'store/held' } });
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(143);
+
+    mendFailingDisk(image);
+    const second = await serving(cwd, failingDisk(image, disk, serveIn(disk)));
+    await until(async () => (await value(second.client.run(run))).status === 'completed');
+    const events = await second.ask(EVENTS(run));
+    expect(events.match(/"task\.ended"/g)).toHaveLength(3);
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toBe(143);
+  });
+});
+
 describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
   it.each([
     [
@@ -166,7 +244,7 @@ describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
       const disk = path.join(cwd, 'disk');
       mkdirSync(disk, { recursive: true });
       writeFileSync(path.join(cwd, 'plan.tsx'), HELLO);
-      const given = ['ls', 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'gc'];
+      const given = ['ls', 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'mcp', 'gc'];
       const script = [
         '"$NODE" "$ENTRY" run plan.tsx > /dev/null || exit 9',
         spoil,

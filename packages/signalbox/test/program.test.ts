@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { calledAs, signalbox, signalboxForNobody, temporaryFolder } from './program.ts';
+import { signalbox, signalboxForNobody, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
 const SEGMENT = 'events/00000004-00000007.jsonl';
@@ -173,7 +173,7 @@ describe('signalbox demo', () => {
     expect(demo).toMatchObject({ status: 0, stderr: '' });
     expect(demo.stdout.match(/^\d\. .*/gm)).toHaveLength(7);
     expect(demo.stdout).not.toContain('   ✗');
-    expect(demo.stdout).toContain(`${calledAs} verify ${journal}\n`);
+    expect(demo.stdout).toContain(`signalbox verify ${journal}\n`);
     expect(demo.stdout).not.toContain('\u001b');
   });
 

@@ -8,7 +8,6 @@ import { programEntry } from '../../../scripts/staleness.ts';
 export const entry = programEntry();
 
 /** What the program tells people to call it by. */
-export const calledAs = entry.endsWith('.ts') ? 'npm run --silent signalbox --' : 'signalbox';
 
 /** A machine that is busy with something else is not a program that hangs. */
 export const PATIENCE_MS = 240_000;

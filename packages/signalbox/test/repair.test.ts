@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signalbox, temporaryFolder } from './program.ts';
@@ -30,6 +30,39 @@ const lines = (text: string) =>
     .map(line => JSON.parse(line));
 const run = (...args: readonly string[]) => signalbox(args, { cwd: place });
 
+const handling = (bug: string) => `
+import { appendFileSync } from 'node:fs';
+import { definePlan, Task } from 'signalbox';
+import * as z from 'zod';
+
+export default definePlan({
+  name: 'handled',
+  state: z.object({ n: z.number().default(0) }),
+  render: ctx => (
+    <Task id="work" run={() => { appendFileSync('done', 'x'); return 7; }} onFinished={n => {
+      ctx.state.set('n', Number(n));
+      ${bug}
+    }} />
+  ),
+});
+`;
+
+describe('a plan whose handler throws', () => {
+  it('[A321] [P240] goes on with the recorded result once it is corrected, and does no work again', () => {
+    const file = path.join(place, 'handled.tsx');
+    writeFileSync(file, handling("throw new Error('a bug in the handler');"));
+    const failed = run('run', 'handled.tsx');
+    expect(failed).toMatchObject({ status: 1, stdout: expect.stringContaining('--use-current') });
+    const [{ id }] = lines(run('ls', '--json').stdout);
+    expect(run('resume', id)).toMatchObject({ status: 1, stdout: expect.stringContaining('a bug in the handler') });
+    expect(run('why', id).stdout).toContain(`signalbox resume ${id} --use-current`);
+    writeFileSync(file, handling(''));
+    expect(run('resume', id, '--use-current')).toMatchObject({ status: 0, stdout: expect.stringContaining('"n":7') });
+    expect(readFileSync(path.join(place, 'done'), 'utf8')).toBe('x');
+    expect(run('replay', id, '--verify')).toMatchObject({ status: 0 });
+  });
+});
+
 describe('a plan with a bug', () => {
   it('[A161] [A162] [A165] is corrected, and its run goes on', () => {
     writeFileSync(path.join(place, 'plan.tsx'), plan('it'));
@@ -37,6 +70,8 @@ describe('a plan with a bug', () => {
     expect(failed).toMatchObject({ status: 1, stdout: expect.stringContaining('--use-current') });
     const [{ id }] = lines(run('ls', '--json').stdout);
     const tree = run('show', id).stdout;
+    expect(tree).toContain('✗ plan');
+    expect(run('why', id).stdout).toContain('Its plan failed, not a node');
     expect(tree).toContain('✓ task build succeeded');
     expect(tree).not.toContain('running');
     expect(run('cancel', id, 'build')).toMatchObject({

@@ -306,7 +306,7 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
     write('new/mine', 'mine');
     const before = treeOf(root);
     const refused = await undoCall({ files: place.files, checkpoint: checkpoint('call-1'), locks: place.locks });
-    expect(refused).toMatchObject({ ok: false, error: { code: 'state/conflict', details: { paths: ['./new/mine'] } } });
+    expect(refused).toMatchObject({ ok: false, error: { code: 'state/conflict', details: { paths: ['new/mine'] } } });
     expect(treeOf(root)).toEqual(before);
   });
 

@@ -11,7 +11,8 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
   const conflicts = held.conflicts.slice(0, SHOWN).map(
     ({ path, theirs, yours, layers }): Json => ({
       path: path.toWellFormed(),
-      theirs,
+      // A file that is newer than the command may be new, too: nothing that is left tells the two apart.
+      theirs: theirs === 'changed' && yours !== null ? 'created or changed' : theirs,
       yours: versionOf(yours),
       command: versionOf(layers),
     }),

@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
-import type { Decision, Resolution } from '@signalbox/runs';
+import type { Decision, DecisionOfRun, Resolution, RunRecord } from '@signalbox/runs';
 import * as z from 'zod';
 import { humanProposal } from './human-proposal.ts';
 import { limitMisfit } from './limit-decisions.ts';
@@ -52,6 +52,22 @@ export function unknownDecision(id: string): ErrorEnvelope<'decision/unknown'> {
     message: `There is no decision ${id}.`,
     suggestion: 'List the open decisions and answer one of them.',
     details: { decision: id },
+  });
+}
+
+/** Nobody needs the answer any more. */
+export function withdrawn(
+  { run, decision: { id, node, closedAt } }: DecisionOfRun,
+  record: Pick<RunRecord, 'status' | 'endedAt'> | undefined,
+): ErrorEnvelope<'decision/withdrawn'> {
+  const why =
+    record?.status === 'completed'
+      ? `run ${run} completed without it`
+      : `node ${node} of run ${run} was canceled or left the plan`;
+  return failure('decision/withdrawn', {
+    message: `Decision ${id} was withdrawn${closedAt === undefined ? '' : ` at ${closedAt}`}: ${why}.`,
+    suggestion: `See "signalbox decisions" for what waits, and "signalbox show ${run}" for the run.`,
+    details: { decision: id, run, ...(closedAt !== undefined && { at: closedAt }) },
   });
 }
 

@@ -2,6 +2,7 @@ import type { Json } from '@signalbox/model';
 import type { DecisionKind, Resolution } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
+import { findDecision } from '../runs/find-decision.ts';
 import { createDecisionDesk } from './decision-desk.ts';
 
 const approve: Resolution = { resolutionType: 'approve', rationale: '', actionKind: 'review' };
@@ -106,8 +107,8 @@ describe('a question', () => {
     });
   });
 
-  it('[A19] that nobody needs any more is withdrawn, and can no longer be answered', async () => {
-    const { run, desk, question, open } = await openDesk();
+  it('[A19] [A319] that nobody needs any more is withdrawn, and whoever answers it is told when and why', async () => {
+    const { run, desk, question, open, store } = await openDesk();
     await desk.ask(question('confirmation', { prompt: 'Go on?' }));
     const id = (await open())[0]?.id as never;
     await desk.withdraw(run, 'another node' as never);
@@ -116,7 +117,14 @@ describe('a question', () => {
     expect(await open()).toEqual([]);
     expect(await desk.answer(id, { resolution: approve }, 'ada')).toMatchObject({
       ok: false,
-      error: { code: 'decision/withdrawn' },
+      error: {
+        code: 'decision/withdrawn',
+        message: expect.stringMatching(/ was withdrawn at \d{4}-.*: node .* was canceled or left the plan\.$/),
+        suggestion: expect.stringContaining('signalbox decisions'),
+      },
+    });
+    expect(await findDecision(store, String(id).slice(0, 20))).toMatchObject({
+      value: { decision: { id, status: 'withdrawn' } },
     });
   });
 

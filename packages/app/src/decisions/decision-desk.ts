@@ -23,7 +23,7 @@ import {
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import type { Answer } from '../runs/run-host.ts';
-import { misfit, unknownDecision } from './answer-fit.ts';
+import { misfit, unknownDecision, withdrawn } from './answer-fit.ts';
 
 /** Where something waits for a person (R7): asked once, answered once, delivered until its node has taken it. */
 export interface DecisionDesk {
@@ -108,6 +108,7 @@ export function createDecisionDesk({ commit, reader, machine }: DeskPorts): Deci
     async answer(id, { resolution, proposalHash }, by) {
       const found = await reader.decision(id);
       if (found === undefined) return err(unknownDecision(id));
+      if (found.decision.status === 'withdrawn') return err(withdrawn(found, await reader.run(found.run)));
       const fault = misfit(found.decision, resolution);
       if (fault !== undefined) return err(fault);
       const { run } = found;

@@ -9,8 +9,7 @@ import {
   type Task,
   taskId,
 } from '@signalbox/runs';
-import { checkpointUnknown } from '@signalbox/state';
-import { noEffect, unknownFrame, unknownNode } from '../runs/run-failures.ts';
+import { noEffect, unknownCall, unknownFrame, unknownNode } from '../runs/run-failures.ts';
 import type { ForkMoment } from './fork-request.ts';
 import { keptMessages } from './kept-messages.ts';
 
@@ -83,14 +82,14 @@ async function beforeCall(
 ): Promise<Result<ForkPlace, ErrorEnvelope>> {
   const id = taskId.safeParse(call.split('/')[0]);
   const task = id.success ? await reader.task(parent.id, id.data) : undefined;
-  if (task === undefined) return err(checkpointUnknown(call, 'pre'));
+  if (task === undefined) return err(unknownCall(parent.id, call));
   const kept = await keptMessages(reader, parent.id, task.id);
   const isOf = ({ payload }: StreamChunk) => (payload as { readonly call?: unknown }).call === call;
   const end = after ? kept.findIndex(chunk => isOf(chunk) && kindOf(chunk) === 'tool_ended') + 1 : kept.findIndex(isOf);
   const edge = kept[after ? end - 1 : end];
-  if (edge === undefined) return err(checkpointUnknown(call, after ? 'post' : 'pre'));
+  if (edge === undefined) return err(unknownCall(parent.id, call));
   const frame = await frameAt(reader, parent, edge.at, task);
-  if (frame === undefined) return err(checkpointUnknown(call, after ? 'post' : 'pre'));
+  if (frame === undefined) return err(unknownCall(parent.id, call));
   const own = inheritedTaskId(fork, task.id);
   const { result: _, endedAt: __, handledFrame: ___, leaseOwner: ____, lastError: _____, ...rest } = task;
   return ok({

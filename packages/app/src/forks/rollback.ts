@@ -5,7 +5,7 @@ import { type CallInRoot, checkpointUnknown, undoCalls } from '@signalbox/state'
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { draftEvent } from '../runs/run-events.ts';
-import { unknownRun } from '../runs/run-failures.ts';
+import { unknownCall, unknownRun } from '../runs/run-failures.ts';
 import type { RunHost } from '../runs/run-host.ts';
 import { type CheckpointFacts, readCallChanges, readCheckpoints } from '../undo/checkpoint-files.ts';
 import { undoneCalls } from '../undo/undo-desk.ts';
@@ -41,8 +41,12 @@ export interface Rollback {
   readonly frame: number;
   /** The calls whose files are undone, oldest first. */
   readonly calls: readonly { readonly call: string; readonly tool: string }[];
+  /** The run's directory, where it is known. */
+  readonly directory?: string | undefined;
   /** Paths that are brought back, relative to the run's directory. */
   readonly paths: readonly string[];
+  /** Those of the paths that were not there before, and are removed. */
+  readonly removed?: readonly string[] | undefined;
   /** Paths that cannot be brought back. */
   readonly lost: readonly string[];
   /** What happened outside since, and stays. */
@@ -171,13 +175,13 @@ async function look(
   if (record.origin?.kind === 'sub-plan') return err(partOfAnother(record, record.origin.run));
   const facts =
     tools === undefined ? undefined : readCheckpoints(tools.checkpoints(run)).find(one => one.call === call);
-  if (tools === undefined || facts === undefined) return err(checkpointUnknown(call, after ? 'post' : 'pre'));
+  if (tools === undefined || facts === undefined) return err(unknownCall(run, call));
   const fork = deriveId<RunId>('rollback', run, record.epoch, call, after);
   const known = await store.run(fork);
   const base = { record, facts, after, fork };
   if (known !== undefined) {
     const frame = known.origin?.kind === 'fork' ? known.origin.frame : 0;
-    const report = { frame, calls: [], paths: [], lost: [], effects: [], run: fork };
+    const report = { frame, calls: [], paths: [], removed: [], lost: [], effects: [], run: fork };
     return ok({ ...base, isMade: true, calls: [], report });
   }
   const moment = await lookAtFork(ports, record, { kind: 'call', call, after }, fork);
@@ -188,7 +192,9 @@ async function look(
   const report: Rollback = {
     frame: place.frame,
     calls: calls.value.map(one => ({ call: one.facts.call, tool: one.facts.tool })),
+    ...(record.workingDirectory !== undefined && { directory: record.workingDirectory }),
     paths: [],
+    removed: [],
     lost: [],
     effects,
   };
@@ -247,15 +253,16 @@ async function undoFiles(
   tools: AgentTools | undefined,
   { record, fork, calls }: Pick<Looked, 'record' | 'fork' | 'calls'>,
   dryRun: boolean,
-): Promise<Result<Pick<Rollback, 'paths' | 'lost'>, ErrorEnvelope>> {
-  if (tools === undefined || calls.length === 0) return ok({ paths: [], lost: [] });
+): Promise<Result<Pick<Rollback, 'paths' | 'removed' | 'lost'>, ErrorEnvelope>> {
+  if (tools === undefined || calls.length === 0) return ok({ paths: [], removed: [], lost: [] });
   const nameOf = (root: string, name: string) =>
     path.join(record.workingDirectory === undefined ? root : path.relative(record.workingDirectory, root), name);
   const { locks, files: open } = tools;
   const undone = await undoCalls({ calls, id: `rollback:${fork}`, open, locks, dryRun, nameOf });
   if (!undone.ok) return undone;
-  const named = (kind: 'paths' | 'lost') => undone.value.flatMap(one => one[kind].map(name => nameOf(one.root, name)));
-  return ok({ paths: named('paths'), lost: named('lost') });
+  const named = (kind: 'paths' | 'removed' | 'lost') =>
+    undone.value.flatMap(one => one[kind].map(name => nameOf(one.root, name)));
+  return ok({ paths: named('paths'), removed: named('removed'), lost: named('lost') });
 }
 
 const PAGE = 500;
@@ -289,7 +296,7 @@ function partOfAnother({ id }: RunRecord, parent: RunId): ErrorEnvelope {
 /** Somebody who should have said yes did not. */
 export function unconfirmedRollback(run: RunId, call: string, { paths }: Rollback): ErrorEnvelope {
   return failure('run/unconfirmed', {
-    message: `Run ${run} was not rolled back: that would bring back ${paths.length} ${paths.length === 1 ? 'path' : 'paths'} and stop the run.`,
+    message: `Run ${run} was not rolled back: that would change ${paths.length} ${paths.length === 1 ? 'path' : 'paths'} and stop the run.`,
     suggestion: 'Preview it with --dry-run, and confirm with --yes.',
     details: { run, call, paths: [...paths] },
   });

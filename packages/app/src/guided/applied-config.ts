@@ -1,9 +1,10 @@
-import { DiskError, hostDisk, type IoError, ioFailure, nodeHasher, placeFile } from '@signalbox/journal';
+import { DiskError, hostDisk, ioFailure, nodeHasher, placeFile } from '@signalbox/journal';
 import {
   type Clock,
   canonicalJson,
   type Digest,
   digest,
+  type ErrorEnvelope,
   err,
   ok,
   type Result,
@@ -11,6 +12,7 @@ import {
   timestampOf,
   utf8Bytes,
 } from '@signalbox/model';
+import { diskFault, refusedBy } from '@signalbox/store';
 import { defaultPreferences, type Preferences, type WorkflowPlace } from '@signalbox/workflow';
 import * as z from 'zod';
 import { autonomy, riskPolicy } from './tool-inputs.ts';
@@ -52,15 +54,16 @@ export function recordAppliedConfig(
   dataDirectory: string,
   { config, hash }: ReturnType<typeof configOf>,
   clock: Clock,
-): Result<AppliedConfig, IoError> {
+): Result<AppliedConfig, ErrorEnvelope> {
   const applied: AppliedConfig = { v: 1, appliedConfigHash: hash, config, appliedAt: timestampOf(clock) };
   const temporary = `${dataDirectory}/.applied-config.${process.pid}.tmp`;
   try {
     placeFile(hostDisk, { path: fileIn(dataDirectory), temporary }, utf8Bytes(canonicalJson(applied)));
     return ok(applied);
   } catch (cause) {
-    if (cause instanceof DiskError) return err(ioFailure(cause, 'recording the configuration'));
-    throw cause;
+    if (!(cause instanceof DiskError)) throw cause;
+    const isTold = diskFault(dataDirectory) !== undefined;
+    return err(isTold ? refusedBy(fileIn(dataDirectory), cause) : ioFailure(cause, 'recording the configuration'));
   }
 }
 

@@ -9,6 +9,7 @@ import { DecisionFault } from '../decisions/decision-desk.ts';
 import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
 import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import { askAboutDeaths } from '../decisions/owner-deaths.ts';
+import { askAboutOutcome } from '../decisions/unknown-outcomes.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -45,10 +46,11 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
     return now;
   };
   return {
-    async allow(request, { deaths = [], isLimited = false }) {
+    async allow(request, { deaths = [], orphaned = [], isLimited = false }) {
       try {
         const limit = isLimited ? await askAboutLimit(decisions, await verdictOn(request.run)) : undefined;
-        return limit ?? (await askAboutDeaths(decisions, request, deaths));
+        const outcome = limit ?? (await askAboutOutcome(decisions, reader, request, orphaned));
+        return outcome ?? (await askAboutDeaths(decisions, request, deaths));
       } catch (error) {
         // A decision that cannot be written is a failed attempt.
         if (error instanceof DecisionFault) return notAsked(error.envelope);

@@ -42,7 +42,6 @@ export {
   taskId,
   transitionsIn,
 } from '@signalbox/runs';
-export type { CallUndo } from '@signalbox/state';
 export { openReader, type Reader, readOwner } from '@signalbox/store';
 export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
 export type { Providers } from '../agents/providers.ts';
@@ -90,7 +89,7 @@ export { openTurns } from '../turns/open-turns.ts';
 export { contractTurnArtifact, type TurnArtifact } from '../turns/projections/turn-artifact.ts';
 export type { ReadTurnArtifact, Turns } from '../turns/turn-desk.ts';
 export { turnsOf } from '../turns/turn-facts.ts';
-export { type CallCheckpoint, unconfirmedUndo } from '../undo/undo-desk.ts';
+export { type CallCheckpoint, type CallUndo, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';
 export { why } from '../why/why.ts';
 export { runDiff } from '../workspaces/run-diff.ts';

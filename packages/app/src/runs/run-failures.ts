@@ -20,6 +20,15 @@ export function unknownRun(run: RunId): ErrorEnvelope {
   });
 }
 
+/** What there is to undo, to fork from or to roll back to is listed by one command. */
+export function unknownCall(run: RunId, call: string): ErrorEnvelope {
+  return failure('state/checkpoint-unknown', {
+    message: `Run ${run} has no recorded tool call ${JSON.stringify(call)}.`,
+    suggestion: `See "signalbox checkpoints ${run}" for the calls there are; old ones are dropped.`,
+    details: { run, call },
+  });
+}
+
 /** In a frame, or now. */
 export function unknownNode(run: RunId, node: string, frame?: number | undefined): ErrorEnvelope {
   return failure('run/node-unknown', {

@@ -1,7 +1,6 @@
 import type { ApprovalId, Digest, EditOp, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
 import type { Blobs, Decision, Resolution, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
-import type { CallUndo } from '@signalbox/state';
 import type { HostActivity } from '../agents/host-activity.ts';
 import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';
@@ -11,7 +10,7 @@ import type { RunInspection } from '../inspection/run-inspection.ts';
 import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
-import type { CallCheckpoint } from '../undo/undo-desk.ts';
+import type { CallCheckpoint, CallUndo } from '../undo/undo-desk.ts';
 
 /**
  * The runs of a data directory, in the process that owns it. Every surface asks it, and nothing else starts, moves or ends

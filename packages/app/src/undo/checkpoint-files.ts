@@ -64,8 +64,16 @@ const line = z.looseObject({
   kept: keptFiles.optional(),
 });
 
-/** The calls whose checkpoints are in a folder, in the order in which they ended; a line that is torn is left out. */
+/**
+ * The calls whose checkpoints are in a folder, in the order in which they ended; a line that is torn is left out. A call
+ * whose changes were held has another line when they are applied, which counts.
+ */
 export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
+  const all = new Map(checkpointsIn(folder).map(one => [`${one.task} ${one.call}`, one]));
+  return [...all.values()].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+function checkpointsIn(folder: string): readonly CheckpointFacts[] {
   return namesIn(folder)
     .filter(name => name.endsWith('.jsonl'))
     .flatMap(name => {
@@ -83,8 +91,7 @@ export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
         const beyond = place?.beyond.includes(toolName) === true;
         return [{ call: toolCallId, tool: toolName, task, changesFiles, beyond, root: place?.root, ...facts }];
       });
-    })
-    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    });
 }
 
 /** A checkpoint with its snapshots, read through the filesystem that they are to be put on. */

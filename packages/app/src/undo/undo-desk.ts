@@ -2,26 +2,34 @@ import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestam
 import { type RunRecord, taskId } from '@signalbox/runs';
 import {
   bringBackKept,
-  type CallUndo,
-  checkpointUnknown,
   type HostFilesystem,
   type LaterCall,
   nothingKept,
+  type CallUndo as UndoneCall,
   undoCall,
 } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
+import { unknownCall } from '../runs/run-failures.ts';
 import { type CheckpointFacts, readCheckpoint, readCheckpoints, readRecovered } from './checkpoint-files.ts';
 
 /** A tool call of a run, and whether it can be or was undone. */
-export interface CallCheckpoint extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after' | 'kept'> {
+export interface CallCheckpoint
+  extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after' | 'kept' | 'outcome'> {
+  /** `held`: its changes met somebody else's, and a person decides about them. */
+  readonly outcome: CheckpointFacts['outcome'] | 'held';
   readonly node: string | undefined;
   readonly directory: string | undefined;
   readonly undone: boolean;
   /** Paths that its rollback overwrote or removed, and that can be brought back. */
   readonly kept?: readonly string[] | undefined;
+}
+
+/** What undoing a call changes, or would change. Paths are relative to the directory. */
+export interface CallUndo extends UndoneCall {
+  readonly directory?: string | undefined;
 }
 
 export interface UndoPorts {
@@ -40,7 +48,10 @@ export async function callCheckpoints(
   const folder = tools.checkpoints(run.id);
   const recorded = readCheckpoints(folder);
   const recovered = readRecovered(folder);
-  const known = recorded.map(({ file: _, before: __, after: ___, root, kept, ...facts }): CallCheckpoint => {
+  const asked = (await store.decisions({ run: run.id, status: ['open'] })).map(({ decision }) => decision.call);
+  const isHeld = (call: string) => asked.some(one => one.startsWith(`${call}:changes:`));
+  const known = recorded.map(({ file: _, before: __, after: ___, root, kept, ...rest }): CallCheckpoint => {
+    const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
     const paths = kept?.paths ?? recovered.find(({ call }) => call === facts.call)?.kept.paths;
     const more = paths === undefined ? {} : { kept: paths };
     return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
@@ -79,9 +90,9 @@ async function bringBackRecorded(
   by: string,
 ): Promise<Result<CallUndo, ErrorEnvelope>> {
   const folder = tools.checkpoints(run.id);
-  const found = [...readRecovered(folder), ...readCheckpoints(folder)].findLast(
-    one => one.call === call && one.kept !== undefined,
-  );
+  const all = [...readRecovered(folder), ...readCheckpoints(folder)].filter(one => one.call === call);
+  if (all.length === 0) return err(unknownCall(run.id, call));
+  const found = all.findLast(one => one.kept !== undefined);
   const id = taskId.safeParse(found?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
   if (found?.root === undefined || found.kept === undefined || found.before === undefined || task === undefined) {
@@ -91,15 +102,17 @@ async function bringBackRecorded(
   if (!files.ok) return files;
   const kept = { id: call, before: found.before, kept: found.kept };
   const brought = await bringBackKept({ files: files.value, call: kept, locks: tools.locks, dryRun });
-  if (!brought.ok || dryRun || brought.value.paths.length === 0) return brought;
+  if (!brought.ok) return brought;
+  const told = { ...brought.value, directory: found.root };
+  if (dryRun || brought.value.paths.length === 0) return ok(told);
   const { node } = task;
   const { paths } = brought.value;
-  const told = { call, tool: found.tool, node, task: task.id, paths, by, kept: true };
+  const fields = { call, tool: found.tool, node, task: task.id, paths, by, kept: true };
   const written = await store.commit(
-    { at: timestampOf(machine.clock), events: [draftEvent(machine, 'call.undone', told)] },
+    { at: timestampOf(machine.clock), events: [draftEvent(machine, 'call.undone', fields)] },
     { run: run.id, version: 'any' },
   );
-  return written.ok ? brought : err(written.error);
+  return written.ok ? ok(told) : err(written.error);
 }
 
 /**
@@ -117,7 +130,7 @@ export async function undoRecorded(
   const facts = readCheckpoints(tools.checkpoints(run.id)).find(one => one.call === call);
   const id = taskId.safeParse(facts?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
-  if (facts?.root === undefined || task === undefined) return err(checkpointUnknown(call, 'pre'));
+  if (facts?.root === undefined || task === undefined) return err(unknownCall(run.id, call));
   const files = tools.files(facts.root);
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
@@ -130,8 +143,10 @@ export async function undoRecorded(
     dryRun,
     later,
   });
-  const undone = restored.ok && facts.beyond ? ok(withElsewhere(restored.value)) : restored;
-  if (!undone.ok || dryRun) return undone;
+  if (!restored.ok) return restored;
+  const inPlace = { ...restored.value, directory: facts.root };
+  const undone = ok(facts.beyond ? withElsewhere(inPlace) : inPlace);
+  if (dryRun) return undone;
   const { paths } = undone.value;
   if (paths.length === 0 && (await undoneCalls(store, run)).has(call)) return undone;
   const { node } = task;
@@ -160,14 +175,14 @@ async function laterCalls(
 }
 
 /** A command that was not confined may have done more than to change files. */
-function withElsewhere({ paths, lost }: CallUndo): CallUndo {
-  return { paths, lost: [...lost, 'what it did elsewhere'] };
+function withElsewhere(undo: CallUndo): CallUndo {
+  return { ...undo, lost: [...undo.lost, 'what it did elsewhere'] };
 }
 
 /** Somebody who should have said yes did not. */
 export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): ErrorEnvelope {
   return failure('run/unconfirmed', {
-    message: `Nothing was undone: it would bring back ${paths.length} ${paths.length === 1 ? 'path' : 'paths'}.`,
+    message: `Nothing was undone: it would change ${paths.length} ${paths.length === 1 ? 'path' : 'paths'}.`,
     suggestion: 'Look at them with --dry-run, and say that it is meant (--yes).',
     details: { run, call, paths: [...paths] },
   });

@@ -1,24 +1,39 @@
 // An owner of the data directory in FOLDER, until it is killed.
-//   node owner-child.ts FOLDER start PLAN COUNT     starts so many runs of a plan
-//   node owner-child.ts FOLDER take-up              takes up what the owner before left
-//   node owner-child.ts FOLDER answer ID OPTION     chooses an option of a decision, and goes on with its run
-// It prints the ids of its runs as one line of JSON, and when none of them goes on any more, how each of them stands.
+//   node owner-child.ts FOLDER KILL start PLAN COUNT     starts so many runs of a plan, and notes each in the file `started`
+//   node owner-child.ts FOLDER KILL take-up              takes up what the owner before left
+//   node owner-child.ts FOLDER KILL answer ID OPTION [JSON]     chooses an option of a decision, and goes on with its run
+// KILL is `never`, or the commit at which it kills itself: `before:3`, `after:3`. It prints the ids of its runs as one line of
+// JSON, and when none of them goes on any more, how each of them stands. Its commits are noted in the file `commits`.
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { approvalId, Bug, type RunId } from '@signalbox/model';
-import type { Resolution } from '@signalbox/runs';
+import type { Commit, Resolution } from '@signalbox/runs';
+import { killThisProcess } from '@signalbox/testkit';
 import { thisMachine } from '../../src/machine.ts';
 import { openRunHost } from '../../src/runs/open-run-host.ts';
 import { openOwnedStore } from '../../src/runs/owned-store.ts';
 import { takeUp } from '../../src/runs/take-up.ts';
 import { noAgents } from './open-host.ts';
 
-const [folder = '', what = '', first = '', second = ''] = process.argv.slice(2);
+const [folder = '', kill = '', what = '', first = '', second = '', third] = process.argv.slice(2);
+const [when, at] = kill.split(':');
 const dataDirectory = path.join(folder, 'data');
 const machine = thisMachine();
 const opened = openOwnedStore(dataDirectory, machine);
 if (!opened.ok) throw new Bug(opened.error.message);
+const { store } = opened.value;
+let commits = 0;
+const commit: Commit['commit'] = async (writes, guard) => {
+  commits += 1;
+  const isHere = commits === Number(at);
+  if (isHere && when === 'before') killThisProcess();
+  appendFileSync(path.join(folder, 'commits'), `${commits}\n`);
+  const committed = await store.commit(writes, guard);
+  if (isHere && when === 'after') killThisProcess();
+  return committed;
+};
 const host = await openRunHost({
-  owned: opened.value,
+  owned: { ...opened.value, store: { ...store, commit } },
   dataDirectory,
   machine,
   agents: noAgents,
@@ -40,12 +55,15 @@ async function startRuns(): Promise<readonly RunId[]> {
     const run = await host.start({ file: path.join(folder, first), input: { folder } });
     if (!run.ok) throw new Bug(run.error.message);
     started.push(run.value);
+    appendFileSync(path.join(folder, 'started'), `${run.value}\n`);
   }
   return started;
 }
 
 async function answer(): Promise<readonly RunId[]> {
-  const resolution = { resolutionType: 'choose_option', chosenOptionId: second, rationale: '', actionKind: 'review' };
+  const value = third === undefined ? {} : { value: JSON.parse(third) };
+  const chosen = { resolutionType: 'choose_option', chosenOptionId: second, ...value };
+  const resolution = { ...chosen, rationale: '', actionKind: 'review' };
   const answered = await host.answer(approvalId.parse(first), { resolution: resolution as Resolution }, 'tester');
   if (!answered.ok) throw new Bug(answered.error.message);
   return host.driven();

@@ -50,19 +50,26 @@ function sorted(value: Json): string {
   );
 }
 
-/** Work that was done, or a handler that was run, after the commit that made it durable. */
+/** Work that was done, or a handler that was run, after the commit that made it durable. A handler that failed is run again. */
 export function doneAgain(folder: string): readonly string[] {
   const over = new Set<string>();
+  const unhandled = new Set<string>();
+  const places = new Map<string, string>();
   const counted = new Set<string>();
   const again: string[] = [];
   for (const line of readFileSync(path.join(folder, 'side'), 'utf8').trim().split('\n')) {
-    const [what, node, iteration, attempt] = line.split(' ');
-    const place = `${node} ${iteration}`;
-    if (what === 'committed') over.add(place);
-    if (what === 'retried') over.add(`${place} ${attempt}`);
-    if ((what === 'ran' || what === 'handled') && over.has(place)) again.push(line);
-    if (what === 'ran' && over.has(`${place} ${attempt}`)) again.push(line);
+    const [what, node, second = '', third, fourth = ''] = line.split(' ');
+    const place = `${node} ${second}`;
+    if (what === 'committed') {
+      over.add(place);
+      places.set(fourth, place);
+    }
+    if (what === 'retried') over.add(`${place} ${third}`);
+    if (what === 'ran' && (over.has(place) || over.has(`${place} ${third}`))) again.push(line);
+    if (what === 'handled' && over.has(place) && !unhandled.has(place)) again.push(line);
+    if (what === 'unhandled') unhandled.add(places.get(second) ?? '');
     if (what === 'counted') {
+      unhandled.delete(places.get(second) ?? '');
       if (counted.has(line)) again.push(line);
       counted.add(line);
     }

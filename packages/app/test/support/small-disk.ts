@@ -32,3 +32,33 @@ export async function onSmallDisk(place: string, size: string, program: readonly
   if (code !== 0) throw new Error(`it ended with ${code}: ${printed}`);
   return printed;
 }
+
+/** A disk that can be made read-only while files on it are open, as the system does it when a disk fails. It outlives its processes. */
+const loop = 'mount -o loop "$0" "$1" && shift && exec "$@"';
+
+/** Whether this machine lets us have one: only root can. */
+export const hasFailingDisks =
+  process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'sh', '-c', 'mkfs.ext4 -V && losetup -f']).status === 0;
+
+/** Makes the disk, in a file. */
+export function makeFailingDisk(image: string): void {
+  const made = spawnSync('sh', ['-c', 'truncate -s 16M "$0" && mkfs.ext4 -q -F "$0"', image]);
+  if (made.status !== 0) throw new Error(String(made.stderr));
+}
+
+/** Mends what a disk that failed was left with. */
+export function mendFailingDisk(image: string): void {
+  // 1: errors were corrected.
+  if ((spawnSync('e2fsck', ['-fy', image]).status ?? 9) > 1) throw new Error(`${image} cannot be mended`);
+}
+
+/** The command that runs a program where `place` is such a disk. */
+export function failingDisk(image: string, place: string, program: readonly string[]): readonly string[] {
+  return ['unshare', '-m', 'sh', '-c', loop, image, place, ...program];
+}
+
+/** Makes the disk of a process that runs on it read-only: what is open for writing stays open. */
+export function failDisk(pid: number, place: string): void {
+  const done = spawnSync('nsenter', ['-t', String(pid), '-m', 'mount', '-o', 'remount,abort', place]);
+  if (done.status !== 0) throw new Error(String(done.stderr));
+}

@@ -65,7 +65,11 @@ export const undoBody = z.strictObject({
 export type UndoBody = z.infer<typeof undoBody>;
 
 export const undoReport = z.object({
+  /** What the paths are relative to. */
+  directory: text.optional(),
   paths: z.array(text).readonly(),
+  /** Those of the paths that were not there before, and are removed. */
+  removed: z.array(text).readonly().optional(),
   lost: z.array(text).readonly(),
   /** Kept paths that were changed since and stay as they are. */
   conflicts: z.array(text).readonly().optional(),
@@ -89,8 +93,12 @@ export const rollbackReport = z.object({
   frame: z.int().nonnegative(),
   /** The calls whose files are undone, oldest first. */
   calls: z.array(z.object({ call: text, tool: text })).readonly(),
+  /** The run's directory. */
+  directory: text.optional(),
   /** Relative to the run's directory. */
   paths: z.array(text).readonly(),
+  /** Those of the paths that were not there before, and are removed. */
+  removed: z.array(text).readonly().optional(),
   lost: z.array(text).readonly(),
   /** What happened outside since, and stays. */
   effects: z.array(text).readonly(),
@@ -105,7 +113,8 @@ export const wireCheckpoint = z.object({
   tool: text,
   task: text,
   node: text.optional(),
-  outcome: z.enum(['succeeded', 'failed', 'unknown']),
+  /** `held`: its changes met somebody else's, and a person decides about them. */
+  outcome: z.enum(['succeeded', 'failed', 'unknown', 'held']),
   at: timestamp,
   elapsedMs: z.number().nullable(),
   summary: text.nullable(),

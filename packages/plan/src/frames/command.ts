@@ -25,8 +25,8 @@ export type OperatorCommand =
   /** Other limits than before; what waits for them goes on. */
   | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
   | { readonly kind: 'wake' | 'due'; readonly node: string }
-  /** A sub-plan goes on with the run that failed. */
-  | { readonly kind: 'revive'; readonly node: string };
+  /** A sub-plan goes on with the run that failed; a handler that failed is called again. */
+  | { readonly kind: 'revive' | 'recall'; readonly node: string };
 
 /** A change of durable state from outside; without a value the key is taken away. */
 export interface StateEdit {

@@ -124,7 +124,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     subPlans,
     news => {
       inbox.push(news);
-      request(news.kind === 'ended' ? 'task_finished' : 'task_progressed');
+      request(news.kind === 'progress' ? 'task_progressed' : 'task_finished');
     },
     node => later({ kind: 'due', node }, 'timer'),
     started => taskTools(options, files, started),

@@ -27,7 +27,7 @@ export function putNodeRows(memory: RunMemory, rows: Reconciled['rows'], left: r
 function goneRecord(record: NodeRecord): NodeRecord | undefined {
   if (record.signature === undefined && record.loop === undefined) return undefined;
   const isLive = record.status === 'running' || record.status === 'scheduled' || record.status === 'blocked';
-  const { effect: _, reason: __, ...rest } = record;
+  const { effect: _, reason: __, unhandled: ___, ...rest } = record;
   return { ...rest, status: isLive ? 'canceled' : record.status, gone: true };
 }
 
@@ -104,5 +104,5 @@ export function putStatus(memory: RunMemory, id: string, record: NodeRecord | un
   if (record?.status === 'running') memory.running.add(id);
   else memory.running.delete(id);
   memory.ledger.put('status', id, record as Json | undefined);
-  memory.digest.set('status', id, record as Json | undefined);
+  memory.digest.set('status', id, record === undefined ? undefined : digested('status', record as Json));
 }

@@ -1,11 +1,11 @@
 import { failure } from '@signalbox/model';
-import type { NodeKey, Task } from '@signalbox/runs';
+import type { NodeKey, Task, TaskError } from '@signalbox/runs';
 import type { HandlerName, NodeHandlers, TaskFailure } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { PlanError, planFailure } from '../plan-error.ts';
 import { compareText } from '../state/action.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
-import type { NodeRecord } from '../structure/node-record.ts';
+import { isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { TaskDesk, TaskNews } from './task-desk.ts';
@@ -44,7 +44,7 @@ export function createIntake(
   const setRecord = (node: string, change: Partial<NodeRecord>) => {
     const before = records.get(node);
     if (before === undefined) return;
-    const { reason: _, told: __, ...rest } = before;
+    const { reason: _, told: __, unhandled: ___, ...rest } = before;
     records.set(node, { ...rest, ...change });
     structure.touch(node);
   };
@@ -73,6 +73,34 @@ export function createIntake(
     }
   };
 
+  const succeeded = (node: RunnableNode, task: Task, value: unknown) => {
+    setRecord(node.id, { status: 'succeeded' });
+    call(node, task, 'onFinished', value);
+  };
+
+  const hasFailed = (node: RunnableNode, task: Task, { code, message, class: kind }: TaskError) => {
+    setRecord(node.id, { status: 'failed', reason: `${code}: ${message}` });
+    const error = failure('plan/task-failed', {
+      message: `Node ${node.id} failed: ${message}`,
+      suggestion: 'Look at the error, then retry the node.',
+      details: { node: node.id, code, class: kind },
+    });
+    call(node, task, 'onError', { error, attempts: task.retryCount + 1 } satisfies TaskFailure);
+  };
+
+  /** The work had ended in an earlier process, where its handler failed. */
+  const recall = ({ ended: task, outcome, value }: Extract<TaskNews, { kind: 'recalled' }>) => {
+    const node = structure.nodeOf(task.node) as RunnableNode | undefined;
+    if (node === undefined || !isRecalled(records.get(node.id))) return;
+    if (task.status === 'error') {
+      if (outcome.kind === 'failed') hasFailed(node, task, outcome.error);
+    } else if (outcome.kind === 'failed') {
+      const { message } = outcome.error;
+      const error = new PlanError('plan/handler-failed', `onFinished of node ${node.id} cannot be called: ${message}`);
+      ran.push({ node, task, handler: 'onFinished', error });
+    } else succeeded(node, task, value);
+  };
+
   const end = (task: Task, { outcome, value }: Extract<TaskNews, { kind: 'ended' }>) => {
     const woken = wasWoken(task.node);
     const node = structure.nodeOf(task.node) as RunnableNode | undefined;
@@ -84,19 +112,11 @@ export function createIntake(
     if (stale) return;
     switch (verdict.kind) {
       case 'succeeded':
-        setRecord(task.node, { status: 'succeeded' });
-        call(node, task, 'onFinished', value);
+        succeeded(node, task, value);
         return;
-      case 'failed': {
-        setRecord(task.node, { status: 'failed', reason: `${verdict.error.code}: ${verdict.error.message}` });
-        const error = failure('plan/task-failed', {
-          message: `Node ${node.id} failed: ${verdict.error.message}`,
-          suggestion: 'Look at the error, then retry the node.',
-          details: { node: node.id, code: verdict.error.code, class: verdict.error.class },
-        });
-        call(node, task, 'onError', { error, attempts: task.retryCount + 1 } satisfies TaskFailure);
+      case 'failed':
+        hasFailed(node, task, verdict.error);
         return;
-      }
       case 'retrying': {
         const isRateLimit = verdict.error.code === 'rate_limit';
         setRecord(task.node, isRateLimit ? { status: 'blocked', reason: 'rate_limit' } : { status: 'scheduled' });
@@ -116,14 +136,15 @@ export function createIntake(
 
   return {
     take(news) {
-      const ended = news.filter(item => item.kind === 'ended');
-      const known = (item: TaskNews) => memory.tasks.get(item.task);
+      const ended = news.filter(item => item.kind !== 'progress');
+      const known = (item: TaskNews) => (item.kind === 'recalled' ? item.ended : memory.tasks.get(item.task));
       const inOrder = [...news].sort((a, b) => compareText(known(a)?.node ?? '', known(b)?.node ?? ''));
       for (const item of inOrder) {
         const task = known(item);
         if (task === undefined) continue;
-        if (item.kind === 'ended') {
-          end(task, item);
+        if (item.kind !== 'progress') {
+          if (item.kind === 'ended') end(task, item);
+          else recall(item);
           continue;
         }
         const node = structure.nodeOf(task.node);
@@ -149,8 +170,8 @@ export function createIntake(
         else {
           ledger.event('handler.failed', { ...fields, error: error.message });
           const isEnd = handler === 'onFinished' || handler === 'onError';
-          if (isEnd)
-            setRecord(node.id, { status: 'failed', reason: planFailure(error, 'plan/handler-failed').message });
+          const reason = planFailure(error, 'plan/handler-failed').message;
+          if (isEnd) setRecord(node.id, { status: 'failed', reason, unhandled: true });
         }
       }
       ran = [];

@@ -1,6 +1,6 @@
 import { checkStop, NO_USAGE, type NodeKey, type RetryPolicy, subPlanRunId } from '@signalbox/runs';
 import { editState } from '../forks/state-edit.ts';
-import { loopReset, type NodeRecord } from '../structure/node-record.ts';
+import { isUnhandled, loopReset, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
 import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions, TASK_STOP_GRACE_MS } from './engine-options.ts';
@@ -16,7 +16,10 @@ export interface Operator {
   endGrace(): void;
   /** Whether the run has had its time. It is stopped then, unless a person can be asked for more. */
   endTime(): boolean;
-  /** A run that is taken up asks again what waits for a person, does what its stop canceled, and goes on with sub-plans that broke. */
+  /**
+   * A run that is taken up asks again what waits for a person, does what its stop canceled, goes on with sub-plans that broke,
+   * and calls handlers again that failed.
+   */
   takeUp(): void;
   /** Whether the node was woken while its work went on, which then could not see why. Asked once. */
   takeWoken(node: string): boolean;
@@ -45,6 +48,8 @@ export function createOperator(parts: OperatorParts): Operator {
   const { run, clock, timers } = options;
   const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
   const woken = new Set<string>();
+  /** Whether there is someone who says what became of work that was cut off. */
+  const canAsk = options.executor.allow !== undefined;
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
   let isPausingNow = false;
@@ -92,7 +97,7 @@ export function createOperator(parts: OperatorParts): Operator {
     if (why === 'retry' && record.status === 'idle' && policy === undefined) return false;
     const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
     if (why === 'retry' ? record.status === 'running' : !isWaiting) return false;
-    const { reason: _, child, ...rest } = record;
+    const { reason: _, child, unhandled: __, ...rest } = record;
     records.set(node, {
       ...rest,
       ...(why === 'retry' || child === undefined ? {} : { child }),
@@ -109,6 +114,15 @@ export function createOperator(parts: OperatorParts): Operator {
     if (record === undefined || record.gone === true) return false;
     const { reason: _, ...rest } = record;
     records.set(node, { ...rest, child: record.child ?? record.restart ?? 0, status: 'idle' });
+    structure.touch(node);
+    return true;
+  }
+
+  /** The handler of a node's end is called again, with what its work came to. */
+  function recall(node: string): boolean {
+    const record = records.get(node);
+    if (record === undefined || !isUnhandled(record) || !memory.unhandled.has(node)) return false;
+    records.set(node, { ...record, status: 'scheduled' });
     structure.touch(node);
     return true;
   }
@@ -131,14 +145,17 @@ export function createOperator(parts: OperatorParts): Operator {
   /** What waits for a person asks again. */
   function wakeWaiting(): void {
     for (const [node, record] of records) {
-      if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason)) runAgain(node, 'wake');
+      if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason, canAsk))
+        runAgain(node, 'wake');
     }
   }
 
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
-  function act(command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' }>): boolean {
+  function act(
+    command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' | 'recall' }>,
+  ): boolean {
     switch (command.kind) {
       case 'pause': {
         const { by, now = false } = command;
@@ -189,6 +206,7 @@ export function createOperator(parts: OperatorParts): Operator {
       if ('node' in command && !isKnown(command.node)) return 'unknown_node';
       if (command.kind === 'edit') return editState(options.plan, memory, command);
       if (command.kind === 'revive') return revive(command.node) ? 'done' : 'no_effect';
+      if (command.kind === 'recall') return recall(command.node) ? 'done' : 'no_effect';
       if (!('by' in command)) {
         return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
       }
@@ -221,6 +239,8 @@ export function createOperator(parts: OperatorParts): Operator {
         const child = isSubPlan ? { child: record.child ?? record.restart ?? 0 } : {};
         records.set(node, { ...record, ...child, status: 'idle' });
       }
+      // A replay calls those again that were.
+      if (options.recorded === undefined) for (const node of memory.unhandled.keys()) recall(node);
     },
     takeWoken: node => woken.delete(node),
     get stopping() {
@@ -241,6 +261,7 @@ export function createOperator(parts: OperatorParts): Operator {
 }
 
 /** Reasons that an answer may have ended since; what waits for a time, or for an operator's retry, is left alone. */
-function waitsForPerson(reason: string | undefined): boolean {
+function waitsForPerson(reason: string | undefined, canAsk: boolean): boolean {
+  if (reason === 'outcome_unknown') return canAsk;
   return reason !== undefined && /^(approval_required:|human|sub_plan_)/.test(reason);
 }

@@ -1,6 +1,7 @@
 import type { NodeStatus } from '@signalbox/model';
 import type { OrphanAction } from '@signalbox/runs';
-import type { NodeRecord } from '../structure/node-record.ts';
+import { ROOT_ID } from '../nodes/node-id.ts';
+import { isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { RunEnd } from './engine-options.ts';
 import { putRecordRows, putStatus, putStatusRows } from './frame-rows.ts';
@@ -37,10 +38,20 @@ export function leftRecord(record: NodeRecord, action: Exclude<OrphanAction['kin
  */
 export function putRestRows(memory: RunMemory, structure: Structure, status: RestStatus): void {
   const frame = Math.max(0, memory.nextFrame - 1);
+  // A handler that was to be called again was not: its node is where it was.
+  for (const [id, record] of memory.records) {
+    if (!isRecalled(record)) continue;
+    memory.records.set(id, { ...record, status: 'failed' });
+    structure.touch(id);
+  }
   if (structure.hasTree) putStatusRows(memory, structure, frame);
   else putRecordRows(memory, frame);
   for (const id of [...memory.running]) {
     const row = memory.ledger.current('status', id) as NodeRecord | undefined;
     if (row !== undefined) putStatus(memory, id, restedRecord(row, status));
   }
+  // All work may be done, and the plan itself has failed.
+  const root = memory.ledger.current('status', ROOT_ID) as NodeRecord | undefined;
+  if (status === 'failed' && root !== undefined && root.status !== 'failed')
+    putStatus(memory, ROOT_ID, { ...root, status: 'failed' });
 }

@@ -2,6 +2,7 @@ import type { ArtifactId, Clock, IdSource, Json, RunId } from '@signalbox/model'
 import {
   hasRunEnded,
   type IntervalSpace,
+  type NodeKey,
   type OwnerId,
   type RunReader,
   type RunRecord,
@@ -15,7 +16,7 @@ import { type AnyPlan, initialState } from '../plan-definition.ts';
 import type { StateChange } from '../plan-error.ts';
 import { createReadable, type Readable } from '../render/tracked.ts';
 import { frozen } from '../state/frozen.ts';
-import { type NodeRecord, nodeRecord } from '../structure/node-record.ts';
+import { isUnhandled, type NodeRecord, nodeRecord } from '../structure/node-record.ts';
 import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 
@@ -27,6 +28,10 @@ export interface RunMemory {
   readonly records: Map<string, NodeRecord>;
   /** Nodes whose status says that they run. */
   readonly running: Set<string>;
+  /** Tasks that came to their end, by node, where the handler of that end failed in an earlier process. */
+  readonly unhandled: Map<string, Task>;
+  /** Work with effects outside that was cut off, oldest first: whether it happened is unknown. */
+  readonly orphaned: Task[];
   /** Tasks that have not come to their end. */
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
@@ -114,6 +119,9 @@ export async function loadMemory(
     records,
     running: new Set([...(known.get('status') ?? [])].flatMap(([id, row]) => (isRunning(row) ? [id] : []))),
     tasks: new Map(tasks.map(task => [task.id, task])),
+    orphaned:
+      record === undefined ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
+    unhandled: await unhandledOf(reader, run, records),
     ledger,
     digest,
     effects: new Map(
@@ -138,15 +146,38 @@ export async function loadMemory(
 
 async function brokenOf(reader: RunReader, children: readonly RunRecord[]): Promise<ReadonlySet<RunId>> {
   const broken = new Set<RunId>();
-  for (const { id, origin, status, error } of children) {
+  for (const { id, origin, status, error, frames } of children) {
     if (origin?.kind !== 'sub-plan' || status !== 'failed') continue;
     const isBroken =
       error?.code === 'plan/task-failed'
         ? (await brokenOf(reader, await reader.children(id))).size > 0
         : error?.code.startsWith('plan/') === true && error.code !== 'plan/input-invalid';
-    if (isBroken) broken.add(id);
+    if (isBroken || (await hasUnhandled(reader, id, frames))) broken.add(id);
   }
   return broken;
+}
+
+async function hasUnhandled(reader: RunReader, run: RunId, frames: number): Promise<boolean> {
+  const rows = await reader.at(run, 'status', frames);
+  return [...rows.values()].some(row => isUnhandled(nodeRecord.parse(row)));
+}
+
+/** The work of each node whose end no handler has taken in. */
+async function unhandledOf(
+  reader: RunReader,
+  run: RunId,
+  records: ReadonlyMap<string, NodeRecord>,
+): Promise<Map<string, Task>> {
+  const found = new Map<string, Task>();
+  for (const [node, record] of records) {
+    if (!isUnhandled(record)) continue;
+    const ended = await reader.tasks(run, { node: node as NodeKey, status: ['done', 'error'] });
+    const task = ended.findLast(
+      ({ iteration, signature }) => iteration === record.iteration && signature === record.signature,
+    );
+    if (task !== undefined) found.set(node, task);
+  }
+  return found;
 }
 
 function isRunning(row: Json): boolean {
@@ -172,9 +203,14 @@ export async function transitionsOf(reader: RunReader, run: RunId, frame: number
   }
 }
 
-/** What of a row counts for the digest: positions in files and names of handlers do not. */
+/** What of a row counts for the digest: positions in files, names of handlers and what is left for them to do do not. */
 export function digested(space: IntervalSpace, value: Json): Json {
-  if (space !== 'node' || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (space === 'status' && 'unhandled' in value) {
+    const { unhandled: _, ...rest } = value as Record<string, Json>;
+    return rest;
+  }
+  if (space !== 'node') return value;
   const { source: _, handlers: __, ...rest } = value as Record<string, Json>;
   return rest;
 }

@@ -22,7 +22,7 @@ import {
 } from '@signalbox/runs';
 import type { TaskProgress } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
-import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
+import { isRecalled, iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { TaskTools } from '../workspaces/task-tools.ts';
 import { canceledAtOnce } from './end-undriven.ts';
@@ -38,6 +38,8 @@ import { doWork, runTask } from './task-work.ts';
 export type TaskNews =
   /** `value` is what handlers get of the output: it went through the author's schema. */
   | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome; readonly value: unknown }
+  /** The work had ended before, and its handler is called again. */
+  | { readonly kind: 'recalled'; readonly ended: Task; readonly outcome: TaskOutcome; readonly value: unknown }
   | { readonly kind: 'progress'; readonly task: TaskId; readonly progress: TaskProgress };
 
 /** What the end of an attempt means for its node. */
@@ -54,7 +56,7 @@ export type Verdict =
 export interface TaskDesk {
   /** A task for a node that is ready, or the one that waits for it. Its work begins with `begin`. */
   open(node: RunnableNode, isLimited?: boolean): Task;
-  /** Starts the work of every task that was opened. Called after the commit. */
+  /** Starts the work of every task that was opened, and recalls what handlers have not taken in. Called after the commit. */
   begin(): void;
   /** Ends an attempt. */
   close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
@@ -127,6 +129,39 @@ export function createTaskDesk(
     );
   };
 
+  const requestFor = (task: Task, node: RunnableNode, progress: TaskRequest['progress']) => {
+    const loop = structure.loopOf(node.id);
+    return {
+      run,
+      task: task.id,
+      node,
+      iteration: loop === undefined ? 0 : iterationOf(records.get(loop)),
+      totalIteration: task.iteration,
+      attempt: task.retryCount + 1,
+      progress,
+    };
+  };
+
+  /** Brings what the work of a node came to through the author's schema once more. */
+  const recall = (node: RunnableNode, ended: Task) => {
+    memory.unhandled.delete(node.id);
+    const control = new AbortController();
+    controls.set(ended.id, control);
+    const work = async (started: TaskRequest) =>
+      options.recorded === undefined ? recordedEnd(ended) : executor.execute(started);
+    void doWork(
+      requestFor(ended, node, () => {}),
+      ended,
+      control,
+      work,
+      timers,
+    ).then(({ outcome, value }) => {
+      if (controls.get(ended.id) !== control) return;
+      controls.delete(ended.id);
+      onNews({ kind: 'recalled', ended, outcome, value });
+    });
+  };
+
   /** The task that was opened for the same work before, and waits. One for other work is canceled. */
   const waitingTask = (node: RunnableNode): Task | undefined => {
     const task = tasks.get(byNode.get(node.id) as TaskId);
@@ -139,7 +174,9 @@ export function createTaskDesk(
 
   /** Nobody works on the task any more. */
   const leave = (task: Task, action: OrphanAction) => {
-    keep({ ...action.task, effects: task.effects });
+    const left = { ...action.task, effects: task.effects };
+    keep(left);
+    if (left.status === 'orphaned' && left.effects === 'external') memory.orphaned.push(left);
     const record = records.get(task.node);
     if (action.kind === 'cancel') {
       ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: true });
@@ -159,8 +196,13 @@ export function createTaskDesk(
   ): Promise<TaskOutcome | undefined> | undefined => {
     const deaths = ownerDeathsOf(task);
     const isDoubted = deaths.length >= MAX_OWNER_DEATHS;
-    if (!isDoubted && !isLimited) return undefined;
-    return executor.allow?.(started, { ...(isDoubted && { deaths }), isLimited });
+    const orphaned = memory.orphaned.filter(
+      ({ node, iteration, signature }) =>
+        node === task.node && iteration === task.iteration && signature === task.signature,
+    );
+    if (!isDoubted && !isLimited && orphaned.length === 0) return undefined;
+    const unknown = orphaned.length === 0 ? {} : { orphaned };
+    return executor.allow?.(started, { ...(isDoubted && { deaths }), ...unknown, isLimited });
   };
 
   const wantedChildren = () => {
@@ -208,18 +250,9 @@ export function createTaskDesk(
       for (const { task, node, isLimited } of starting) {
         const control = new AbortController();
         controls.set(task.id, control);
-        const loop = structure.loopOf(node.id);
-        const request = {
-          run,
-          task: task.id,
-          node,
-          iteration: loop === undefined ? 0 : iterationOf(records.get(loop)),
-          totalIteration: task.iteration,
-          attempt: task.retryCount + 1,
-          progress: (progress: TaskProgress) => {
-            if (controls.get(task.id) === control) onNews({ kind: 'progress', task: task.id, progress });
-          },
-        };
+        const request = requestFor(task, node, progress => {
+          if (controls.get(task.id) === control) onNews({ kind: 'progress', task: task.id, progress });
+        });
         const record = records.get(node.id);
         const child = childOf(record);
         const place = { child, isRevived: child !== (record?.restart ?? 0) };
@@ -236,6 +269,10 @@ export function createTaskDesk(
           controls.delete(task.id);
           onNews({ kind: 'ended', task: task.id, outcome, value });
         });
+      }
+      for (const [id, task] of memory.unhandled) {
+        const node = structure.nodeOf(id) as RunnableNode | undefined;
+        if (node !== undefined && isRecalled(records.get(id))) recall(node, task);
       }
     },
     close(id, outcome, stale) {
@@ -378,6 +415,12 @@ const GIVEN_UP: TaskError = {
   message: 'The run was paused while this was under way.',
   retryAfterMs: 0,
 };
+
+/** How a task came to its end. */
+export function recordedEnd({ status, result, lastError }: Task): TaskOutcome {
+  if (status === 'done' || lastError === undefined) return { kind: 'done', output: result ?? null };
+  return { kind: 'failed', error: lastError };
+}
 
 /** Work of the same iteration that began before has other task ids. */
 function nextRestart(before: NodeRecord | undefined, iteration: number): number {

@@ -1,5 +1,5 @@
 import type { Json, RunId } from '@signalbox/model';
-import type { OwnerDeath, TaskError, TaskId } from '@signalbox/runs';
+import type { OwnerDeath, Task, TaskError, TaskId } from '@signalbox/runs';
 import type { TaskProgress } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 
@@ -26,6 +26,8 @@ export interface TaskExecutor {
 export interface StartDoubts {
   /** The owner deaths in a row at which the task was running. */
   readonly deaths?: readonly OwnerDeath[];
+  /** Earlier attempts with effects outside that were cut off, oldest first: whether they happened is unknown. */
+  readonly orphaned?: readonly Task[];
   /** A limit of the run, or of one above it, is reached. */
   readonly isLimited?: boolean;
 }

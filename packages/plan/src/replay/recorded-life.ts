@@ -3,8 +3,10 @@ import type { AnyEvent, RetryPolicy, RunReader, TaskId } from '@signalbox/runs';
 import { editTriggers } from '../forks/edit-value.ts';
 import type { Command, StateEdit } from '../frames/command.ts';
 import type { RunMemory } from '../frames/run-memory.ts';
+import { recordedEnd } from '../frames/task-desk.ts';
 import type { TaskOutcome } from '../frames/task-executor.ts';
 import type { TaskProgress } from '../nodes/handlers.ts';
+import { isRecalled } from '../structure/node-record.ts';
 import { type RecordedWork, recordedOutcome } from './recorded-work.ts';
 
 /** What happened to a run between two frames in one process, in the order in which the engine takes it in. */
@@ -81,6 +83,11 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
       case 'handler.failed':
         if (event.task === undefined && event.handler.startsWith(SIGNAL))
           signals.push(event.handler.slice(SIGNAL.length));
+        // It was called again, with what the work had come to in an earlier process.
+        if (event.task !== undefined && isOfEnd(event.handler) && !ended.has(event.task)) {
+          const row = await reader.task(run, event.task);
+          if (row !== undefined) end(event.task, recordedEnd(row));
+        }
         break;
       default:
     }
@@ -98,7 +105,12 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
     if (event.type !== 'task.started' && event.type !== 'node.status') continue;
     const { node } = event;
     const status = records.get(node)?.status;
-    const isWaiting = (status === 'blocked' || status === 'scheduled') && !retried.has(node);
+    if (event.type === 'node.status' && event.to === 'scheduled' && records.get(node)?.unhandled === true) {
+      commands.push({ kind: 'recall', node });
+      continue;
+    }
+    const isRested = status === 'blocked' || status === 'scheduled';
+    const isWaiting = isRested && !retried.has(node) && !isRecalled(records.get(node));
     // Its wait was over, also where a pause kept it from being started.
     const isDue = event.type === 'task.started' || event.to === 'idle';
     if (isWaiting && isDue) commands.push({ kind: 'due', node });
@@ -127,6 +139,8 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
 }
 
 const SIGNAL = 'signal.';
+
+const isOfEnd = (handler: string) => handler === 'onFinished' || handler === 'onError';
 
 /** The edit that an event tells of; its value is in the transition of the event before. */
 export async function editOf(

@@ -261,10 +261,9 @@ async function createPlayer({ plan: given, reader, blobs }: ReplayOptions, recor
     }
     if (digest.value !== frame.digest) return notAsTold(frame, digest.value);
     const { status: _, ...begun } = record;
-    const waiting = (await reader.tasks(run)).filter(
-      task => task.createdAt < record.createdAt && task.handledFrame !== 0,
-    );
-    store.inherit({ ...begun, status: 'paused', nextSeq: 0, inputSeq: 0 }, values, waiting.map(asBegun));
+    const tasks = (await reader.tasks(run)).filter(({ createdAt }) => createdAt < record.createdAt);
+    const inherited = tasks.map(task => (task.handledFrame === 0 ? task : asBegun(task)));
+    store.inherit({ ...begun, status: 'paused', nextSeq: 0, inputSeq: 0 }, values, inherited);
     await engine.close();
     await begin(1);
     return undefined;

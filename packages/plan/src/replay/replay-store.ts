@@ -38,6 +38,8 @@ export interface ReplayStore {
 export function createReplayStore(run: RunId): ReplayStore {
   const spaces = new Map<IntervalSpace, Map<string, Json>>(intervalSpace.options.map(space => [space, new Map()]));
   const tasks = new Map<TaskId, Task>();
+  /** The last of each node, for handlers that are called again. */
+  const ended = new Map<string, Task>();
   /** By `seq`; those of the run itself are no input to it. */
   const received = new Map<number, AnyEvent>();
   let record: RunRecord | undefined;
@@ -75,6 +77,7 @@ export function createReplayStore(run: RunId): ReplayStore {
         const isOver = task.status !== 'pending' && task.status !== 'running' && task.status !== 'canceling';
         if (isOver) tasks.delete(task.id);
         else tasks.set(task.id, task);
+        if (isOver) ended.set(task.node, task);
       }
       for (const { frame } of writes.transitions ?? []) {
         counted = { frame, count: counted.frame === frame ? counted.count + 1 : 1 };
@@ -101,8 +104,10 @@ export function createReplayStore(run: RunId): ReplayStore {
       const last = Math.min(record?.nextSeq ?? 0, from + limit);
       return Array.from({ length: Math.max(0, last - from) }, (_, index) => eventAt(from + index));
     },
-    tasks: async (_, { status } = {}) =>
-      [...tasks.values()].filter(task => status === undefined || status.includes(task.status)),
+    tasks: async (_, { status, node } = {}) =>
+      [...tasks.values(), ...ended.values()].filter(
+        task => (status === undefined || status.includes(task.status)) && (node === undefined || node === task.node),
+      ),
   } satisfies Partial<RunReader>;
 
   const eventAt = (seq: number): StoredEvent =>
@@ -116,10 +121,13 @@ export function createReplayStore(run: RunId): ReplayStore {
     get lastFrame() {
       return lastFrame;
     },
-    inherit(given, values, waiting) {
+    inherit(given, values, inherited) {
       record = { ...given, frames: 1 };
       for (const [space, rows] of values) spaces.set(space, new Map(rows));
-      for (const task of waiting) tasks.set(task.id, task);
+      for (const task of inherited) {
+        if (task.status === 'pending') tasks.set(task.id, task);
+        else ended.set(task.node, task);
+      }
     },
     become(status) {
       if (record !== undefined) record = { ...record, status };

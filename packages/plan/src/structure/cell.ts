@@ -119,7 +119,9 @@ export function ownStanding(cell: Cell, source: CellSource): Standing | undefine
   if (!isRunnableKind(node.kind)) return undefined;
   if (record === undefined || record.iteration !== source.totalOf(cell.scope)) return 'idle';
   const standing = standingOf(record.status);
-  if (standing !== 'done' && standing !== 'failed') return standing;
+  // A result that waits for its handler is of no use to other work.
+  const isOver = standing === 'done' || standing === 'failed' || record.unhandled === true;
+  if (!isOver) return standing;
   cell.signature ??= source.signatureOf(node as RunnableNode);
   return record.signature === cell.signature ? standing : 'idle';
 }

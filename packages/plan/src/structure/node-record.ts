@@ -31,12 +31,24 @@ export const nodeRecord = z.strictObject({
     .optional(),
   /** Canonical text of the dependencies that an effect ran with, and whether it holds something of its process. */
   effect: z.strictObject({ deps: z.string(), held: z.boolean() }).optional(),
+  /** Its work ended, but the handler of that end failed: it is called again when the run is taken up. */
+  unhandled: z.literal(true).optional(),
   /** Other rules for its retries than its author wrote. */
   policy: retryPolicy.optional(),
   /** The node left the plan. What is kept says how often it ran. */
   gone: z.literal(true).optional(),
 });
 export type NodeRecord = z.infer<typeof nodeRecord>;
+
+/** Whether a handler of the node failed at the end of its work, and is not yet called again. */
+export function isUnhandled({ unhandled, gone }: NodeRecord): boolean {
+  return unhandled === true && gone !== true;
+}
+
+/** Whether such a handler is about to be called again. */
+export function isRecalled(record: NodeRecord | undefined): boolean {
+  return record?.status === 'scheduled' && isUnhandled(record);
+}
 
 /** The iteration that people see: counted from 0 each time the loop is reached. */
 export function iterationOf(record: NodeRecord | undefined): number {

@@ -5,7 +5,7 @@ import { type Paint, paintOf, quoted, reportError, shown } from '../terminal.ts'
 
 /** Plays the scenes in the terminal, and ends. */
 export async function playScenes(
-  { terminal, calledAs, self, end }: CommandContext,
+  { terminal, self, end }: CommandContext,
   { dir, json }: { readonly dir: string | undefined; readonly json: boolean },
 ): Promise<void> {
   const paint = paintOf(terminal);
@@ -18,8 +18,7 @@ export async function playScenes(
     reportError(terminal, played.error, json);
     return end(exitCodeOf(played.error));
   }
-  if (!json)
-    terminal.print([paint.strong('What to try next'), ...nextCommands(calledAs, played.value, dir)].join('\n   '));
+  if (!json) terminal.print([paint.strong('What to try next'), ...nextCommands(played.value, dir)].join('\n   '));
   end(exitCodes.done);
 }
 
@@ -52,18 +51,14 @@ function short(digest: string): string {
 }
 
 /** Commands for whoever has seen it; the files are there to look at where they were kept. */
-function nextCommands(
-  calledAs: string,
-  { journalPath, head }: DemoOutcome,
-  kept: string | undefined,
-): readonly string[] {
+function nextCommands({ journalPath, head }: DemoOutcome, kept: string | undefined): readonly string[] {
   if (kept === undefined)
-    return [`${calledAs} demo --scenes --dir tour     play it again, and keep the files to look at`];
+    return [`signalbox demo --scenes --dir tour     play it again, and keep the files to look at`];
   const journal = quoted(`${kept}/${journalPath}`);
   return [
     `cat ${journal}/manifest.jsonl`,
-    `${calledAs} verify ${journal}`,
-    `${calledAs} verify ${journal} --expect-head ${head}`,
+    `signalbox verify ${journal}`,
+    `signalbox verify ${journal} --expect-head ${head}`,
     'Then change any byte of any file there, and verify again.',
   ];
 }

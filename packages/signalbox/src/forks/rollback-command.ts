@@ -15,6 +15,7 @@ import { followed } from '../run-command.ts';
 import type { RunSurface } from '../surface/run-surface.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { shown } from '../terminal.ts';
+import { changedPaths } from './changed-paths.ts';
 import { confirm } from './confirm.ts';
 
 interface RollbackFlags extends DataFlags {
@@ -98,12 +99,12 @@ async function rollback(
   return exitCodes.done;
 }
 
-function changes({ calls, paths, lost, effects, run }: Rollback): readonly string[] {
+function changes({ calls, lost, effects, run, ...files }: Rollback): readonly string[] {
   if (calls.length === 0 && run !== undefined) return [`  already rolled back: continues as ${run}`];
   return [
     ...calls.map(({ call, tool }) => `  undo ${shown(tool)}  ${shown(call)}`),
-    ...paths.map(path => `  ${shown(path)}`),
-    ...(paths.length === 0 ? ['  no file changes'] : []),
+    ...changedPaths(files),
+    ...(files.paths.length === 0 ? ['  no file changes'] : []),
     ...lost.map(path => `  cannot be brought back: ${shown(path)}`),
     ...effects.map(effect => `  stays as it is: ${shown(effect)}`),
   ];

@@ -4,6 +4,7 @@ import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { shown, type Terminal } from '../terminal.ts';
+import { changedPaths } from './changed-paths.ts';
 import { confirm } from './confirm.ts';
 
 export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => {
@@ -56,32 +57,32 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
           const { kept = false, dryRun = false, yes = false, json = false } = flags;
           const planned = await surface.undo(run.value.id, call, { dryRun: true, kept });
           if (!planned.ok) return planned.error;
-          if (dryRun) return report(terminal, planned.value, json, 'would be brought back');
+          if (dryRun) return report(terminal, planned.value, json, true);
           if (!yes) {
             for (const line of changes(planned.value)) terminal.complain(line);
             const question = kept ? 'Bring these back?' : 'Undo it?';
             if (!(await confirm(question))) return unconfirmedUndo(run.value.id, call, planned.value);
           }
           const undone = await surface.undo(run.value.id, call, { kept });
-          return undone.ok ? report(terminal, undone.value, json, 'brought back') : undone.error;
+          return undone.ok ? report(terminal, undone.value, json, false) : undone.error;
         }),
       );
     });
 };
 
-function report(terminal: Terminal, undo: CallUndo, json: boolean, what: string): ExitCode {
+function report(terminal: Terminal, undo: CallUndo, json: boolean, isPlanned: boolean): ExitCode {
   if (json) terminal.print(JSON.stringify(undo));
-  else if (undo.conflicts?.length) terminal.print([`${what}:`, ...changes(undo)].join('\n'));
-  else if (undo.paths.length === 0) terminal.print('Nothing to bring back: everything is in place already.');
-  else terminal.print([`${what}:`, ...changes(undo)].join('\n'));
+  else if (undo.paths.length === 0 && !undo.conflicts?.length)
+    terminal.print('Nothing to bring back: everything is in place already.');
+  else terminal.print([isPlanned ? 'Would change:' : 'Changed:', ...changes(undo)].join('\n'));
   return exitCodes.done;
 }
 
-function changes({ paths, lost, conflicts = [] }: CallUndo): readonly string[] {
+function changes({ conflicts = [], ...undo }: CallUndo): readonly string[] {
   return [
-    ...paths.map(path => `  ${shown(path)}`),
-    ...conflicts.map(path => `  ${shown(path)}: changed since, and is left as it is`),
-    ...lost.map(path => `  ${shown(path)}: cannot be brought back, and is left alone`),
+    ...changedPaths(undo),
+    ...conflicts.map(path => `  left as it is, because it changed since: ${shown(path)}`),
+    ...undo.lost.map(path => `  cannot be brought back: ${shown(path)}`),
   ];
 }
 

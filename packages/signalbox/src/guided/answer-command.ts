@@ -20,7 +20,7 @@ interface AnswerFlags extends DataFlags {
   readonly shown?: string;
 }
 
-export const defineAnswer: DefineCommand = (command, { terminal, end, calledAs }) => {
+export const defineAnswer: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Answers what a guided session waits for: a confirmation, an approval, or something that only you can choose or give. The answer ' +
@@ -61,7 +61,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not answered yet.`,
       if (given === 'none') {
         const { gap: asked } = found.value;
         if (flags.json) terminal.print(JSON.stringify(found.value));
-        else terminal.print(describeWaiting(found.value, paintOf(terminal), calledAs));
+        else terminal.print(describeWaiting(found.value, paintOf(terminal)));
         return end(asked.resolvedBy === undefined ? exitCodes.waiting : exitCodes.done);
       }
       if ('code' in given) return refuse(given);

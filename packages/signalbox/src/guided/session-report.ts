@@ -3,7 +3,7 @@ import { type Paint, shown } from '../terminal.ts';
 import { answerText } from './waiting-report.ts';
 
 /** A session for a person: its health, each run as a tree of places, what waits and what was noted. */
-export function describeSession(session: SessionDetail, paint: Paint, calledAs: string): string {
+export function describeSession(session: SessionDetail, paint: Paint): string {
   const { sessionId, health, defect, events, head, isKept, lastActiveAt, workspace, runs, omittedRuns } = session;
   const good = health === 'healthy' ? paint.good(health) : paint.bad(health);
   const lines = [
@@ -20,12 +20,12 @@ export function describeSession(session: SessionDetail, paint: Paint, calledAs: 
         : '  Nothing of it can be relied on. Restore it from a backup or an export.',
     );
   }
-  for (const run of runs) lines.push('', ...describeRun(run, sessionId, paint, calledAs));
+  for (const run of runs) lines.push('', ...describeRun(run, sessionId, paint));
   if (omittedRuns > 0) lines.push('', `and ${omittedRuns} more runs`);
   return lines.join('\n');
 }
 
-function describeRun(run: RunDetail, sessionId: string, paint: Paint, calledAs: string): readonly string[] {
+function describeRun(run: RunDetail, sessionId: string, paint: Paint): readonly string[] {
   const { workflow, name, status, preferences, source, nodes, omittedNodes, gaps, recap } = run;
   const title = name === undefined ? '' : `  ${shown(name)}`;
   const lines = [
@@ -46,7 +46,7 @@ function describeRun(run: RunDetail, sessionId: string, paint: Paint, calledAs: 
     const { category, detail } = gap.reason;
     lines.push(`    ${gap.gapId}  ${gap.severity}  ${category}:${detail}`, `      ${shown(gap.summary)}`);
     if (category === 'user_only_dependency') {
-      lines.push(paint.faint(`      ${calledAs} answer ${sessionId} ${gap.gapId} --approve`));
+      lines.push(paint.faint(`      signalbox answer ${sessionId} ${gap.gapId} --approve`));
     }
   }
   const answered = gaps.filter(gap => gap.answer !== undefined);

@@ -13,12 +13,7 @@ interface Flags extends DataFlags {
 }
 
 /** Shows a guided session; undefined where the id names none. */
-export async function showIfSession(
-  given: string,
-  flags: Flags,
-  terminal: Terminal,
-  calledAs: string,
-): Promise<ExitCode | undefined> {
+export async function showIfSession(given: string, flags: Flags, terminal: Terminal): Promise<ExitCode | undefined> {
   const refuse = (error: ErrorEnvelope) => {
     reportError(terminal, error, flags.json ?? false);
     return exitCodeOf(error);
@@ -32,8 +27,6 @@ export async function showIfSession(
   const dataDirectory = askedDataDirectory(flags.dataDir);
   const session = await showSession({ dataDirectory, directories: workflowPlaces() }, target.sessionId);
   if (!session.ok) return refuse(session.error);
-  terminal.print(
-    flags.json ? JSON.stringify(session.value) : describeSession(session.value, paintOf(terminal), calledAs),
-  );
+  terminal.print(flags.json ? JSON.stringify(session.value) : describeSession(session.value, paintOf(terminal)));
   return exitCodes.done;
 }

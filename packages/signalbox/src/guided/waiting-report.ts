@@ -8,18 +8,17 @@ import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
 export async function listWaiting(
   terminal: Terminal,
   { dataDir, json = false }: DataFlags,
-  calledAs: string,
 ): Promise<number | ErrorEnvelope> {
   const waiting = openGuidedDesk({ dataDirectory: askedDataDirectory(dataDir), rng: thisMachine().rng }).waiting();
   if (!waiting.ok) return waiting.error;
   for (const one of waiting.value) {
-    terminal.print(json ? JSON.stringify(one) : describeWaiting(one, paintOf(terminal), calledAs));
+    terminal.print(json ? JSON.stringify(one) : describeWaiting(one, paintOf(terminal)));
   }
   return waiting.value.length;
 }
 
 /** Something that a guided session waits for and how it is answered, or what the answer was. */
-export function describeWaiting({ sessionId, gap, shown: hash }: WaitingGap, paint: Paint, calledAs: string): string {
+export function describeWaiting({ sessionId, gap, shown: hash }: WaitingGap, paint: Paint): string {
   const { gapId, reason, summary, resolvedBy } = gap;
   const lines = [
     `${paint.strong(gapId)}  ${reason.detail}  ${paint.faint(`of guided session ${sessionId}`)}`,
@@ -27,7 +26,7 @@ export function describeWaiting({ sessionId, gap, shown: hash }: WaitingGap, pai
   ];
   if (resolvedBy !== undefined) lines.push(`  ${paint.good('✓')} ${shown(answerText(gap))}`);
   else {
-    lines.push(paint.faint(`  ${answerHint(reason.detail, gapId, calledAs)}`), paint.faint(`  what is shown: ${hash}`));
+    lines.push(paint.faint(`  ${answerHint(reason.detail, gapId)}`), paint.faint(`  what is shown: ${hash}`));
   }
   return lines.join('\n');
 }
@@ -39,7 +38,7 @@ export function answerText({ answer }: Gap): string {
 }
 
 /** Whether a yes is enough, or something has to be said. */
-function answerHint(detail: string, gapId: string, calledAs: string): string {
+function answerHint(detail: string, gapId: string): string {
   const isYesOrNo = detail === 'needs_user_approval' || detail === 'needs_user_environment_action';
-  return isYesOrNo ? `${calledAs} approve | deny ${gapId}` : `${calledAs} approve ${gapId} --value TEXT`;
+  return isYesOrNo ? `signalbox approve | deny ${gapId}` : `signalbox approve ${gapId} --value TEXT`;
 }

@@ -10,7 +10,7 @@ interface InitFlags {
   readonly json?: boolean;
 }
 
-export const defineInit: DefineCommand = (command, { terminal, calledAs, end }) => {
+export const defineInit: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Writes a small plan that runs as it is, without keys and without a network, and the tsconfig.json with which editors check ' +
@@ -33,13 +33,13 @@ Exit codes: 0 done, 2 usage, or a file is there already.`,
         reportError(terminal, done.error, json);
         return end(exitCodeOf(done.error));
       }
-      terminal.print(json ? JSON.stringify(done.value) : describeInit(done.value, given ?? '.', calledAs));
+      terminal.print(json ? JSON.stringify(done.value) : describeInit(done.value, given ?? '.'));
       end(exitCodes.done);
     });
 };
 
 /** What was written, and what to do with it. */
-export function describeInit({ written, typesInstalled }: Initialised, folder: string, calledAs: string): string {
+export function describeInit({ written, typesInstalled }: Initialised, folder: string): string {
   const place = (name: string) => shown(path.join(folder, name));
   const install = written.includes('package.json') ? 'npm install' : 'npm install --save-dev signalbox';
   const prefix = folder === '.' ? '' : `cd ${shown(quoted(folder))} && `;
@@ -47,7 +47,7 @@ export function describeInit({ written, typesInstalled }: Initialised, folder: s
     ...written.map(name => `wrote ${place(name)}`),
     '',
     'Run it:',
-    `  ${calledAs} run ${shown(quoted(path.join(folder, 'plan.tsx')))}`,
+    `  signalbox run ${shown(quoted(path.join(folder, 'plan.tsx')))}`,
     ...(typesInstalled ? [] : ['', 'For the types in your editor:', `  ${prefix}${install}`]),
     '',
     'For a client that speaks MCP, once your version of Signalbox has "signalbox mcp" (see "signalbox --help"):',

@@ -113,3 +113,8 @@ function partsOf(path: string): readonly string[] {
 function depthOf(path: string): number {
   return path === '' ? 0 : path.split('/').length;
 }
+
+/** Those of the paths that were not there before: undoing the changes removes them. */
+export function removedIn(changes: CallChanges, paths: readonly string[]): readonly string[] {
+  return paths.filter(path => changes.has(path) && changes.get(path)?.before === undefined);
+}

@@ -135,7 +135,7 @@ describe('rollback to a tool', () => {
     const tree = treeOf(root);
     expect(await back('a')).toMatchObject({
       ok: false,
-      error: { code: 'state/conflict', details: { paths: ['./a'] } },
+      error: { code: 'state/conflict', details: { paths: ['a'] } },
     });
     expect([treeOf(root), state.session.slice(plan).latest()?.objective]).toEqual([tree, 'b=1']);
     expect(await run('c', 'c', '1')).toMatchObject({ status: 'succeeded' });
@@ -149,7 +149,7 @@ describe('rollback to a tool', () => {
     await run('c', 'a', '2');
     expect(await back('a')).toMatchObject({
       ok: false,
-      error: { code: 'state/conflict', details: { paths: ['./a'] } },
+      error: { code: 'state/conflict', details: { paths: ['a'] } },
     });
     expect(fs.readFileSync(`${root}/a`, 'utf8')).toBe('2');
     must(await back('c'));

@@ -83,9 +83,11 @@ describe('undoing one call', () => {
     fs.writeFileSync(`${root}/mine`, 'mine');
     expect(must(await undo('1', true)).paths.toSorted()).toEqual(['a', 'b', 'new']);
     expect(contents()).toEqual({ a: 'second', c: 'c', new: 'n', mine: 'mine' });
-    expect(must(await undo('1')).paths.toSorted()).toEqual(['a', 'b', 'new']);
+    const undone = must(await undo('1'));
+    expect(undone.paths.toSorted()).toEqual(['a', 'b', 'new']);
+    expect(undone.removed).toEqual(['new']);
     expect(contents()).toEqual({ a: 'first', b: 'b', c: 'c', mine: 'mine' });
-    expect(must(await undo('1'))).toEqual({ paths: [], lost: [] });
+    expect(must(await undo('1'))).toEqual({ paths: [], removed: [], lost: [] });
   });
 
   it('[S67] overwrites nothing where a path is no longer as the call left it; undoing the later call first helps', async () => {
@@ -110,13 +112,13 @@ describe('undoing one call', () => {
     await run('2', { a: 'two' });
     expect(await undo('1')).toMatchObject({
       error: {
-        message: 'call 2 of edit changed ./a since; nothing was overwritten',
-        details: { paths: ['./a'], calls: [{ call: '2', tool: 'edit', paths: ['./a'] }] },
+        message: 'call 2 of edit changed a since; nothing was overwritten',
+        details: { paths: ['a'], calls: [{ call: '2', tool: 'edit', paths: ['a'] }] },
       },
     });
     fs.writeFileSync(`${root}/b`, 'mine');
     expect(await undo('1', true)).toMatchObject({
-      error: { message: 'call 2 of edit changed ./a, and someone else changed ./b since; nothing was overwritten' },
+      error: { message: 'call 2 of edit changed a, and someone else changed b since; nothing was overwritten' },
     });
   });
 

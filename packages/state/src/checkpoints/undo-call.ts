@@ -7,7 +7,7 @@ import { type DirectoryNode, differingPaths, nodeAt, sameNode } from '../filesys
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import { conflict, type LaterChange, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
-import { type CallChanges, changesBetween, joinedChanges, treeBefore } from './call-changes.ts';
+import { type CallChanges, changesBetween, joinedChanges, removedIn, treeBefore } from './call-changes.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
 
 export type NothingToUndoError = ErrorEnvelope<'state/nothing-to-undo'>;
@@ -16,6 +16,8 @@ export type NothingToUndoError = ErrorEnvelope<'state/nothing-to-undo'>;
 export interface CallUndo {
   /** Paths that are brought back; none where they are as before already. */
   readonly paths: readonly string[];
+  /** Those of the paths that were not there before the call, and are removed. */
+  readonly removed?: readonly string[] | undefined;
   /** What cannot be brought back, by name. */
   readonly lost: readonly string[];
   /** Paths that were changed since and stay as they are. Only where kept files are brought back. */
@@ -44,7 +46,9 @@ export async function undoCall(options: {
   if (!lock.ok) return lock;
   try {
     if (before.partial === true && files.undo !== undefined) {
-      return await files.undo(changesBetween(before, after), { id: `undo:${checkpoint.toolCallId}`, dryRun });
+      const changes = changesBetween(before, after);
+      const undone = await files.undo(changes, { id: `undo:${checkpoint.toolCallId}`, dryRun });
+      return undone.ok ? ok({ ...undone.value, removed: removedIn(changes, undone.value.paths) }) : undone;
     }
     const now = await files.snapshot();
     if (!now.ok) return now;
@@ -57,8 +61,10 @@ export async function undoCall(options: {
       const moved = mergeRestore({ left: after, target: before, now: now.value.tree }).conflicts;
       return err(moved.length === 0 ? error : conflict(moved, laterChanges(moved, (await options.later?.()) ?? [])));
     };
-    const broughtBack = ({ lost }: { readonly lost: readonly string[] }) =>
-      ok({ paths: paths.filter(path => !lost.includes(path)), lost });
+    const broughtBack = ({ lost }: { readonly lost: readonly string[] }) => {
+      const restored = paths.filter(path => !lost.includes(path));
+      return ok({ paths: restored, removed: restored.filter(path => at(before, path) === undefined), lost });
+    };
     if (dryRun) {
       const staged = await stage();
       if (!staged.ok) return await told(staged.error);

@@ -69,8 +69,8 @@ describe('undoCalls', () => {
     });
     const left = tree();
     const report = [
-      { root: `${base}/one`, paths: ['a', 'new', 'new/n'], lost: [] },
-      { root: `${base}/two`, paths: ['inner', 'inner/c'], lost: [] },
+      { root: `${base}/one`, paths: ['a', 'new', 'new/n'], removed: ['new', 'new/n'], lost: [] },
+      { root: `${base}/two`, paths: ['inner', 'inner/c'], removed: [], lost: [] },
     ];
     expect(must(await undo({ dryRun: true }))).toEqual(report);
     expect(tree()).toEqual(left);
@@ -89,11 +89,11 @@ describe('undoCalls', () => {
       ok: false,
       error: { code: 'state/conflict', details: { paths } },
     });
-    for (const dryRun of [true, false]) expect(await undo({ dryRun })).toMatchObject(refusal(['./two/b']));
+    for (const dryRun of [true, false]) expect(await undo({ dryRun })).toMatchObject(refusal(['two/b']));
     expect(tree()).toEqual(left);
     await call('two', () => write('two/b', 'b2'));
     left = tree();
-    expect(await undo()).toMatchObject(refusal(['./two/b']));
+    expect(await undo()).toMatchObject(refusal(['two/b']));
     expect(tree()).toEqual(left);
   });
 
@@ -114,7 +114,7 @@ describe('undoCalls', () => {
       };
     };
     const left = { ...tree(), './two/b': 'file 644 mine' };
-    expect(await undo({ open: meddled })).toMatchObject({ error: { details: { paths: ['./two/b'] } } });
+    expect(await undo({ open: meddled })).toMatchObject({ error: { details: { paths: ['two/b'] } } });
     expect(tree()).toEqual(left);
   });
 
@@ -123,7 +123,7 @@ describe('undoCalls', () => {
     await call('two', () => write('two/inner/c', 'c1'));
     await call('two/inner', () => write('two/inner/c', 'c2'));
     await call('two', () => write('two/inner/c', 'c3'));
-    expect(must(await undo())).toEqual([{ root: `${base}/two`, paths: ['inner/c'], lost: [] }]);
+    expect(must(await undo())).toEqual([{ root: `${base}/two`, paths: ['inner/c'], removed: [], lost: [] }]);
     expect(tree()).toEqual(before);
   });
 });

@@ -4,7 +4,7 @@ import type { Filesystem } from '../filesystem/filesystem.ts';
 import { isWithin, type LockError, type PathLocks } from '../filesystem/path-locks.ts';
 import { joined } from '../filesystem/tree.ts';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
-import { type CallChanges, joinedChanges } from './call-changes.ts';
+import { type CallChanges, joinedChanges, removedIn } from './call-changes.ts';
 
 /** What one call changed under the root that it worked in. */
 export interface CallInRoot {
@@ -16,6 +16,8 @@ export interface CallInRoot {
 export interface RootUndo {
   readonly root: string;
   readonly paths: readonly string[];
+  /** Those of the paths that were not there before, and are removed. */
+  readonly removed: readonly string[];
   /** Paths that were never kept, and stay as they are. */
   readonly lost: readonly string[];
 }
@@ -52,7 +54,7 @@ export async function undoCalls<E extends ErrorEnvelope>(options: {
     for (const { files, root, changes, conflicts: between } of places) {
       conflicts.push(...between.map(name => nameOf(root, name)));
       const would = await undo(files, changes, { id, dryRun: true });
-      if (would.ok) looked.push({ root, ...would.value });
+      if (would.ok) looked.push({ root, ...would.value, removed: removedIn(changes, would.value.paths) });
       else if (would.error.code !== 'state/conflict') return would;
       else conflicts.push(...pathsOf(would.error).map(name => nameOf(root, name)));
     }
@@ -62,7 +64,7 @@ export async function undoCalls<E extends ErrorEnvelope>(options: {
     for (const { files, root, changes } of places) {
       const result = await undo(files, changes, { id });
       if (result.ok) {
-        undone.push({ root, ...result.value });
+        undone.push({ root, ...result.value, removed: removedIn(changes, result.value.paths) });
         continue;
       }
       for (const [index, { paths }] of undone.entries()) {
@@ -131,8 +133,8 @@ async function undo(files: Filesystem, changes: CallChanges, how: { readonly id:
     : files.undo(changes, how);
 }
 
-/** The paths that a conflict names, without the dot that it shows them with. */
+/** The paths that a conflict names. */
 function pathsOf({ details }: ErrorEnvelope): readonly string[] {
   const { paths } = (details ?? {}) as { readonly paths?: readonly string[] };
-  return (paths ?? []).map(name => name.replace(/^\.\//, ''));
+  return paths ?? [];
 }

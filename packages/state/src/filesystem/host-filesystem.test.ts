@@ -268,7 +268,7 @@ describe('conflicts', () => {
     const before = treeOf(root);
     expect(await undoLater(files, snapshot)).toMatchObject({
       ok: false,
-      error: { code: 'state/conflict', details: { paths: ['./a'], total: 1 } },
+      error: { code: 'state/conflict', details: { paths: ['a'], total: 1 } },
     });
     expect(await undoLater(files, snapshot)).toMatchObject({ ok: false, error: { code: 'state/conflict' } });
     expect(treeOf(root)).toEqual(before);
@@ -293,7 +293,7 @@ describe('conflicts', () => {
     fs.writeFileSync(`${root}/new/theirs`, 'y');
     expect(await undoLater(files, snapshot)).toMatchObject({
       ok: false,
-      error: { details: { paths: ['./new/theirs'] } },
+      error: { details: { paths: ['new/theirs'] } },
     });
     expect(fs.readFileSync(`${root}/new/theirs`, 'utf8')).toBe('y');
   });

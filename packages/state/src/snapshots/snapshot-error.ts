@@ -116,11 +116,11 @@ export function conflict(paths: readonly string[], later: readonly LaterChange[]
 const SHOWN = 20;
 
 function some(paths: readonly string[]): readonly string[] {
-  return paths.slice(0, SHOWN).map(path => `./${shownPath(path)}`);
+  return paths.slice(0, SHOWN).map(shownPath);
 }
 
 function count(paths: readonly string[]): string {
-  const names = paths.slice(0, 3).map(path => `./${shownPath(path)}`);
+  const names = paths.slice(0, 3).map(shownPath);
   return paths.length === 0
     ? 'nothing'
     : `${names.join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}`;

@@ -64,7 +64,7 @@ export async function settleHeldCall(options: {
 function notesOf(choice: HeldChoice, left: readonly string[]): readonly string[] {
   if (choice === 'apply-all')
     return ['Someone else had changed the same files. A person chose to replace their versions.'];
-  const named = left.map(path => `./${shownPath(path)}`).join(', ');
+  const named = left.map(shownPath).join(', ');
   return [`Someone else changed ${named} meanwhile. A person chose to keep that; everything else was applied.`];
 }
 

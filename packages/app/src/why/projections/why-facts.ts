@@ -35,6 +35,8 @@ export function isWork(node: NodeFact | undefined): boolean {
 export interface StatusFact {
   readonly status: string;
   readonly reason?: string | undefined;
+  /** Its work ended, and the handler of that end failed. */
+  readonly unhandled?: true | undefined;
 }
 
 /** An `If` or a `Switch`, which way it goes, and what led there. */

@@ -35,11 +35,17 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
     case 'failed':
     case 'abandoned': {
       const attempts = failedAttempts(node, events);
-      const command = `signalbox retry ${run.id} ${node}`;
+      const isUnhandled = facts.statuses.get(node)?.unhandled === true;
       return [
         told,
         ...(attempts.length > 0 ? attempts : [unsaid('what failed')]),
-        { topic: 'failed', text: 'It can be run anew.', command },
+        isUnhandled
+          ? {
+              topic: 'failed',
+              text: 'Its work is done and is not repeated: correct the plan, and the handler is called again with the recorded result.',
+              command: `signalbox resume ${run.id} --use-current`,
+            }
+          : { topic: 'failed', text: 'It can be run again.', command: `signalbox retry ${run.id} ${node}` },
       ];
     }
     case 'canceled':
@@ -113,8 +119,8 @@ export function whyBlocked(facts: WhyFacts, node: string): readonly WhyAnswer[] 
       return [
         {
           topic: 'blocked',
-          text: 'Its process ended while it worked, and what it does cannot be undone: a person must look whether it happened.',
-          command: `signalbox retry ${run.id} ${node}`,
+          text: 'It was cut off while it worked, and its effects cannot be undone. When the run is resumed, a person is asked whether they happened.',
+          command: `signalbox resume ${run.id}`,
         },
       ];
     case undefined:

@@ -64,6 +64,12 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
     topic: 'failed',
     text: run.error === undefined ? 'The log does not say with which error.' : `It ended with ${errorText(run.error)}.`,
   };
+  const mend = `signalbox resume ${run.id} --use-current`;
+  if (isPlanFault(run.error?.code)) {
+    const where = run.frames === 0 ? 'before its first frame' : `after frame ${run.frames - 1}`;
+    const text = `Its plan failed, not a node: the plan's own code threw ${where}. Correct the plan, then resume the run.`;
+    return [own, { topic: 'failed', text, command: mend }];
+  }
   if (first === undefined || !('node' in first) || first.node === undefined) {
     return [own, unsaid('which node failed first')];
   }
@@ -73,7 +79,7 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
     text: `The first failure is that of the ${nodeName(node, nodes.get(node))}.`,
     at: first.ts,
     seq: first.seq,
-    command: `signalbox retry ${run.id} ${node}`,
+    command: statuses.get(node)?.unhandled === true ? mend : `signalbox retry ${run.id} ${node}`,
   };
   const child = children.findLast(({ origin }) => origin?.kind === 'sub-plan' && origin.node === node);
   const below: readonly WhyAnswer[] =
@@ -99,6 +105,11 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
         ]
       : []),
   ];
+}
+
+/** Whether a run failed because of what its plan's own code did. */
+export function isPlanFault(code = ''): boolean {
+  return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
 
 function whyStopped({ run, events }: WhyFacts): WhyAnswer {

@@ -65,6 +65,30 @@ const ask = {
   proposal: { prompt: 'Go on?\nReally?' },
 } as unknown as Partial<Decision>;
 
+describe('why a plan failed', () => {
+  it('[A321] is the plan itself, and no node', () => {
+    const error = { class: 'terminal', code: 'plan/render-failed', message: 'a bug' } as const;
+    const given = { run: { status: 'failed', error, frames: 5 }, nodes: { n: {} } } as const;
+    expect(ofRun(given).at(-1)).toBe(
+      "Its plan failed, not a node: the plan's own code threw after frame 4. Correct the plan, then resume the run.",
+    );
+    expect(whyRun(facts(given)).at(-1)?.command).toBe('signalbox resume R --use-current');
+  });
+
+  it('[A321] or a handler, whose node goes on without its work being done again', () => {
+    const events = [event('handler.failed', { node: 'n', handler: 'onFinished', frame: 1, error: 'a bug' })];
+    const error = { class: 'terminal', code: 'plan/task-failed', message: 'Node n failed' } as const;
+    const statuses = { n: { status: 'failed', unhandled: true } } as const;
+    const given = { run: { status: 'failed', error }, nodes: { n: {} }, statuses, events } as const;
+    const command = 'signalbox resume R --use-current';
+    expect(whyRun(facts(given)).map(answer => answer.command)).toContain(command);
+    expect(whyNode(facts(given), 'n').at(-1)).toMatchObject({
+      text: expect.stringContaining('is not repeated'),
+      command,
+    });
+  });
+});
+
 describe('why a run waits', () => {
   it('[A100] is the decision, since when, and how to answer', () => {
     const given = {
@@ -231,7 +255,7 @@ describe('why a node is as it is', () => {
       'an unknown outcome',
       { status: 'blocked', reason: 'outcome_unknown' },
       {},
-      'a person must look whether it happened',
+      'a person is asked whether they happened',
     ],
     [
       'another reason',
@@ -259,7 +283,7 @@ describe('why a node is as it is', () => {
     expect(ofNode('n', { ...given, events })[0]).toContain(`The task 'n' is failed since ${events[0]?.ts} (`);
     expect(ofNode('n', { ...given, events }).slice(1)).toEqual([
       'Attempt 1 failed with an error that was not kept, and was the last.',
-      'It can be run anew.',
+      'It can be run again.',
     ]);
     expect(ofNode('n', given)[1]).toBe('The log does not say what failed.');
   });

@@ -1,0 +1,18 @@
+import { shown } from '../terminal.ts';
+
+/** What becomes of paths, a line each, relative to the directory that the first line names. */
+export function changedPaths({
+  directory,
+  paths,
+  removed = [],
+}: {
+  readonly directory?: string | undefined;
+  readonly paths: readonly string[];
+  readonly removed?: readonly string[] | undefined;
+}): readonly string[] {
+  if (paths.length === 0) return [];
+  return [
+    ...(directory === undefined ? [] : [`  in ${shown(directory)}`]),
+    ...paths.map(path => `  ${removed.includes(path) ? 'removed' : 'brought back'}: ${shown(path)}`),
+  ];
+}
