@@ -19,6 +19,7 @@ import { type TokenShape, tokenShapes } from './token-shapes.ts';
  */
 export interface SecretFilter {
   text(text: string): string;
+  /** Bytes are left as they are. */
   data<T>(value: T): T;
   has(text: string): boolean;
   /**
@@ -47,6 +48,7 @@ export function redactionMark(name: string): string {
   return `[redacted: ${name}]`;
 }
 
+const MAX_KEYS = 1000;
 const KNOWN = 1;
 const SHAPE = 2;
 const WINDOW = 4;
@@ -139,7 +141,8 @@ export function createSecretFilter({ known, mac }: SecretFilterOptions): SecretF
   function filterData(value: unknown): unknown {
     if (typeof value === 'string') return filterText(value);
     if (typeof value !== 'object' || value === null) return value;
-    return Array.isArray(value) ? filterList(value) : filterMembers(value as { readonly [key: string]: Json });
+    if (Array.isArray(value)) return filterList(value);
+    return ArrayBuffer.isView(value) ? value : filterMembers(value as { readonly [key: string]: Json });
   }
 
   function filterList(list: readonly unknown[]): readonly unknown[] {
@@ -155,10 +158,20 @@ export function createSecretFilter({ known, mac }: SecretFilterOptions): SecretF
     return made ?? list;
   }
 
+  /** Keys come again and again: those without a secret are remembered for a while. */
+  const plainKeys = new Set<string>();
+  function isPlainKey(key: string): boolean {
+    if (key.length < SHORTEST_SECRET || plainKeys.has(key)) return true;
+    if (filterText(key) !== key) return false;
+    if (plainKeys.size >= MAX_KEYS) plainKeys.clear();
+    plainKeys.add(key);
+    return true;
+  }
+
   function filterMembers(object: { readonly [key: string]: Json }): object {
     let isChanged = false;
     for (const key in object) {
-      if (filterData(object[key]) !== object[key] || filterText(key) !== key) {
+      if (filterData(object[key]) !== object[key] || !isPlainKey(key)) {
         isChanged = true;
         break;
       }
