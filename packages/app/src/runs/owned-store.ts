@@ -1,19 +1,27 @@
 import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
-import { ownerId } from '@signalbox/runs';
+import { ownerId, redactingCommit } from '@signalbox/runs';
 import { acquireOwner, type Owner, openStore, type Store } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
+import { openSecrets, type Secrets } from '../secrets/open-secrets.ts';
 
 /** The store of a data directory, for as long as this process owns it. */
 export interface OwnedStore {
   readonly store: Store;
   readonly owner: Owner;
+  /** What nothing that is committed may hold. */
+  readonly secrets: Secrets;
   close(): void;
 }
 
 /** Makes the data directory if it is missing. One process at a time owns it. */
-export function openOwnedStore(dataDirectory: string, { clock, ids }: Machine): Result<OwnedStore, ErrorEnvelope> {
+export function openOwnedStore(
+  dataDirectory: string,
+  { clock, ids }: Machine,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Result<OwnedStore, ErrorEnvelope> {
   try {
     makePrivateDirectory(dataDirectory);
   } catch (cause) {
@@ -26,9 +34,11 @@ export function openOwnedStore(dataDirectory: string, { clock, ids }: Machine): 
     owner.value.release();
     return err(store.error);
   }
+  const secrets = openSecrets({ dataDirectory, env });
   return ok({
-    store: store.value,
+    store: { ...store.value, ...redactingCommit(store.value, secrets.filter, nodeHasher) },
     owner: owner.value,
+    secrets,
     close() {
       store.value.close();
       owner.value.release();

@@ -217,7 +217,8 @@ export function createTaskDesk(
           totalIteration: task.iteration,
           attempt: task.retryCount + 1,
           progress: (progress: TaskProgress) => {
-            if (controls.get(task.id) === control) onNews({ kind: 'progress', task: task.id, progress });
+            if (controls.get(task.id) === control)
+              onNews({ kind: 'progress', task: task.id, progress: memory.clean(progress) });
           },
         };
         const record = records.get(node.id);
@@ -231,11 +232,13 @@ export function createTaskDesk(
           if (node.kind === 'task') return runTask(node, started, toolsOf(started));
           return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
         };
-        void doWork(request, task, control, work, timers, record?.policy?.timeoutMs).then(({ outcome, value }) => {
-          if (controls.get(task.id) !== control) return;
-          controls.delete(task.id);
-          onNews({ kind: 'ended', task: task.id, outcome, value });
-        });
+        void doWork(request, task, control, work, timers, record?.policy?.timeoutMs, memory.clean).then(
+          ({ outcome, value }) => {
+            if (controls.get(task.id) !== control) return;
+            controls.delete(task.id);
+            onNews({ kind: 'ended', task: task.id, outcome, value });
+          },
+        );
       }
     },
     close(id, outcome, stale) {
