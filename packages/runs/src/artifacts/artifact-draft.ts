@@ -7,7 +7,6 @@ import {
   ok,
   type Result,
   type SecretFilter,
-  utf8Bytes,
   utf8Length,
 } from '@signalbox/model';
 import { bytesOfBase64 } from './base64.ts';
@@ -84,9 +83,16 @@ export function draftArtifact(
 /** A picture that is written in words may say anything. */
 function withoutSecrets(made: Content, { text }: Pick<SecretFilter, 'text'>): Content {
   if (typeof made.content === 'string' || made.mimeType !== 'image/svg+xml') return made;
-  const words = new TextDecoder().decode(made.content);
+  const words = characters(made.content);
   const kept = text(words);
-  return kept === words ? made : { ...made, content: utf8Bytes(kept) };
+  return kept === words ? made : { ...made, content: Uint8Array.from(kept, character => character.charCodeAt(0)) };
+}
+
+/** A character a byte, as secrets are known too. */
+function characters(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+  return text;
 }
 
 type Content = Pick<ArtifactDraft, 'mimeType' | 'content'>;
