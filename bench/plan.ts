@@ -12,6 +12,7 @@
  *          and reading commands, next to a bare `node`
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,7 +20,8 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { openHome, thisMachine } from '@signalbox/app/runs';
+import { openHome, openSecrets, thisMachine } from '@signalbox/app/runs';
+import { nodeHasher } from '@signalbox/journal';
 import { createIdSource, type Rng, type RunId } from '@signalbox/model';
 import {
   type AnyPlan,
@@ -33,7 +35,7 @@ import {
   While,
 } from '@signalbox/plan';
 import { jsx } from '@signalbox/plan/jsx-runtime';
-import type { Commit, OwnerId } from '@signalbox/runs';
+import { type Commit, type OwnerId, redactingCommit } from '@signalbox/runs';
 import { openStore, type Store } from '@signalbox/store';
 import * as z from 'zod';
 import { batch as batchFloor, step as stepFloor } from './floors/floors.mjs';
@@ -47,6 +49,9 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const root = mkdtempSync(path.join(values.dir ?? tmpdir(), 'signalbox-bench-'));
 const clock = { now: () => Date.now() };
+/** What a developer's shell holds. */
+const env = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`KEY_${n}_TOKEN`, randomUUID()]));
+const { filter: secrets } = openSecrets({ dataDirectory: root, env });
 const rng = randomBlocks();
 const ids = createIdSource(clock, rng);
 const timers = {
@@ -485,13 +490,15 @@ function start(store: Store, plan: AnyPlan, commit: Commit): PlanRun {
     timers,
     ids,
     rng,
+    secrets,
   });
 }
 
+/** Commits are filtered as the owner of a data directory filters them. */
 function opened(home: string): Store {
   const store = openStore({ path: path.join(home, 'db.sqlite') });
   if (!store.ok) throw new Error(store.error.message);
-  return store.value;
+  return { ...store.value, ...redactingCommit(store.value, secrets, nodeHasher) };
 }
 
 function bytesOf(home: string): number {

@@ -24,6 +24,7 @@ import { openArchive, openStore, type Store } from '@signalbox/store';
 import * as z from 'zod';
 import { exportRun } from '../packages/app/src/bundles/export-run.ts';
 import { importRun } from '../packages/app/src/bundles/import-run.ts';
+import { filterOf } from '../packages/app/src/secrets/open-secrets.ts';
 
 const parts = { frame: benchFrame, replay: benchReplay, fork: benchFork, collect: benchCollect, bundle: benchBundle };
 const { values, positionals } = parseArgs({
@@ -234,7 +235,11 @@ async function benchBundle(): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     exporting.push(
       await timed(() =>
-        exportRun({ archive: archive.value, clock: machine.clock, appVersion: 'bench', secrets: [] }, id, bundle),
+        exportRun(
+          { archive: archive.value, clock: machine.clock, appVersion: 'bench', secrets: filterOf(undefined) },
+          id,
+          bundle,
+        ),
       ),
     );
     verifying.push(await timed(() => verifyBundle(bundle)));

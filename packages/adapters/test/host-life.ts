@@ -103,6 +103,7 @@ export async function live(directory: string, before: (operation: number) => voi
     async keep(messages) {
       before(operations++);
       fs.appendFileSync(kept, messages.map(message => `${JSON.stringify(message)}\n`).join(''));
+      return messages;
     },
     stream: () => {},
     admit: async () => ({ kind: 'go', release() {} }),

@@ -65,10 +65,12 @@ export function createMemoryTask(): MemoryTask {
         abort: () => aborter.abort(),
         operations: () => operations,
         transcript: async () => structuredClone(task.kept),
-        keep: messages =>
-          durable(() => {
+        async keep(messages) {
+          await durable(() => {
             task.kept.push(...structuredClone(messages));
-          }),
+          });
+          return messages;
+        },
         stream: (kind, payload) => {
           task.streamed.push({ kind, payload });
         },

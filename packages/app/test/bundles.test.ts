@@ -11,6 +11,7 @@ import { openBundle } from '../src/bundles/open-bundle.ts';
 import { verifyBundle } from '../src/bundles/verify-bundle.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyBundleReplay, verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { openSecrets } from '../src/secrets/open-secrets.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -53,9 +54,11 @@ async function waiting(secrets: readonly string[] = []) {
   return { folder, host, run, file, exported: await exported(folder, run, file, secrets) };
 }
 
-async function exported(folder: string, run: RunId, file: string, secrets: readonly string[] = []): Promise<RunExport> {
+async function exported(folder: string, run: RunId, file: string, values: readonly string[] = []): Promise<RunExport> {
   const archive = openArchive({ path: path.join(folder, 'data', 'db.sqlite') });
   if (!archive.ok) throw new Error(archive.error.message);
+  const env = Object.fromEntries(values.map((value, at) => [`PLANTED_${at}_TOKEN`, value]));
+  const { filter: secrets } = openSecrets({ dataDirectory: path.join(folder, 'data'), env, readOnly: true });
   const done = await exportRun({ archive: archive.value, clock: machine.clock, appVersion: '1', secrets }, run, file);
   archive.value.close();
   if (!done.ok) throw new Error(done.error.message);

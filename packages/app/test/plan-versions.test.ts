@@ -8,6 +8,7 @@ import { importRun } from '../src/bundles/import-run.ts';
 import { verifyBundle } from '../src/bundles/verify-bundle.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyBundleReplay, verifyRunReplay } from '../src/replay/verify-replay.ts';
+import { filterOf } from '../src/secrets/open-secrets.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -124,7 +125,11 @@ describe('a run that goes on with changed files', () => {
     const archive = openArchive({ path: path.join(folder, 'data', 'db.sqlite') });
     if (!archive.ok) throw new Error(archive.error.message);
     const { clock } = machine;
-    const done = await exportRun({ archive: archive.value, clock, appVersion: '1', secrets: [] }, run, file);
+    const done = await exportRun(
+      { archive: archive.value, clock, appVersion: '1', secrets: filterOf(undefined) },
+      run,
+      file,
+    );
     archive.value.close();
     expect(done).toMatchObject({ ok: true });
     await test.close();

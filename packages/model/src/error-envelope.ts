@@ -14,6 +14,7 @@ export const errorCodes = {
     'SESSION_UNKNOWN_VERSION',
     'SESSION_INVARIANT_VIOLATION',
     'session/unknown',
+    'session/holds-secret',
   ],
   store: [
     'STORE_IO_FAILED',

@@ -100,6 +100,21 @@ export { JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } fr
 export { type Err, err, type Ok, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
 export {
+  type KnownSecret,
+  knownSecret,
+  knownSecretOf,
+  type SecretMac,
+  SHORTEST_SECRET,
+} from './secrets/known-secret.ts';
+export {
+  createSecretFilter,
+  redactionMark,
+  type SecretFilter,
+  type SecretFilterOptions,
+} from './secrets/secret-filter.ts';
+export { createSecretStream, type SecretStream } from './secrets/secret-stream.ts';
+export { type TokenShape, tokenShapes } from './secrets/token-shapes.ts';
+export {
   type NodeStatus,
   nodeStatus,
   type TaskStatus,

@@ -146,6 +146,8 @@ export {
   runChange,
   runRecord,
 } from './run/run-record.ts';
+export { ownWords } from './secrets/own-words.ts';
+export { redactingCommit, redactRow, redactWrites } from './secrets/redact-writes.ts';
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
 export {

@@ -55,7 +55,6 @@ export async function dataCommands(samples: Readonly<Record<string, string>> = {
     const program = await buildProgram(commands, entry, {
       terminal: memoryTerminal(),
       signals: { ending: () => new AbortController().signal },
-      calledAs: 'signalbox',
       self: ['signalbox'],
       end() {},
     });

@@ -85,8 +85,8 @@ async function attempt(
   const entries = [...read.value];
   const keep = async (entry: TranscriptEntry) => {
     const shown = redact.data(plainData(entry)) as unknown as TranscriptEntry;
-    await session.keep([shown as Json]);
-    entries.push(shown);
+    const kept = await session.keep([shown as Json]);
+    entries.push(...(kept as unknown as readonly TranscriptEntry[]));
   };
   const conversation = (): Conversation => {
     const found = lastConversation(entries, brief.task);

@@ -1,4 +1,4 @@
-import { err, failure } from '@signalbox/model';
+import { createSecretFilter, err, failure, knownSecretOf, portableHasher } from '@signalbox/model';
 import type { AgentBrief, StopVerdict } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
@@ -38,6 +38,9 @@ async function openSession(verdict: StopVerdict = { kind: 'go' }) {
   return { machine, store, run, brief, ports, open };
 }
 
+const mac = (text: string) => portableHasher(`key ${text}`).slice(7);
+const secrets = createSecretFilter({ known: [knownSecretOf('DOOR', 'open-sesame-42', mac)], mac });
+
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
 describe('the session of an agent', () => {
@@ -51,6 +54,28 @@ describe('the session of an agent', () => {
       { role: 'assistant', content: 'first' },
       { role: 'tool', content: 'second' },
     ]);
+  });
+
+  it('[A244] keeps no secret of what is said, also where it comes in pieces, and gives back what it kept', async () => {
+    const { machine, store, run, ports, brief } = await openSession();
+    const session = await openAgentSession({ ...ports, secrets }, brief, new AbortController().signal);
+    for (const piece of ['Say open-', 'sesame', '-42 at', ' the door.']) {
+      session.stream('token', piece);
+      machine.pass(100);
+      await settle();
+    }
+    session.stream('tool_start', { tool: 'knock', input: 'open-sesame-42' });
+    session.stream('thinking', 'open-sesame');
+    const kept = await session.keep([{ role: 'assistant', content: 'It is open-sesame-42.' }]);
+    expect(kept).toEqual([{ role: 'assistant', content: 'It is [redacted: DOOR].' }]);
+    expect(await session.transcript()).toEqual(kept);
+    await session.close();
+    const chunks = await store.stream(run, brief.task, 0, 100);
+    const said = (kind: string) => chunks.filter(chunk => chunk.kind === kind).map(({ payload }) => payload);
+    expect(said('token').join('')).toBe('Say [redacted: DOOR] at the door.');
+    // What is only the beginning of a secret is said when nothing more comes.
+    expect(said('thinking')).toEqual(['open-sesame']);
+    expect(said('message')).toEqual(kept);
   });
 
   it('[A22] brings what is said together, at most ten chunks a second', async () => {

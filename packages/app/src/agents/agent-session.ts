@@ -1,4 +1,11 @@
-import { Bug, type Json, timestampOf } from '@signalbox/model';
+import {
+  Bug,
+  createSecretStream,
+  type Json,
+  type SecretFilter,
+  type SecretStream,
+  timestampOf,
+} from '@signalbox/model';
 import type { TaskProgress } from '@signalbox/plan';
 import type {
   AgentBrief,
@@ -36,6 +43,8 @@ export interface SessionPorts {
   readonly activity: Pick<ReturnType<typeof createActivity>, 'tell'>;
   /** Told of every tool that the agent begins to use. */
   readonly progress: (progress: TaskProgress) => void;
+  /** Takes secrets out of what the agent says and keeps. */
+  readonly secrets?: SecretFilter | undefined;
 }
 
 /** What one attempt of an agent has of its run. `close` keeps what is left of the stream. */
@@ -44,19 +53,31 @@ export async function openAgentSession(
   brief: AgentBrief,
   signal: AbortSignal,
 ): Promise<AgentSession & { close(): Promise<void> }> {
-  const { commit, reader, machine, decisions, rateLimits } = ports;
+  const { commit, reader, machine, decisions, rateLimits, secrets } = ports;
   const { run, task, node, iteration } = brief;
   const { messages, nextIndex } = await readStream(reader, brief);
   const calls = outsideCalls(machine, brief, messages);
   let next = nextIndex;
   let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
   let cancelFlush: (() => void) | undefined;
+  /** What is said now, and what of it may be the beginning of a secret. */
+  let saying: { readonly kind: StreamChunk['kind']; readonly stream: SecretStream } | undefined;
   /** A call was made whose spending is not known yet. What is spent without one was told by an attempt before. */
   let isCalling = false;
 
   const write = async (writes: Omit<WriteSet, 'at'>): Promise<void> => {
     const written = await commit.commit({ at: timestampOf(machine.clock), ...writes }, { run, version: 'any' });
     if (!written.ok) throw new SessionFault(written.error.message);
+  };
+  const say = (kind: StreamChunk['kind'], payload: Json) => {
+    if (payload === '') return;
+    const last = pending.at(-1);
+    if (last?.kind === kind && typeof last.payload === 'string' && typeof payload === 'string') last.payload += payload;
+    else pending.push({ kind, payload });
+  };
+  const endSaying = () => {
+    if (saying !== undefined) say(saying.kind, saying.stream.end());
+    saying = undefined;
   };
   const takeChunks = (): readonly StreamChunk[] => {
     cancelFlush?.();
@@ -75,19 +96,23 @@ export async function openAgentSession(
   return {
     signal,
     transcript: async () => messages,
-    async keep(added) {
+    async keep(given) {
+      const added = secrets?.data(given) ?? given;
+      endSaying();
       pending.push(...added.map(payload => ({ kind: 'message' as const, payload })));
       const events = added.flatMap(entry => calls.eventsOf(entry));
       if (events.length === 0) await flush();
       else await write({ stream: takeChunks(), events });
       messages.push(...added);
+      return added;
     },
     stream(kind, payload) {
       if (kind === 'tool_start') ports.progress({ summary: toolName(payload) });
-      const last = pending.at(-1);
-      if (last?.kind === kind && typeof last.payload === 'string' && typeof payload === 'string')
-        last.payload += payload;
-      else pending.push({ kind, payload });
+      if (saying?.kind !== kind) endSaying();
+      if (typeof payload === 'string' && secrets !== undefined) {
+        saying ??= { kind, stream: createSecretStream(secrets) };
+        say(kind, saying.stream.push(payload));
+      } else say(kind, payload);
       // What cannot be kept of the stream is lost; the transcript is what counts.
       cancelFlush ??= machine.timers.after(STREAM_MS, () => void flush().catch(() => undefined));
     },
@@ -122,7 +147,10 @@ export async function openAgentSession(
       await ports.verdict();
     },
     decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, call, kind, proposal }),
-    close: flush,
+    close() {
+      endSaying();
+      return flush();
+    },
   };
 }
 

@@ -1,9 +1,18 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, failure, ok, type Result, type SessionId, timestampOf } from '@signalbox/model';
+import {
+  type ErrorEnvelope,
+  failure,
+  ok,
+  type Result,
+  type SecretFilter,
+  type SessionId,
+  timestampOf,
+} from '@signalbox/model';
 import type { AgentBrief } from '@signalbox/runs';
 import {
   type AnyTool,
+  type CheckpointLog,
   checkpointUnknown,
   createExecutionState,
   createResources,
@@ -67,7 +76,11 @@ export interface ToolBench {
   close(): Promise<void>;
 }
 
-export function openAgentTools(dataDirectory: string, machine: Machine): AgentTools {
+export function openAgentTools(
+  dataDirectory: string,
+  machine: Machine,
+  secrets?: Pick<SecretFilter, 'text'>,
+): AgentTools {
   const place = (name: string) => path.join(dataDirectory, name);
   const store = openHostContentStore(place('blobs'));
   const undoLog = openHostUndoLog(place('undo'));
@@ -92,7 +105,7 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       const resources = createResources([resource(filesystem, files.value)]);
       const folder = checkpointsOf(run);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const log = openHostCheckpointLog(path.join(folder, `${task}.jsonl`));
+      const log = withoutSecrets(openHostCheckpointLog(path.join(folder, `${task}.jsonl`)), secrets);
       const checkpoints = await openCheckpointStore({ log, resources });
       if (!checkpoints.ok) return checkpoints;
       const tools = [...(await atHand()), ...more];
@@ -100,7 +113,11 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       writeFileSync(path.join(folder, placeFile(task)), JSON.stringify(own), { mode: 0o600 });
       const { clock, ids, rng } = machine;
       const session = createSession({ id: ids.mint<SessionId>(), clock });
-      const state = createExecutionState({ session, resources, clock, ids, rng, checkpoints: checkpoints.value });
+      const state = createExecutionState({
+        ...{ session, resources, clock, ids, rng },
+        checkpoints: checkpoints.value,
+        ...(secrets && { clean: secrets.text }),
+      });
       return ok({
         tools,
         runner: createToolRunner({ state, tools, locks, undoLog, evaluation: task }),
@@ -147,6 +164,16 @@ export function openAgentTools(dataDirectory: string, machine: Machine): AgentTo
       const dropped = (layers?.sweep(needed) ?? []).filter(({ id }) => !told.has(id));
       return [...recoveries, ...dropped.map(call => ({ ...call, outcome: { kind: 'dropped' as const } }))];
     },
+  };
+}
+
+/** A line is JSON: what is known of a secret includes how it is written there, and a mark needs no escape. */
+function withoutSecrets(log: CheckpointLog, secrets: Pick<SecretFilter, 'text'> | undefined): CheckpointLog {
+  if (secrets === undefined) return log;
+  return {
+    ...log,
+    append: (line, options) => log.append(secrets.text(line), options),
+    rewrite: lines => log.rewrite(lines.map(secrets.text)),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   ok,
   type Result,
   type RunId,
+  type SecretFilter,
   timestampOf,
 } from '@signalbox/model';
 import {
@@ -37,7 +38,7 @@ import {
   partPaths,
   rowLine,
 } from './bundle-lines.ts';
-import { createSecretFilter, type SecretFilter } from './secret-filter.ts';
+import { type CountedFilter, countedFilter } from './counted-filter.ts';
 
 export interface RunExport {
   /** The run that the bundle is of, and how many it holds with its sub-plans. */
@@ -56,8 +57,8 @@ export interface RunExportOptions {
   readonly archive: Archive;
   readonly clock: Clock;
   readonly appVersion: string;
-  /** Values that must not leave this machine. */
-  readonly secrets: readonly string[];
+  /** Takes out what must not leave this machine. */
+  readonly secrets: SecretFilter;
 }
 
 /** Writes a run and everything that it is into one file. Nothing is changed, and no lock is taken. */
@@ -70,7 +71,7 @@ export async function exportRun(
   const root = await rootOf(archive, run);
   if (root === undefined) return err(unknownRun(run));
   const records = await treeOf(archive, root);
-  const filter = createSecretFilter(options.secrets);
+  const filter = countedFilter(options.secrets);
   const salvage: string[] = [];
   try {
     const written = await writeContainer(file, linesOf(options, records, filter, salvage));
@@ -93,7 +94,7 @@ export async function exportRun(
 async function* linesOf(
   { archive, clock, appVersion }: RunExportOptions,
   records: readonly RunRecord[],
-  filter: SecretFilter,
+  filter: CountedFilter,
   salvage: string[],
 ): AsyncGenerator<string> {
   const entries: BundleEnd['integrity']['entries'][number][] = [];
@@ -160,7 +161,7 @@ async function* blobLines(
   archive: Archive,
   name: Digest,
   names: Set<Digest>,
-  filter: SecretFilter,
+  filter: CountedFilter,
   entries: BundleEnd['integrity']['entries'][number][],
   salvage: string[],
 ): AsyncGenerator<string> {
@@ -183,7 +184,7 @@ async function* blobLines(
 }
 
 /** What the journal of a run comes to: how far its chain holds, and its head if secrets are taken out of it. */
-function weighJournal(archive: Archive, record: RunRecord, filter: SecretFilter) {
+function weighJournal(archive: Archive, record: RunRecord, filter: CountedFilter) {
   let [head, shown]: [Digest, Digest] = [EMPTY_HEAD, EMPTY_HEAD];
   let events = 0;
   let isChanged = false;

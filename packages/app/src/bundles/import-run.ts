@@ -9,6 +9,7 @@ import {
   ok,
   type Result,
   type RunId,
+  type SecretFilter,
   timestampOf,
 } from '@signalbox/model';
 import {
@@ -18,6 +19,7 @@ import {
   planFilesOf,
   type RunRestore,
   type RunSource,
+  redactRow,
 } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { checkContainer } from './bundle-container.ts';
@@ -43,6 +45,8 @@ export interface RunImportOptions {
   readonly by: string;
   /** Where its agents work here; else where they worked before. */
   readonly workingDirectory?: string | undefined;
+  /** Takes secrets out of rows that were made elsewhere. */
+  readonly secrets?: SecretFilter | undefined;
 }
 
 /** Files of imports that go on in this process. */
@@ -74,7 +78,7 @@ export async function importRun(options: RunImportOptions, file: string): Promis
 }
 
 async function takeIn(
-  { store, machine, by, workingDirectory }: RunImportOptions,
+  { store, machine, by, workingDirectory, secrets }: RunImportOptions,
   file: string,
   bundle: Digest,
   keep: ReturnType<typeof stageRows>['add'],
@@ -103,7 +107,8 @@ async function takeIn(
         workingDirectory,
       });
     },
-    row(of, row) {
+    row(of, given) {
+      const row = secrets === undefined ? given : redactRow(given, secrets, nodeHasher);
       if (of !== last) endRun();
       last = of;
       if (row.part === 'record') {

@@ -2,12 +2,11 @@ import path from 'node:path';
 import type { Clock, ErrorEnvelope, ImportReport, Result, RunId } from '@signalbox/model';
 import type { Commit, RunReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
-import { readToken } from '../access-token.ts';
 import { deriveJournal } from '../run-journal/derive-journal.ts';
+import { openSecrets } from '../secrets/open-secrets.ts';
 import { exportRun, type RunExport } from './export-run.ts';
 import { importRun, type RunImportOptions } from './import-run.ts';
 import { restImported } from './rest-imported.ts';
-import { secretsOf } from './secret-filter.ts';
 
 /** Bundles of the runs of a data directory that this process owns. */
 export interface RunBundles {
@@ -35,7 +34,8 @@ export function runBundles(
     export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
     async import({ file, directory }, by) {
       const workingDirectory = directory && path.resolve(directory);
-      const imported = await importRun({ ...ports, by, workingDirectory }, path.resolve(file));
+      const { filter: secrets } = openSecrets({ dataDirectory: ports.dataDirectory, env: ports.env });
+      const imported = await importRun({ ...ports, by, workingDirectory, secrets }, path.resolve(file));
       if (imported.ok) await restImported(ports.store, ports.machine, imported.value.run);
       return imported;
     },
@@ -51,8 +51,8 @@ export async function exportFrom(
 ): Promise<Result<RunExport, ErrorEnvelope>> {
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok) return archive;
-  const token = readToken(dataDirectory);
-  const secrets = [...secretsOf(env), ...(token.ok ? [token.value] : [])];
+  // What any process that wrote here knew, whatever this one knows.
+  const { filter: secrets } = openSecrets({ dataDirectory, env, readOnly: true });
   try {
     // A journal that is damaged is no reason not to export what the run still is.
     await deriveJournal(dataDirectory, archive.value, run);

@@ -1,5 +1,12 @@
-import type { Json } from '@signalbox/model';
-import type { DecisionKind, Resolution } from '@signalbox/runs';
+import {
+  canonicalJson,
+  createSecretFilter,
+  digestOf,
+  type Json,
+  knownSecretOf,
+  portableHasher,
+} from '@signalbox/model';
+import { type DecisionKind, type Resolution, redactingCommit } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { findDecision } from '../runs/find-decision.ts';
@@ -24,7 +31,36 @@ async function openDesk() {
   return { store, run, desk, question, open, types };
 }
 
+const mac = (text: string) => portableHasher(`key ${text}`).slice(7);
+const filter = createSecretFilter({
+  known: ['open-sesame-42', 'open-sesame-43'].map(secret => knownSecretOf('DOOR', secret, mac)),
+  mac,
+});
+
 describe('a question', () => {
+  it('[A245] about a secret has a keyed hash: another secret is another question', async () => {
+    const machine = manualMachine();
+    const { store, run } = await memoryRun(machine);
+    const commit = redactingCommit(store, filter, portableHasher);
+    const desk = createDecisionDesk({ commit, reader: store, machine, secrets: { filter, mac } });
+    const about = (word: string) => ({ prompt: `Say ${word}?` });
+    const asked = async (word: string) => {
+      const question = { run, node: someNode, iteration: 0, call: someTask, kind: 'confirmation' as const };
+      await desk.ask({ ...question, proposal: about(word) });
+      const [found] = await store.decisions({ run, status: ['open'] });
+      return found?.decision;
+    };
+    const first = await asked('open-sesame-42');
+    expect(first?.proposal).toEqual(about('[redacted: DOOR]'));
+    expect(first?.proposalHash).toBe(`sha256:${mac(canonicalJson(about('open-sesame-42')))}`);
+    expect((await asked('open-sesame-42'))?.proposalHash).toBe(first?.proposalHash);
+    const other = await asked('open-sesame-43');
+    expect(other?.proposal).toEqual(first?.proposal);
+    expect(other?.proposalHash).not.toBe(first?.proposalHash);
+    // What holds no secret is named as before.
+    expect((await asked('hello'))?.proposalHash).toBe(digestOf(portableHasher, about('hello')));
+  });
+
   it('[A19] is asked once, answered once, and delivered once', async () => {
     const { desk, question, open, types } = await openDesk();
     const asked = question('confirmation', { prompt: 'Go on?' });

@@ -2,6 +2,8 @@ import { nodeHasher } from '@signalbox/journal';
 import {
   type ApprovalId,
   Bug,
+  canonicalJson,
+  type Digest,
   digestOf,
   type ErrorEnvelope,
   err,
@@ -23,6 +25,7 @@ import {
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import type { Answer } from '../runs/run-host.ts';
+import type { Secrets } from '../secrets/open-secrets.ts';
 import { misfit, unknownDecision, withdrawn } from './answer-fit.ts';
 
 /** Where something waits for a person (R7): asked once, answered once, delivered until its node has taken it. */
@@ -55,16 +58,17 @@ export interface DeskPorts {
   readonly commit: Commit;
   readonly reader: RunReader;
   readonly machine: Pick<Machine, 'clock' | 'ids'>;
+  readonly secrets?: Pick<Secrets, 'filter' | 'mac'> | undefined;
 }
 
-export function createDecisionDesk({ commit, reader, machine }: DeskPorts): DecisionDesk {
+export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPorts): DecisionDesk {
   const now = () => timestampOf(machine.clock);
 
   async function ask(question: Question): Promise<Resolution | undefined> {
     const { run, node, iteration, call, kind, proposal } = question;
     const id = decisionIdOf(run, node, iteration, call);
     const found = await reader.decision(id);
-    const proposalHash = digestOf(nodeHasher, proposal);
+    const proposalHash = hashOf(proposal);
     if (found === undefined) {
       const decision = { id, node, iteration, call, kind, proposal, proposalHash, askedAt: now() };
       await write(
@@ -87,6 +91,15 @@ export function createDecisionDesk({ commit, reader, machine }: DeskPorts): Deci
       );
     }
     return undefined;
+  }
+
+  /**
+   * What an answer is about, whatever of it can be shown. A proposal with a secret has a keyed hash: a plain one would let
+   * anyone try values.
+   */
+  function hashOf(proposal: Json): Digest {
+    if (secrets === undefined || secrets.filter.data(proposal) === proposal) return digestOf(nodeHasher, proposal);
+    return `sha256:${secrets.mac(canonicalJson(proposal))}` as Digest;
   }
 
   const deliver = (run: RunId, id: ApprovalId) =>

@@ -9,6 +9,7 @@ import {
   projectGaps,
   proposalHash,
 } from '@signalbox/workflow';
+import { openSecrets } from '../secrets/open-secrets.ts';
 import { contradiction } from './guided-failures.ts';
 import { openSessionFiles, type SessionFilesOptions } from './session-files.ts';
 
@@ -62,7 +63,13 @@ export function openGuidedDesk(
       return ok({ sessionId, gap, shown: proposalHash(nodeHasher, gap) });
     },
 
-    async answer(sessionId, gapId, given) {
+    async answer(sessionId, gapId, said) {
+      const { filter } = openSecrets({
+        dataDirectory: options.dataDirectory,
+        env: process.env,
+        readOnly: options.disk !== undefined,
+      });
+      const given = filter.data(said);
       const view = reader.view(sessionId);
       if (!view.ok) return view;
       const possible = planGapAnswer(nodeHasher, sessionId, view.value.events(), gapId, given);

@@ -18,6 +18,7 @@ import {
 } from '@signalbox/workflow';
 import type * as z from 'zod';
 import type { Machine } from '../machine.ts';
+import { openSecrets } from '../secrets/open-secrets.ts';
 import { decideAdvance } from './advance-decision.ts';
 import { driftWarnings, inspectWorkflow, isIdOf, listWorkflows, pinWarnings } from './catalog.ts';
 import { asTokenError, contradiction, invalidCall, unfitInput } from './guided-failures.ts';
@@ -41,6 +42,8 @@ export interface GuidedToolsOptions {
   readonly machine: Pick<Machine, 'ids' | 'rng'>;
   /** What holds for runs whose person said nothing. */
   readonly preferences?: Preferences | undefined;
+  /** Whose secrets are not recorded; those of this process unless told otherwise. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly disk?: Disk | undefined;
   readonly locks?: FileLocks | undefined;
 }
@@ -50,6 +53,7 @@ type Answered<T> = Result<T, ErrorEnvelope>;
 /** Guided workflows on the files of a data directory. Any number of processes may have it open. */
 export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
   const { dataDirectory, directories, machine, preferences = defaultPreferences, disk, locks } = options;
+  const { filter } = openSecrets({ dataDirectory, env: options.env ?? process.env, readOnly: disk !== undefined });
   const { reader, writer } = openSessionFiles({ dataDirectory, rng: machine.rng, disk, locks });
   const library = openWorkflowLibrary({ hasher: nodeHasher, places: directories });
   const baselines = { global: preferences };
@@ -69,7 +73,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     if (!found.ok) return found;
     const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath);
     if (input.workspacePath !== undefined && workspace === undefined) return err(noWorkspace());
-    const observed = workspace === undefined ? [] : observationsOf(workspace);
+    const observed = workspace === undefined ? [] : filter.data(observationsOf(workspace));
     // Decided first, so that a start that is refused leaves no session behind.
     const decided = decideStart(name, found.value, input, observed, preferences);
     if (!decided.ok) return decided;
@@ -184,11 +188,15 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     return ok({ checkpointNodeId, ...rest });
   }
 
+  /** Nothing that an agent says is recorded with a secret in it. Its tokens are ours, and a path must be found. */
+  const cleaned = <T extends object>(input: T): T => ({ ...filter.data(input), ...named(input) });
+
   return {
     list: checked('list', async input => ok(await listWorkflows(library, input))),
     inspect: checked('inspect', input => inspectWorkflow(library, input)),
-    start: checked('start', start),
-    continue: checked('continue', async input => {
+    start: checked('start', input => start(cleaned(input))),
+    continue: checked('continue', async given => {
+      const input = cleaned(given);
       const tokens = reader.tokens();
       if (!tokens.ok) return tokens;
       const intent = input.intent ?? (input.ackToken === undefined ? 'rehydrate' : 'advance');
@@ -196,19 +204,25 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
         ? advance(tokens.value, input)
         : rehydrate(reader, tokens.value, input, baselines, driftOf);
     }),
-    checkpoint: checked('checkpoint', checkpoint),
+    checkpoint: checked('checkpoint', input => checkpoint(cleaned(input))),
     resume: checked('resume', async input => {
       const tokens = reader.tokens();
       if (!tokens.ok) return tokens;
       const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath);
       const query = {
         ...input,
-        gitBranch: input.gitBranch ?? workspace?.branch,
+        gitBranch: filter.data(input.gitBranch ?? workspace?.branch),
         gitHeadSha: input.gitHeadSha ?? workspace?.headSha,
       };
       return resumeCandidates(reader, tokens.value, query, baselines, driftOf);
     }),
   };
+}
+
+const NAMED: readonly string[] = ['stateToken', 'ackToken', 'checkpointToken', 'workspacePath'];
+
+function named(input: object): object {
+  return Object.fromEntries(Object.entries(input).filter(([name]) => NAMED.includes(name)));
 }
 
 /** A function of the port that refuses what its schema does not take. */

@@ -5,6 +5,7 @@ import {
   type ErrorEnvelope,
   type EventId,
   err,
+  failure,
   ok,
   type Result,
   type SessionId,
@@ -19,6 +20,7 @@ import {
   readManifest,
   sessionGate,
 } from '@signalbox/workflow';
+import { openSecrets } from '../secrets/open-secrets.ts';
 import { unknownSession } from './find-session.ts';
 import { guardIo, openSessionStores, type SessionStoresOptions } from './session-stores.ts';
 
@@ -79,13 +81,26 @@ export function exportSession(options: ExportOptions, sessionId: SessionId): Res
   });
   // A disk that refuses is no missing part.
   if (!bundle.ok) return err(fault?.code === 'STORE_IO_FAILED' ? fault : bundle.error);
+  const text = encodeBundle(bundle.value);
+  const { filter } = openSecrets({ dataDirectory: options.dataDirectory, env: process.env, readOnly: true });
+  if (filter.has(text)) return err(holdsSecret(sessionId));
   return ok({
     sessionId,
     bundleId: bundle.value.bundleId,
     events: view.length,
     artifacts: Object.keys(bundle.value.session.artifacts ?? {}).length,
     ...(salvage && { salvage: salvage.reason }),
-    text: encodeBundle(bundle.value),
+    text,
+  });
+}
+
+/** Events and artifacts are named by their digests: what is in them cannot be taken out without making another session. */
+function holdsSecret(sessionId: SessionId): ErrorEnvelope<'session/holds-secret'> {
+  return failure('session/holds-secret', {
+    message: `Session ${sessionId} was not exported: it holds a secret, in its workflow or in what was recorded before the secret was known.`,
+    suggestion:
+      'Replace the secret at its vendor. If it is in the workflow, take it out there and walk the workflow again.',
+    details: { sessionId },
   });
 }
 

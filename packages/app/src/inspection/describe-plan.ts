@@ -2,12 +2,14 @@ import path from 'node:path';
 import { type ErrorEnvelope, failure, type PlanDescription } from '@signalbox/model';
 import type { Machine } from '../machine.ts';
 import { planLost } from '../runs/plan-lost.ts';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { inOwnThread } from '../threads/own-thread.ts';
 
 export interface DescribeOptions {
   readonly machine: Pick<Machine, 'timers'>;
   /** Where compiled modules of plans are kept. */
   readonly cacheDirectory?: string | undefined;
+  readonly secrets?: SharedSecrets | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limitMs?: number;
 }
@@ -22,14 +24,14 @@ const MEMORY_MB = 256;
  */
 export async function describePlan(
   file: string,
-  { machine, cacheDirectory, signal, limitMs = LIMIT_MS }: DescribeOptions,
+  { machine, cacheDirectory, secrets, signal, limitMs = LIMIT_MS }: DescribeOptions,
 ): Promise<PlanDescription> {
   const absolute = path.resolve(file);
   // One that spins is as late as one that waits for something that never comes.
   const late = new AbortController();
   const cancel = machine.timers.after(limitMs, () => late.abort());
   const ends = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
-  const options = { timers: machine.timers, memoryMb: MEMORY_MB, cacheDirectory, signal: ends };
+  const options = { timers: machine.timers, memoryMb: MEMORY_MB, cacheDirectory, secrets, signal: ends };
   try {
     const told = await inOwnThread(options, threads => threads.describe({ kind: 'file', file: absolute }));
     if ('status' in told) {

@@ -17,6 +17,7 @@ import type { AgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
 import type { Machine } from '../machine.ts';
 import { unknownRun } from '../runs/run-failures.ts';
+import type { Secrets } from '../secrets/open-secrets.ts';
 import { createTurns, type Turns } from '../turns/turn-desk.ts';
 import { describePlan } from './describe-plan.ts';
 import { createGate } from './gate.ts';
@@ -58,9 +59,17 @@ export interface InspectionPorts {
   readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
   /** Takes secrets out of a text. */
   readonly clean?: ((text: string) => string) | undefined;
+  readonly secrets?: Secrets | undefined;
 }
 
-export function createRunInspection({ dataDirectory, machine, reader, tools, clean }: InspectionPorts): RunInspection {
+export function createRunInspection({
+  dataDirectory,
+  machine,
+  reader,
+  tools,
+  clean,
+  secrets,
+}: InspectionPorts): RunInspection {
   const closing = new AbortController();
   const looks = createGate({ atOnce: 2, waiting: 16 });
   const checks = createGate({ atOnce: 1, waiting: 8 });
@@ -81,7 +90,9 @@ export function createRunInspection({ dataDirectory, machine, reader, tools, cle
     turns: { ...turns, read: artifact => looks.enter(() => turns.read(artifact)) },
     plans: filter => knownPlans(reader, filter),
     describePlan: (file, signal) =>
-      looks.enter(async () => ok(await describePlan(file, { ...until(signal), cacheDirectory }))),
+      looks.enter(async () =>
+        ok(await describePlan(file, { ...until(signal), cacheDirectory, secrets: secrets?.shared })),
+      ),
     verify: (run, { expectHead, signal } = {}) => checks.enter(() => checkRun(until(signal), run, expectHead)),
     replay: (run, { plan, signal } = {}) => checks.enter(() => replayedRun(until(signal), run, plan)),
     close: () => closing.abort(),

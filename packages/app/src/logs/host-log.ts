@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
+import type { SecretFilter } from '@signalbox/model';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { makePrivateDirectory } from '../private-directory.ts';
 import type { Log, LogFields } from './log.ts';
@@ -9,11 +10,11 @@ import type { LogLevel } from './projections/log-line.ts';
 export function openHostLog(options: {
   readonly dataDirectory: string;
   readonly level: LogLevel;
-  /** Names of secrets are redacted by pino; their values by this. */
-  readonly clean: (text: string) => string;
+  /** Fields with the names of secrets are redacted by pino; values of secrets, wherever they are, by this. */
+  readonly filter: Pick<SecretFilter, 'text' | 'data'>;
   readonly to?: DestinationStream | undefined;
 }): Log & { close(): void } {
-  const { dataDirectory, level, clean } = options;
+  const { dataDirectory, level, filter } = options;
   const to = options.to ?? fileIn(dataDirectory);
   const logger = pino(
     {
@@ -30,7 +31,7 @@ export function openHostLog(options: {
     to,
   );
   return {
-    ...logOf(logger, clean, { component: 'host' }),
+    ...logOf(logger, filter, { component: 'host' }),
     close() {
       if ('end' in to && typeof to.end === 'function') to.end();
     },
@@ -38,11 +39,19 @@ export function openHostLog(options: {
 }
 
 /** Fields are put together here: a child of pino's would write a field twice that is given twice. */
-function logOf(logger: Logger, clean: (text: string) => string, fields: LogFields): Log {
+function logOf(logger: Logger, filter: Pick<SecretFilter, 'text' | 'data'>, fields: LogFields): Log {
   return {
-    say: (level, message, more = {}) => logger[level]({ ...fields, ...more }, clean(message)),
-    with: more => logOf(logger, clean, { ...fields, ...more }),
+    say: (level, message, more = {}) =>
+      logger[level](filter.data(plainOf({ ...fields, ...more })), filter.text(message)),
+    with: more => logOf(logger, filter, { ...fields, ...more }),
   };
+}
+
+/** An error says what it is in its message and its stack. */
+function plainOf(fields: LogFields): LogFields {
+  const plain = ([name, value]: readonly [string, unknown]) =>
+    value instanceof Error ? [name, { type: value.name, message: value.message, stack: value.stack }] : [name, value];
+  return Object.fromEntries(Object.entries(fields).map(plain));
 }
 
 function fileIn(dataDirectory: string): DestinationStream & { end(): void } {

@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
+import type { ErrorEnvelope, Result, RunId, SecretFilter } from '@signalbox/model';
 import { type AnyPlan, type PlanOfVersion, type ReplayReport, replayRun } from '@signalbox/plan';
 import { openReader, type Reader } from '@signalbox/store';
 import type { LoadedPlans } from '../threads/loaded-plans.ts';
@@ -21,6 +21,7 @@ export interface RunReplay extends Omit<ReplayReport, 'children'> {
 export async function doReplay(
   plans: LoadedPlans,
   { database, run, versions }: ReplayJob,
+  secrets?: SecretFilter,
 ): Promise<Result<readonly RunReplay[], ErrorEnvelope>> {
   const loaded: AnyPlan[] = [];
   for (const source of versions) {
@@ -32,7 +33,7 @@ export async function doReplay(
   if (!opened.ok) return opened;
   const planOf: PlanOfVersion = version => (loaded[version - 1] ?? loaded.at(-1)) as AnyPlan;
   try {
-    return { ok: true, value: await replayTree(opened.value, run, planOf) };
+    return { ok: true, value: await replayTree(opened.value, run, planOf, secrets) };
   } finally {
     opened.value.close();
   }
@@ -45,9 +46,14 @@ async function breathe(frame: number): Promise<void> {
   if (frame % FRAMES_A_BREATH === 0) await new Promise<void>(resolve => setImmediate(resolve));
 }
 
-async function replayTree(reader: Reader, run: RunId, plan: PlanOfVersion): Promise<readonly RunReplay[]> {
-  const { children, ...report } = await replayRun({ plan, run, reader, blobs: reader, onFrame: breathe });
+async function replayTree(
+  reader: Reader,
+  run: RunId,
+  plan: PlanOfVersion,
+  secrets: SecretFilter | undefined,
+): Promise<readonly RunReplay[]> {
+  const { children, ...report } = await replayRun({ plan, run, reader, blobs: reader, onFrame: breathe, secrets });
   const below: RunReplay[] = [];
-  for (const child of children) below.push(...(await replayTree(reader, child.run, child.plan)));
+  for (const child of children) below.push(...(await replayTree(reader, child.run, child.plan, secrets)));
   return [{ name: plan(1).name, ...report }, ...below];
 }

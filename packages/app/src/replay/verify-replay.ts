@@ -6,6 +6,7 @@ import type { Machine } from '../machine.ts';
 import { keptVersions } from '../runs/plan-files.ts';
 import { planLost } from '../runs/plan-lost.ts';
 import { unknownRun } from '../runs/run-failures.ts';
+import { openSecrets, type SharedSecrets } from '../secrets/open-secrets.ts';
 import { inOwnThread } from '../threads/own-thread.ts';
 import type { PlanSource } from '../threads/thread-api.ts';
 import type { RunReplay } from './replay-job.ts';
@@ -37,7 +38,8 @@ export async function verifyRunReplay(
   const archive = openArchive({ path: database });
   if (!archive.ok) return archive;
   try {
-    return await replay(archive.value, database, run, options);
+    const { shared } = openSecrets({ dataDirectory, env: process.env, readOnly: true });
+    return await replay(archive.value, database, run, options, shared);
   } finally {
     archive.value.close();
   }
@@ -62,17 +64,18 @@ async function replay(
   database: string,
   asked: RunId,
   options: ReplayOptions,
+  secrets?: SharedSecrets,
 ): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
   const record = await archive.run(asked);
   if (record === undefined) return err(unknownRun(asked));
   // The plan of a sub-plan is in the code of the run above it.
-  if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, options);
+  if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, options, secrets);
   const { machine, plan, signal } = options;
   const versions: Result<readonly PlanSource[], ErrorEnvelope> =
     plan === undefined ? await keptVersions(archive, record) : ok([{ kind: 'file', file: path.resolve(plan) }]);
   if (!versions.ok) return versions;
   const job = { database, run: record.id, versions: versions.value };
-  const replayed = await inOwnThread({ timers: machine.timers, signal }, threads => threads.replay(job));
+  const replayed = await inOwnThread({ timers: machine.timers, signal, secrets }, threads => threads.replay(job));
   if ('status' in replayed) return err(planLost(plan ?? record.source?.entry ?? record.name, replayed.reason));
   if (!replayed.ok) return replayed;
   const runs = replayed.value;

@@ -5,7 +5,6 @@ import { type AgentRunner, taskId } from '@signalbox/runs';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
-import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
 import { readLogSettings } from '../logs/log-config.ts';
@@ -45,15 +44,17 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
 /** Opens the data directory for work: what was cut off is undone first. Refused while another process owns it. */
 export async function openHome(options: HomeOptions): Promise<Result<Home, ErrorEnvelope>> {
   const { dataDirectory, machine, env } = options;
-  const owned = openOwnedStore(dataDirectory, machine);
+  const owned = openOwnedStore(dataDirectory, machine, env);
   if (!owned.ok) return owned;
-  const { store, owner } = owned.value;
-  const { peek: clean } = createSecretFilter(secretsOf(env));
+  const { store, owner, secrets } = owned.value;
+  const { filter } = secrets;
   const log = lazyHostLog(async () => {
     const { openHostLog } = await import('../logs/host-log.ts');
-    return openHostLog({ dataDirectory, level: 'info', clean: text => String(clean(text)) });
+    return openHostLog({ dataDirectory, level: 'info', filter });
   });
   const settings = readLogSettings(dataDirectory);
+  for (const { name, why } of secrets.unusable)
+    log.say('warn', 'the value of a secret variable is not redacted', { variable: name, why });
   if (!settings.ok) log.say('warn', 'the settings of logs are not used', { why: settings.error });
   const logs = openRunLogs({
     ...(settings.ok && settings.value),
@@ -61,12 +62,12 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     reader: store,
     dataDirectory,
     timers: machine.timers,
-    clean,
+    clean: filter.data,
     onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: String(thrown) }),
   });
-  const tools = openAgentTools(dataDirectory, machine);
+  const tools = openAgentTools(dataDirectory, machine, filter);
   const recoveries = openRecoveryBook(dataDirectory, machine.clock);
-  const recovered = await recover();
+  const recovered = filter.data(await recover());
   recoveries.add(recovered);
   for (const recovery of recovered) log.say('warn', 'a tool call that was cut off was dealt with', { recovery });
   const workspaces = openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
@@ -83,7 +84,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     tools,
     workspaces,
     providers,
-    clean: text => String(clean(text)),
+    clean: filter.text,
   });
   return ok({
     host,

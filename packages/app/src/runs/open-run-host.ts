@@ -82,7 +82,8 @@ const REST_GRACE_MS = 15_000;
 
 export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents } = options;
-  const { store, owner } = owned;
+  const { store, owner, secrets } = owned;
+  const { filter } = secrets;
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
@@ -97,7 +98,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   });
   const change = changeUndriven(storage, store, machine);
   const journals = createJournalKeeper(options.dataDirectory, store, machine.timers);
-  const decisions = createDecisionDesk({ commit: storage, reader: store, machine });
+  const decisions = createDecisionDesk({ commit: storage, reader: store, machine, secrets });
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
   const executor = createHostExecutor({
@@ -109,6 +110,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     agents,
     rateLimits,
     activity,
+    secrets: filter,
     onVerdict: (run, verdict) => threads.limit(run, verdict),
   });
   const threads = openPlanThreads(
@@ -127,12 +129,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       timers: machine.timers,
       threads: Math.max(1, availableParallelism() - 1),
       cacheDirectory: path.join(options.dataDirectory, 'cache', 'plans'),
+      secrets: secrets.shared,
       ...options.threads,
     },
   );
   const stopBeating = beat(owner, machine);
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
-  const inspection = createRunInspection({ ...options, reader: store });
+  const inspection = createRunInspection({ ...options, reader: store, secrets });
 
   const job = (
     run: RunId,
@@ -164,7 +167,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       const place = { ...record, ...(first.kept && { source: first.kept }) };
       return { ...job(run, kept.ok ? kept.value : first.source, [], place), limit };
     };
-    const finished = threads.drive(first, again).then(end => settle(run, end));
+    const finished = threads.drive(first, again).then(async end => filter.data(await settle(run, end)));
     driven.set(run, finished);
     const rest = () => {
       driven.delete(run);
@@ -217,7 +220,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   }
 
   async function start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>> {
-    const { file, input, name, tags = [], correlationId, limits = {}, directory, idempotencyKey, by } = request;
+    const { file, directory } = request;
+    const { input, name, tags = [], correlationId, limits = {}, by } = filter.data(request);
+    const idempotencyKey = keyOf(request.idempotencyKey);
     const first = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
     if (first !== undefined) return ok(first);
     const source: PlanSource = { kind: 'file', file: path.resolve(file) };
@@ -265,6 +270,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const limit = await stopVerdict(store, run, machine.clock);
     void drive({ ...job(run, source, [], { ...place.value, source: kept.value }), limit });
     return ok(run);
+  }
+
+  /** Two keys that differ in a secret are two. */
+  function keyOf(given: string | undefined): string | undefined {
+    if (given === undefined || !filter.has(given)) return given;
+    return `redacted-${secrets.mac(given)}`;
   }
 
   /** Where a run works: in its directory, or in files of its own. */
@@ -351,6 +362,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return ok(decision);
   };
 
+  /** What is said of a plan may quote it. */
+  function told<T extends Result<unknown, ErrorEnvelope>>(answer: T): T {
+    return answer.ok ? answer : filter.data(answer);
+  }
+
   /** What a person asks for cannot wait in memory for room: it is refused. */
   function held(): { readonly ok: false; readonly error: ErrorEnvelope } | undefined {
     const refusal = storage.refusal();
@@ -398,14 +414,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     recoveries: options.recoveries ?? openRecoveryBook(options.dataDirectory, machine.clock),
     inspection,
     retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
-    start: async request => held() ?? start(request),
-    resume: async (run, request) => held() ?? resume(run, request),
-    act: async (run, action, by) => held() ?? act(run, action, by),
-    fork: async (run, request, by) => held() ?? interventions.fork(run, request, by),
+    start: async request => told(held() ?? (await start(request))),
+    resume: async (run, request) => told(held() ?? (await resume(run, request))),
+    act: async (run, action, by) => told(held() ?? (await act(run, filter.data(action), by))),
+    fork: async (run, request, by) => told(held() ?? (await interventions.fork(run, filter.data(request), by))),
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
-    rollback: async (run, request, by) => held() ?? rollback(run, request, by),
-    answer: async (id, given, by) => held() ?? answer(id, given, by),
+    rollback: async (run, request, by) => told(held() ?? (await rollback(run, request, by))),
+    answer: async (id, given, by) => told(held() ?? (await answer(id, filter.data(given), by))),
     finished,
     driven: () => [...driven.keys()],
     rest,

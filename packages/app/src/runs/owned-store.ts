@@ -1,21 +1,28 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { closeToOthers } from '@signalbox/journal';
+import { closeToOthers, nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
-import { ownerId } from '@signalbox/runs';
+import { ownerId, redactingCommit } from '@signalbox/runs';
 import { acquireOwner, diskRefusal, type Owner, openStore, type Store } from '@signalbox/store';
 import { makeDataDirectory } from '../data-directory-fault.ts';
 import type { Machine } from '../machine.ts';
+import { openSecrets, type Secrets } from '../secrets/open-secrets.ts';
 
 /** The store of a data directory, for as long as this process owns it. */
 export interface OwnedStore {
   readonly store: Store;
   readonly owner: Owner;
+  /** What nothing that is committed may hold. */
+  readonly secrets: Secrets;
   close(): void;
 }
 
 /** Makes the data directory if it is missing. One process at a time owns it. */
-export function openOwnedStore(dataDirectory: string, { clock, ids }: Machine): Result<OwnedStore, ErrorEnvelope> {
+export function openOwnedStore(
+  dataDirectory: string,
+  { clock, ids }: Machine,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Result<OwnedStore, ErrorEnvelope> {
   const fault = makeDataDirectory(dataDirectory);
   if (fault !== undefined) return err(fault);
   const owner = acquireOwner(dataDirectory, { id: ownerId.parse(ids.mint<RunId>()), clock });
@@ -29,9 +36,11 @@ export function openOwnedStore(dataDirectory: string, { clock, ids }: Machine): 
     owner.value.release();
     return err(store.error);
   }
+  const secrets = openSecrets({ dataDirectory, env });
   return ok({
-    store: store.value,
+    store: { ...store.value, ...redactingCommit(store.value, secrets.filter, nodeHasher) },
     owner: owner.value,
+    secrets,
     close() {
       store.value.close();
       owner.value.release();

@@ -13,10 +13,10 @@ import {
 import { needsApproval } from '@signalbox/state';
 import { defaultPreferences } from '@signalbox/workflow';
 import type { ToolFacts } from '../agents/offered-tools.ts';
-import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 import { type LogSettings, readLogSettings } from '../logs/log-config.ts';
 import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL } from '../logs/run-log-files.ts';
 import { readRetention } from '../retention/retention-config.ts';
+import { openSecrets } from '../secrets/open-secrets.ts';
 import { CONFIG_FILE, readConfigFile } from './config-file.ts';
 
 /** What the process of a data directory is set to: as it is written down now, and as it is applied. Nothing is changed here. */
@@ -39,12 +39,12 @@ export interface SettingsOptions {
 }
 
 /** The parts of the configuration that somebody reads. */
-const KNOWN_PARTS: readonly string[] = ['retention', 'logs'];
+const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets'];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
   const { dataDirectory, env, clock, providers } = options;
   const startedAt = timestampOf(clock);
-  const { peek } = createSecretFilter(secretsOf(env));
+  const { filter } = openSecrets({ dataDirectory, env, readOnly: true });
   return {
     async read() {
       const items = itemsOf(options);
@@ -58,8 +58,7 @@ export function openSettings(options: SettingsOptions): SettingsDesk {
         providers,
         tools: (await options.tools()).map(policyOf),
       };
-      // Plain data by its schema; only its optional members keep the type from saying so.
-      return peek(settings as unknown as Json) as unknown as typeof settings;
+      return filter.data(settings);
     },
   };
 }

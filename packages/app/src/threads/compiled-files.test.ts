@@ -26,6 +26,13 @@ describe('compiled modules in files', () => {
     expect(cache.get('key')).toBeUndefined();
   });
 
+  it('[A246] are not kept where they hold a secret', () => {
+    const cache = compiledFiles(folder, nodeHasher, code => code.includes('secret'));
+    cache.put('key', 'const a = "secret";');
+    cache.put('other', 'const a = 1;');
+    expect(readdirSync(folder)).toEqual(['other.js']);
+  });
+
   it('[A37] that cannot be written are a saving that is not made', () => {
     writeFileSync(path.join(folder, 'file'), '');
     const cache = compiledFiles(path.join(folder, 'file', 'below'), nodeHasher);

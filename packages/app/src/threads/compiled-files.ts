@@ -4,9 +4,13 @@ import type { CompileCache } from '@signalbox/plan';
 
 /**
  * Compiled modules in files of the data directory. They are only a saving: one that is gone or cannot be written is compiled
- * again. A file is there as a whole or not at all, and names the digest of its code, so that a damaged one does not count.
+ * again, and so is code that holds a secret. A file is there as a whole or not at all, and names the digest of its code, so that a damaged one does not count.
  */
-export function compiledFiles(directory: string, digestOf: (text: string) => string): CompileCache {
+export function compiledFiles(
+  directory: string,
+  digestOf: (text: string) => string,
+  hasSecret: (code: string) => boolean = () => false,
+): CompileCache {
   const fileOf = (key: string) => path.join(directory, `${key}.js`);
   return {
     get(key) {
@@ -19,6 +23,7 @@ export function compiledFiles(directory: string, digestOf: (text: string) => str
       }
     },
     put(key, code) {
+      if (hasSecret(code)) return;
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
         const temporary = `${fileOf(key)}.${process.pid}.tmp`;

@@ -1,5 +1,6 @@
 import type { RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import type { PlanKey } from './plan-key.ts';
 import { type PlanThread, startPlanThread } from './plan-thread.ts';
 import { PortClosedError } from './port-calls.ts';
@@ -62,10 +63,11 @@ export interface PlanSeatsOptions {
   readonly sharedSilenceMs: number;
   readonly memoryMb: number;
   readonly cacheDirectory: string | undefined;
+  readonly secrets: SharedSecrets | undefined;
 }
 
 export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOptions): PlanSeats {
-  const { timers, threads, beatMs, memoryMb, cacheDirectory } = options;
+  const { timers, threads, beatMs, memoryMb, cacheDirectory, secrets } = options;
   const seats = new Set<Seat>();
   let isClosed = false;
 
@@ -75,7 +77,7 @@ export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOpt
       const [alone = Number.POSITIVE_INFINITY] = busy.values();
       return busy.size > 1 ? options.sharedSilenceMs : alone;
     };
-    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory });
+    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory, secrets });
     const lost = thread.gone.then(reason => {
       seats.delete(seat);
       return { reason, wasShared: busy.size > 1 };

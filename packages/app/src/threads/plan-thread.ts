@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Timers } from '@signalbox/plan';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { connectPort, type Remote } from './port-calls.ts';
 import type { ThreadCalls, ThreadData, ThreadHost } from './thread-api.ts';
 
@@ -24,6 +25,7 @@ export interface ThreadOptions {
   readonly silenceMs: () => number;
   readonly memoryMb: number;
   readonly cacheDirectory: string | undefined;
+  readonly secrets: SharedSecrets | undefined;
 }
 
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
@@ -33,7 +35,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
   const worker = new Worker(new URL(ENTRY, import.meta.url), {
     // A plan's code sees the environment, not the arguments of whoever started it.
     argv: [],
-    workerData: { cacheDirectory: options.cacheDirectory } satisfies ThreadData,
+    workerData: { cacheDirectory: options.cacheDirectory, secrets: options.secrets } satisfies ThreadData,
     resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
   });
   const calls = connectPort<ThreadCalls>(worker, host.calls);

@@ -3,6 +3,7 @@ import type { CommandAnswer, PlanOutline, PlanPreview, SignalFault, Timers } fro
 import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { createKnownPlans } from './plan-key.ts';
 import { createPlanSeats, type Seat, type ThreadLost } from './plan-seats.ts';
 import { PortClosedError } from './port-calls.ts';
@@ -70,6 +71,8 @@ export interface PlanThreadsOptions {
   readonly memoryMb?: number;
   /** Where compiled modules of plans are kept, if anywhere. */
   readonly cacheDirectory?: string | undefined;
+  /** How threads recognise secrets, in what they are told and in what they tell. */
+  readonly secrets?: SharedSecrets | undefined;
   /** Starts a thread at once: one will be needed. */
   readonly warm?: boolean | undefined;
 }
@@ -93,6 +96,7 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     sharedSilenceMs: options.sharedSilenceMs ?? SHARED_SILENCE_MS,
     memoryMb: options.memoryMb ?? MEMORY_MB,
     cacheDirectory: options.cacheDirectory,
+    secrets: options.secrets,
   });
   const plans = createKnownPlans();
   const seatOf = new Map<RunId, Seat>();

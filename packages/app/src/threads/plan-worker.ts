@@ -19,6 +19,7 @@ import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
 import { thisMachine } from '../machine.ts';
 import { inputRefused } from '../runs/input-refused.ts';
+import { filterOf } from '../secrets/open-secrets.ts';
 import { createFileWatcher } from '../workspaces/file-watcher.ts';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
 import { threadWorkspace } from '../workspaces/thread-workspace.ts';
@@ -38,10 +39,12 @@ import type {
 if (parentPort === null) throw new Bug('this is the entry of a thread');
 
 const machine = thisMachine();
-const { cacheDirectory } = workerData as ThreadData;
+const { cacheDirectory, secrets } = workerData as ThreadData;
+const filter = filterOf(secrets);
 /** A plan that is not imported by then waits for something that does not come. */
 const IMPORT_MS = 10_000;
-const plans = loadedPlans(cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher), {
+const cache = cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher, filter.has);
+const plans = loadedPlans(cache, {
   timers: machine.timers,
   ms: IMPORT_MS,
 });
@@ -91,7 +94,7 @@ const calls: ThreadCalls = {
     return loaded.ok ? ok(signalFault(loaded.value.plan, name, payload)) : loaded;
   },
   // What few threads do is loaded by those that do it.
-  replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job),
+  replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job, filter),
   verify: async ({ dataDirectory, run, expectHead }) =>
     (await import('../run-journal/verify-run.ts')).verifyRun(dataDirectory, run, expectHead),
   drive,
@@ -104,7 +107,7 @@ const calls: ThreadCalls = {
   limit: (run, verdict) => void verdicts.set(run, verdict),
   ping() {},
 };
-const host = connectPort<HostCalls>(parentPort, calls);
+const host = connectPort<HostCalls>(parentPort, withoutSecrets(calls));
 
 const read =
   (method: ReadMethod) =>
@@ -201,7 +204,8 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     blobs: { put: contents => host.call('putBlobs', run, contents) },
     files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),
     ...(workspace && { workspace: threadWorkspace(workspace, request => host.call('workspace', run, request)) }),
-    ...(trace && { trace: entry => host.tell('trace', run, entry) }),
+    ...(trace && { trace: entry => host.tell('trace', run, filter.data(entry)) }),
+    secrets: filter,
     onFrame() {
       const begun = performance.now();
       return () => host.tell('framed', performance.now() - begun);
@@ -232,6 +236,22 @@ function adopt(run: RunId, parent: RunId, live: PlanRun): void {
     host.tell('subRun', run, parent, false);
   };
   live.finished.then(forget, forget);
+}
+
+/** What a plan's code says in an answer or an error goes to people and logs. A plan's own files stay as they are. */
+function withoutSecrets(given: ThreadCalls): ThreadCalls {
+  const wrapped = Object.entries(given).map(([name, call]) => {
+    const cleaned = async (...args: readonly unknown[]) => {
+      try {
+        const answer = await (call as (...args: readonly unknown[]) => unknown)(...args);
+        return name === 'load' && (answer as { readonly ok: boolean }).ok ? answer : filter.data(answer);
+      } catch (thrown) {
+        throw thrown instanceof Error ? Object.assign(thrown, { message: filter.text(thrown.message) }) : thrown;
+      }
+    };
+    return [name, cleaned] as const;
+  });
+  return Object.fromEntries(wrapped) as unknown as ThreadCalls;
 }
 
 function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {

@@ -27,6 +27,7 @@ import type {
 } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 
 /** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
 export interface ThreadCalls {
@@ -94,6 +95,8 @@ export type WorkspaceRequest =
 export interface ThreadData {
   /** Where compiled modules of plans are kept. */
   readonly cacheDirectory: string | undefined;
+  /** How it recognises secrets. Without this, by their shape alone. */
+  readonly secrets: SharedSecrets | undefined;
 }
 
 /** The host, as one thread has it. */

@@ -79,7 +79,7 @@ function recordedSession(begun: Json | undefined): AgentSession {
   return {
     signal: new AbortController().signal,
     transcript: async () => (begun === undefined ? [] : [begun]),
-    keep: async () => {},
+    keep: async messages => messages,
     stream: () => {},
     admit: async () => ({ kind: 'go', release: () => {} }),
     spend: async () => {},

@@ -1,7 +1,7 @@
 import type { Blobs, RunReader } from '@signalbox/runs';
 import { type AgentTools, openAgentTools } from '../agents/agent-tools.ts';
-import { createSecretFilter, secretsOf } from '../bundles/secret-filter.ts';
 import { thisMachine } from '../machine.ts';
+import { openSecrets } from '../secrets/open-secrets.ts';
 import { createTurns, type Turns } from './turn-desk.ts';
 
 /** The turns of a data directory that another process may own: it is only read. */
@@ -11,7 +11,7 @@ export function openTurns(
   env: Readonly<Record<string, string | undefined>>,
 ): Turns {
   const machine = thisMachine();
-  const { peek } = createSecretFilter(secretsOf(env));
+  const { filter } = openSecrets({ dataDirectory, env, readOnly: true });
   // Most of what is asked for needs no tools.
   let tools: AgentTools | undefined;
   const atHand = () => {
@@ -24,6 +24,6 @@ export function openTurns(
     reader,
     blobs: reader,
     tools: { atHand },
-    clean: text => String(peek(text)),
+    clean: filter.text,
   });
 }

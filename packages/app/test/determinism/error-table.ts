@@ -22,6 +22,7 @@ import {
 import { interceptedDisk, seededRng } from '@signalbox/testkit';
 import { type GapId, mintToken, nodeMac, openKeyringFile, readBundle } from '@signalbox/workflow';
 import { findSession, type GuidedTools, openGuidedDesk, type StepAnswer } from '../../src/guided/index.ts';
+import { exportSession } from '../../src/guided/session-export.ts';
 import { openSessionFiles } from '../../src/guided/session-files.ts';
 import { filledIn } from '../guided/support/agent-calls.ts';
 import { dataDirectory, errorOf, value } from '../guided/support/guided-walk.ts';
@@ -208,6 +209,19 @@ export const errors: Readonly<Record<GuidedCode, () => Produced>> = {
     value(await tools.continue({ ...filledIn(start), output: {} }));
     const later = value(await tools.continue({ stateToken: start.stateToken }));
     return from(openTools(backup).continue(filledIn(later)));
+  },
+  'session/holds-secret': async () => {
+    // A session of before the secret was known: the environment gets it later.
+    const { directory, start } = await begun();
+    const name = 'SIGNALBOX_TEST_SESSION_TOKEN';
+    process.env[name] = start.workflow.workflowHash;
+    try {
+      return errorOf(
+        exportSession({ dataDirectory: directory, clock: { now: () => 0 }, appVersion: '1' }, start.sessionId),
+      );
+    } finally {
+      Reflect.deleteProperty(process.env, name);
+    }
   },
   'session/unknown': async () => {
     const { directory } = await begun();

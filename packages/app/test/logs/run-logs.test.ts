@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Json } from '@signalbox/model';
+import { nodeHasher } from '@signalbox/journal';
+import { createSecretFilter, type Json, knownSecretOf } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { changed, key, newRun, runCreated, signal, startRun, task } from '../../../runs/test/builders.ts';
 import { openHostLog } from '../../src/logs/host-log.ts';
@@ -191,13 +192,15 @@ describe('the settings of logs', () => {
 describe('the log of the process', () => {
   it('[A99] is NDJSON with levels and components, without secrets, and is opened when there is something to say', async () => {
     const home = temporaryFolder();
-    const log = lazyHostLog(async () =>
-      openHostLog({ dataDirectory: home, level: 'info', clean: text => text.replaceAll('s3cret', '[redacted]') }),
-    );
+    const mac = (text: string) => nodeHasher(text).slice(7);
+    const filter = createSecretFilter({ known: [knownSecretOf('DOOR', 's3cret-door', mac)], mac });
+    const log = lazyHostLog(async () => openHostLog({ dataDirectory: home, level: 'info', filter }));
     expect(existsSync(path.join(home, 'logs'))).toBe(false);
-    log
-      .with({ component: 'threads', run: 'R' })
-      .say('warn', 'a thread was lost: s3cret', { token: 'abc', reason: 'memory' });
+    log.with({ component: 'threads', run: 'R' }).say('warn', 'a thread was lost: s3cret-door', {
+      token: 'abc',
+      reason: 'memory',
+      error: new Error('s3cret-door'),
+    });
     log.say('debug', 'not told');
     log.say('info', 'told');
     await log.close();
@@ -212,7 +215,8 @@ describe('the log of the process', () => {
         run: 'R',
         token: '[redacted]',
         reason: 'memory',
-        message: 'a thread was lost: [redacted]',
+        message: 'a thread was lost: [redacted: DOOR]',
+        error: { type: 'Error', message: '[redacted: DOOR]' },
       },
       { level: 'info', component: 'host', message: 'told' },
     ]);

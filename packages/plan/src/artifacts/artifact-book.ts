@@ -1,4 +1,4 @@
-import { type ArtifactId, deriveId, type RunId } from '@signalbox/model';
+import { type ArtifactId, deriveId, type RunId, type SecretFilter } from '@signalbox/model';
 import { type ArtifactDraft, type ArtifactInput, draftArtifact, keepArtifact, type NodeKey } from '@signalbox/runs';
 import type { Ledger } from '../frames/ledger.ts';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
@@ -36,6 +36,7 @@ export interface ArtifactBookParts {
   frame(): number;
   readFile(path: string): Uint8Array;
   moment(): ErrorContext;
+  readonly secrets?: Pick<SecretFilter, 'data' | 'text'> | undefined;
 }
 
 export function createArtifactBook({
@@ -46,6 +47,7 @@ export function createArtifactBook({
   frame,
   readFile,
   moment,
+  secrets,
 }: ArtifactBookParts): ArtifactBook {
   const drafts = new Map<string, ArtifactDraft>();
   const seen = new Map<string, number>();
@@ -74,7 +76,7 @@ export function createArtifactBook({
       const what = `ctx.artifact.${input.kind} cannot be called during a render; use an Effect or a handler`;
       throw new RenderPhaseWriteError('plan/render-write', what, { context: moment() });
     }
-    const draft = draftArtifact(input);
+    const draft = draftArtifact(input, secrets);
     if (!draft.ok) throw new PlanError('plan/artifact-refused', draft.error.message, { context: moment() });
     const id = idOf(draft.value);
     if (known.has(id)) return id;

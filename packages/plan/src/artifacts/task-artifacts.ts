@@ -19,7 +19,7 @@ export interface TaskArtifacts {
  * it did finds them kept.
  */
 export function createTaskArtifacts(
-  options: Pick<PlanRunOptions, 'commit' | 'reader' | 'blobs' | 'clock'>,
+  options: Pick<PlanRunOptions, 'commit' | 'reader' | 'blobs' | 'clock' | 'secrets'>,
   { run, task, node, signal }: Pick<TaskRequest, 'run' | 'task' | 'node' | 'signal'>,
   readFile: (path: string) => Uint8Array,
 ): TaskArtifacts {
@@ -27,7 +27,7 @@ export function createTaskArtifacts(
   const making = new Set<Promise<ArtifactId>>();
 
   async function publish(input: ArtifactInput): Promise<ArtifactId> {
-    const draft = draftArtifact(input);
+    const draft = draftArtifact(input, options.secrets);
     if (!draft.ok) throw new PlanError('plan/artifact-refused', draft.error.message);
     if (options.blobs === undefined) throw new PlanError('plan/artifact-refused', 'nothing keeps artifacts here');
     const { kind, name, key = '', content } = draft.value;

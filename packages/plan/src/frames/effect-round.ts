@@ -45,7 +45,8 @@ export function createEffectRound(
     if (what === 'failed') ledger.event('effect.failed', { ...fields, error: error?.message ?? 'unknown' });
     else ledger.event(what === 'ran' ? 'effect.ran' : 'effect.cleaned', fields);
     if (what === 'cleaned') return;
-    const record = { status: what === 'ran' ? 'succeeded' : 'failed', iteration: 0, effect: { deps, held } } as const;
+    const row = { status: what === 'ran' ? 'succeeded' : 'failed', iteration: 0, effect: { deps, held } } as const;
+    const record = memory.clean(row);
     records.set(id, record);
     ledger.put('status', id, record);
     digest.set('status', id, record);
@@ -59,7 +60,7 @@ export function createEffectRound(
     calls(activity, renderer) {
       const calls = [
         ...activity.effects.map(({ id, data, code, source }) => ({ id, deps: data.deps, source, ...code })),
-        ...renderer.effects().map(call => ({ ...call, id: HOOK + call.id })),
+        ...renderer.effects().map(call => ({ ...call, deps: memory.clean(call.deps), id: HOOK + call.id })),
       ];
       return recorded === undefined ? calls : calls.map(recorded);
     },

@@ -1,4 +1,4 @@
-import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, StallEvidence } from '@signalbox/model';
+import type { Clock, ErrorEnvelope, IdSource, Json, Rng, RunId, SecretFilter, StallEvidence } from '@signalbox/model';
 import type {
   Blobs,
   Commit,
@@ -78,6 +78,8 @@ export interface PlanRunOptions {
   /** Told of every child run, at any depth, while it lives; its `finished` tells when it no longer does. */
   readonly onRun?: (run: RunId, live: PlanRun) => void;
   readonly trace?: (entry: TraceEntry) => void;
+  /** Takes secrets out of what comes from code and work, before the plan sees it or it is committed (R42). */
+  readonly secrets?: Pick<SecretFilter, 'data' | 'text'> | undefined;
   /** Called as a frame begins, of the run and of its children; what it returns is called as the frame ends. */
   readonly onFrame?: () => () => void;
   /** A replay: only renders and handlers of the plan are called. The executor does the work of every node. */

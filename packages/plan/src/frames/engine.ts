@@ -70,7 +70,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   const { request, commands } = links;
   const { ledger, records } = memory;
   const seed = memory.record?.seed ?? options.create?.seed ?? 0;
-  const input = plan.input.safeParse(memory.record?.input ?? options.create?.input ?? null);
+  const input = plan.input.safeParse(memory.record?.input ?? memory.clean(options.create?.input ?? null));
   const moment = (): ErrorContext => ({ run, frame: memory.nextFrame, lastChanges: memory.lastChanges });
   const later = (command: Command, trigger: TriggerKind) => {
     void commands.ask(command);
@@ -108,6 +108,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     frame: frameNow,
     readFile: files.bytes,
     moment,
+    secrets: options.secrets,
   });
   const iterations = createReadable(LOOP, new Map(loops.map(([id, record]) => [id, iterationOf(record)])));
   const structure = createStructure({
@@ -178,6 +179,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     plan,
     context: context as never,
     iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
+    clean: memory.clean,
   });
   const keeper = createTreeKeeper(memory, structure);
   const reads = createReadBook(memory, renderer, options.keepVolatile === true ? queries.answerOf : undefined, {

@@ -100,7 +100,8 @@ export function putRecordRows(memory: RunMemory, frame: number): void {
   }
 }
 
-export function putStatus(memory: RunMemory, id: string, record: NodeRecord | undefined): void {
+export function putStatus(memory: RunMemory, id: string, given: NodeRecord | undefined): void {
+  const record = memory.clean(given);
   if (record?.status === 'running') memory.running.add(id);
   else memory.running.delete(id);
   memory.ledger.put('status', id, record as Json | undefined);

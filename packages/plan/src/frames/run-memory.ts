@@ -15,6 +15,7 @@ import { beginAnew } from '../forks/begin-anew.ts';
 import { type AnyPlan, initialState } from '../plan-definition.ts';
 import type { StateChange } from '../plan-error.ts';
 import { createReadable, type Readable } from '../render/tracked.ts';
+import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
 import { isUnhandled, type NodeRecord, nodeRecord } from '../structure/node-record.ts';
 import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
@@ -35,6 +36,7 @@ export interface RunMemory {
   /** Tasks that have not come to their end. */
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
+  readonly clean: CleanData;
   readonly digest: FrameDigest;
   /** Effects that ran. One that failed counts as if it had not: it runs again. */
   readonly effects: ReadonlyMap<string, EffectMemory>;
@@ -65,6 +67,7 @@ export async function loadMemory(
   clock: Clock,
   ids: IdSource,
   limits: StopConditions = {},
+  clean: CleanData = asGiven,
 ): Promise<RunMemory> {
   const record = await reader.run(run);
   const frames = record?.frames ?? 0;
@@ -89,7 +92,8 @@ export async function loadMemory(
   }
   // A run may have ended before its first frame, with its first values written.
   if (frames === 0 && count === 0) {
-    for (const [key, value] of initialState(plan)) {
+    for (const [key, given] of initialState(plan)) {
+      const value = clean(given);
       state.set(key, value);
       ledger.put('state', key, value);
       digest.set('state', key, value);
@@ -123,6 +127,7 @@ export async function loadMemory(
       record === undefined ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
     unhandled: await unhandledOf(reader, run, records),
     ledger,
+    clean,
     digest,
     effects: new Map(
       [...records].flatMap(([id, { effect, status }]) =>

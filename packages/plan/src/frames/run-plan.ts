@@ -47,7 +47,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
 
   const drive = async (): Promise<RunEnd> => {
     const { plan, run, reader, clock, ids, create } = options;
-    const memory = await loadMemory(plan, run, reader, clock, ids, create?.limits);
+    const memory = await loadMemory(plan, run, reader, clock, ids, create?.limits, options.secrets?.data);
     if (memory.record?.status === 'completed') return { status: 'completed', output: memory.record.output ?? null };
     const { request } = scheduler;
     const engine = createEngine(options, memory, { request, commands, depth, startChild: drivePlan });
@@ -75,6 +75,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
   };
   const finished = drive()
     .catch(failWith)
+    .then(end => options.secrets?.data(end) ?? end)
     .finally(() => {
       scheduler.close();
       commands.close();

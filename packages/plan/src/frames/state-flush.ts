@@ -39,6 +39,8 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory,
         const fault = isDurable(key) ? stateFault(plan, key.slice(STATE.length), value) : undefined;
         return fault === undefined ? undefined : new PlanError('plan/state-invalid', fault);
       },
+      // What is written to a file is the file's.
+      (key, value) => (key.startsWith(FILE_WRITE) ? value : memory.clean(value)),
     );
   let flushed = apply(actions);
   const unwritten = writeFiles(flushed.applied, outlets);

@@ -251,7 +251,8 @@ export function createTaskDesk(
         const control = new AbortController();
         controls.set(task.id, control);
         const request = requestFor(task, node, progress => {
-          if (controls.get(task.id) === control) onNews({ kind: 'progress', task: task.id, progress });
+          if (controls.get(task.id) === control)
+            onNews({ kind: 'progress', task: task.id, progress: memory.clean(progress) });
         });
         const record = records.get(node.id);
         const child = childOf(record);
@@ -264,11 +265,13 @@ export function createTaskDesk(
           if (node.kind === 'task') return runTask(node, started, toolsOf(started));
           return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
         };
-        void doWork(request, task, control, work, timers, record?.policy?.timeoutMs).then(({ outcome, value }) => {
-          if (controls.get(task.id) !== control) return;
-          controls.delete(task.id);
-          onNews({ kind: 'ended', task: task.id, outcome, value });
-        });
+        void doWork(request, task, control, work, timers, record?.policy?.timeoutMs, memory.clean).then(
+          ({ outcome, value }) => {
+            if (controls.get(task.id) !== control) return;
+            controls.delete(task.id);
+            onNews({ kind: 'ended', task: task.id, outcome, value });
+          },
+        );
       }
       for (const [id, task] of memory.unhandled) {
         const node = structure.nodeOf(id) as RunnableNode | undefined;

@@ -3,6 +3,7 @@ import { classifyFailure, type Task, type TaskError } from '@signalbox/runs';
 import type * as z from 'zod';
 import type { TaskContext } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
+import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
 import type { TaskTools } from '../workspaces/task-tools.ts';
 import type { Timers } from './frame-scheduler.ts';
@@ -24,6 +25,7 @@ export async function doWork(
   execute: (request: TaskRequest) => Promise<TaskOutcome>,
   timers: Timers,
   timeoutMs = request.node.data.timeoutMs,
+  clean: CleanData = asGiven,
 ): Promise<Attempt> {
   const { node } = request;
   const { signal } = control;
@@ -32,7 +34,7 @@ export async function doWork(
   try {
     const started = { ...request, signal };
     const work = execute(started);
-    if (timeoutMs === undefined) return await checked(node, await work);
+    if (timeoutMs === undefined) return await checked(node, clean(await work));
     // Work that does not listen to its signal does not hold the run up when its time is over.
     const overtime = new Promise<never>((_, reject) => {
       cancelTimer = timers.after(timeoutMs, () => {
@@ -42,9 +44,9 @@ export async function doWork(
         control.abort(reason);
       });
     });
-    return await checked(node, await Promise.race([work, overtime]));
+    return await checked(node, clean(await Promise.race([work, overtime])));
   } catch (error) {
-    const why = taskErrorOf(error, task, timedOut);
+    const why = taskErrorOf(error, task, timedOut, clean);
     // A child run that had no time left is stopped, not begun again.
     return failed(node.kind === 'subplan' && timedOut ? { ...why, class: 'terminal' } : why);
   } finally {
@@ -94,7 +96,7 @@ export async function runTask(
   return { kind: 'failed', error: { class: 'terminal', code: 'output-not-plain', message } };
 }
 
-export function taskErrorOf(error: unknown, task: Task, timedOut: boolean): TaskError {
+export function taskErrorOf(error: unknown, task: Task, timedOut: boolean, clean: CleanData = asGiven): TaskError {
   const facts = error as { readonly status?: unknown; readonly code?: unknown } | null | undefined;
   const known = typeof facts === 'object' && facts !== null ? facts : {};
   const kind = classifyFailure(
@@ -113,5 +115,5 @@ export function taskErrorOf(error: unknown, task: Task, timedOut: boolean): Task
       : typeof known.code === 'string'
         ? known.code
         : 'threw';
-  return { class: kind, code, message: truncateUtf8(text.toWellFormed(), MESSAGE_BYTES) };
+  return { class: kind, code, message: truncateUtf8(clean(text.toWellFormed()), MESSAGE_BYTES) };
 }

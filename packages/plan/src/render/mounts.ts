@@ -16,6 +16,7 @@ import { explicitPath, nodeIdOf, pathOf, placeOf, segmentOf } from '../nodes/nod
 import { isLoopKind, type NodeKind } from '../nodes/node-kind.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { authorPosition, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
+import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
 import { type Tracked, track } from './tracked.ts';
 
@@ -65,7 +66,8 @@ export interface Mounts {
 const LIST = Symbol('list');
 const BRANCH = Symbol('branch');
 
-export function createMounts(iterationOf: (loop: string) => number): Mounts {
+/** `clean` takes secrets out of what a node is made of, before anything is told apart by it. */
+export function createMounts(iterationOf: (loop: string) => number, clean: CleanData = asGiven): Mounts {
   const ids = createIdClaims();
   const counts = new Map<string, number>();
   const reads = new Set<string>();
@@ -131,11 +133,12 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
   function updateElement(
     before: SlotMount,
     element: PlanElement,
-    key: string | undefined,
+    given: string | undefined,
     position: number,
     place: Place,
   ): Mount {
     const { type } = element;
+    const key = given === undefined ? undefined : clean(given);
     if (before !== undefined && before.element === element && !before.stale && before.skipped === place.skipped)
       return before;
     if (isBuiltIn(type)) return updateNode(before, element, type.kind, key, position, place);
@@ -187,7 +190,7 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
     position: number,
     place: Place,
   ): Mount {
-    const explicit = element.props.id as string | undefined;
+    const explicit = clean(element.props.id as string | undefined);
     const path = explicit === undefined ? pathOf(place.path, segmentOf(key, position, kind)) : explicitPath(explicit);
     const id = explicit ?? nodeIdOf(path);
     let mount = reused(before, element.type, place, element.key, id);
@@ -198,12 +201,13 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
     const inside: Place = { path, parent: mount, skipped: place.skipped, tag: tagOf(element.type) };
     const fresher = mount.element !== element || mount.codeStale;
     mount.element = element;
-    const data = updateContent(mount, element, kind, id, inside, fresher);
+    const { data, ...code } = updateContent(mount, element, kind, id, inside, fresher);
     const node = {
       kind,
       id,
       ...(key === undefined ? {} : { key }),
-      ...data,
+      data: clean(data),
+      ...code,
       children: flat(mount.children),
       ...at(element),
     };
@@ -304,7 +308,7 @@ export function createMounts(iterationOf: (loop: string) => number): Mounts {
       const node: PlanNode = {
         kind: 'branch',
         id,
-        data: { name: branch.name, taken },
+        data: { name: clean(branch.name), taken },
         children: flat(child.children),
         ...at(element),
       };

@@ -5,6 +5,7 @@ import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import { asPlanError, PlanError, positionOf } from '../plan-error.ts';
+import type { CleanData } from '../state/clean-data.ts';
 import { createMounts, type Mounts, type Parent, rendered, type SlotMount } from './mounts.ts';
 import { type Tracked, track } from './tracked.ts';
 
@@ -33,12 +34,13 @@ export interface RendererOptions {
   readonly context: PlanContext<unknown, object>;
   /** The iteration of a loop, as a tracked read: which body is being rendered. */
   iterationOf(loop: string): number;
+  readonly clean?: CleanData | undefined;
 }
 
-export function createRenderer({ plan, context, iterationOf }: RendererOptions): Renderer {
+export function createRenderer({ plan, context, iterationOf, clean }: RendererOptions): Renderer {
   const id = nodeIdOf(ROOT_PATH);
   const root: Parent = { parent: undefined, stale: false };
-  const mounts: Mounts = createMounts(iterationOf);
+  const mounts: Mounts = createMounts(iterationOf, clean);
   let body: Tracked<ReturnType<typeof slotsOf>> | undefined;
   let bodyStale = true;
   let children: readonly SlotMount[] = [];

@@ -82,6 +82,8 @@ export interface ReplayOptions {
   readonly blobs?: Pick<Blobs, 'get'>;
   /** Told of every frame; the next one waits for it. */
   readonly onFrame?: (frame: number) => void | Promise<void>;
+  /** As when the run was recorded. */
+  readonly secrets?: PlanRunOptions['secrets'];
 }
 
 export interface ReplayReport {
@@ -102,7 +104,7 @@ function notAsTold({ index, digest }: RecordedFrame['frame'], told: Digest): Rep
 }
 
 /** Makes the frames of a recorded run again, one after the other. */
-async function createPlayer({ plan: given, reader, blobs }: ReplayOptions, record: RunRecord) {
+async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptions, record: RunRecord) {
   const { id: run } = record;
   const planOf: PlanOfVersion = typeof given === 'function' ? given : () => given;
   const store = createReplayStore(run);
@@ -149,6 +151,7 @@ async function createPlayer({ plan: given, reader, blobs }: ReplayOptions, recor
 
   const options = {
     run,
+    secrets,
     owner: 'replay' as PlanRunOptions['owner'],
     commit: store.commit,
     reader: store.reader,
@@ -170,7 +173,7 @@ async function createPlayer({ plan: given, reader, blobs }: ReplayOptions, recor
     const plan = planOf(version);
     work.forget(version);
     isOver = false;
-    memory = await loadMemory(plan, run, store.reader, clock, options.ids, record.limits);
+    memory = await loadMemory(plan, run, store.reader, clock, options.ids, record.limits, secrets?.data);
     const box = createCommandBox();
     commands = box;
     // What the engine would tell itself later, the record says when it is due.

@@ -30,11 +30,12 @@ export function flush(
   actions: readonly QueuedAction[],
   read: (key: string) => Json | undefined,
   check: (key: string, value: Json) => PlanError | undefined,
+  clean: (key: string, value: Json) => Json = (_, value) => value,
 ): Flushed {
   const ordered = inOrder(actions);
   const failed = new Map<number, PlanError>();
   for (;;) {
-    const attempt = applyAll(ordered, failed, read, check);
+    const attempt = applyAll(ordered, failed, read, check, clean);
     if (attempt.kind === 'applied') return { changes: attempt.changes, applied: attempt.applied, failed };
     failed.set(attempt.transaction, attempt.error);
   }
@@ -53,6 +54,7 @@ function applyAll(
   without: ReadonlyMap<number, unknown>,
   read: (key: string) => Json | undefined,
   check: (key: string, value: Json) => PlanError | undefined,
+  clean: (key: string, value: Json) => Json,
 ): Attempt {
   const now = new Map<string, Json | undefined>();
   /** Keys that changed more than once, and so may have come back to what they were. */
@@ -62,8 +64,9 @@ function applyAll(
     if (without.has(action.transaction)) continue;
     const { key } = action;
     const old = now.has(key) ? now.get(key) : read(key);
-    const next = nextValue(action, old, check);
-    if (next instanceof PlanError) return { kind: 'failed', transaction: action.transaction, error: next };
+    const made = nextValue(action, old, check);
+    if (made instanceof PlanError) return { kind: 'failed', transaction: action.transaction, error: made };
+    const next = made === undefined || made === old ? made : cleaned(made, clean(key, made));
     const change = changeBetween(old, next);
     if (change === undefined) continue;
     if (now.has(key)) again.add(key);
@@ -84,6 +87,13 @@ function applyAll(
   }
   for (const key of again) if (changeBetween(read(key), now.get(key)) === undefined) now.delete(key);
   return { kind: 'applied', changes: now, applied };
+}
+
+/** What was changed on the way in is as frozen as everything else. */
+function cleaned(made: Json, kept: Json): Json {
+  if (kept === made) return made;
+  const plain = frozen(kept);
+  return plain.ok ? plain.value : made;
 }
 
 function nextValue(

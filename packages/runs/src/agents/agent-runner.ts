@@ -56,8 +56,8 @@ export interface AgentSession {
   readonly signal: AbortSignal;
   /** The messages that earlier attempts of this task kept, in order. */
   transcript(): Promise<readonly Json[]>;
-  /** Adds messages to the transcript. */
-  keep(messages: readonly Json[]): Promise<void>;
+  /** Adds messages to the transcript. Returns them as they are kept, without secrets: the agent goes on from these (R42). */
+  keep(messages: readonly Json[]): Promise<readonly Json[]>;
   /** Shows what the agent says while it works. It is kept soon, many chunks at once. */
   stream(kind: Exclude<StreamChunk['kind'], 'message'>, payload: Json): void;
   /**

@@ -1,4 +1,14 @@
-import { type ErrorEnvelope, err, failure, type Json, json, ok, type Result, utf8Length } from '@signalbox/model';
+import {
+  type ErrorEnvelope,
+  err,
+  failure,
+  type Json,
+  json,
+  ok,
+  type Result,
+  type SecretFilter,
+  utf8Length,
+} from '@signalbox/model';
 import { bytesOfBase64 } from './base64.ts';
 import { imageType } from './image-type.ts';
 
@@ -50,19 +60,39 @@ export const artifactLimits = {
 } as const;
 
 /** Checks what was given and makes its content: text as it is, everything structured as JSON, pictures as their bytes. */
-export function draftArtifact(input: ArtifactInput): Result<ArtifactDraft, ArtifactError> {
+export function draftArtifact(
+  given: ArtifactInput,
+  secrets?: Pick<SecretFilter, 'data' | 'text'>,
+): Result<ArtifactDraft, ArtifactError> {
+  const input = secrets === undefined ? given : secrets.data(given);
   const { kind, name, key } = input;
   const invalid = (why: string) => err(invalidArtifact(kind, name, why));
   if (!isLabel(name)) return invalid(`its name must be a text of 1 to ${artifactLimits.name} characters`);
   if (key !== undefined && !isLabel(key))
     return invalid(`its key must be a text of 1 to ${artifactLimits.name} characters`);
-  const content = contentOf(input);
-  if (typeof content === 'string') return invalid(content);
+  const made = contentOf(input);
+  if (typeof made === 'string') return invalid(made);
+  const content = secrets === undefined ? made : withoutSecrets(made, secrets);
   const bytes = typeof content.content === 'string' ? utf8Length(content.content) : content.content.length;
   const most = kind === 'image' ? artifactLimits.imageBytes : artifactLimits.textBytes;
   if (bytes > most) return err(tooLarge(kind, name, bytes, most));
   const { alt } = input as { readonly alt?: string };
   return ok({ kind, name, ...content, ...(key === undefined ? {} : { key }), ...(alt === undefined ? {} : { alt }) });
+}
+
+/** A picture that is written in words may say anything. */
+function withoutSecrets(made: Content, { text }: Pick<SecretFilter, 'text'>): Content {
+  if (typeof made.content === 'string' || made.mimeType !== 'image/svg+xml') return made;
+  const words = characters(made.content);
+  const kept = text(words);
+  return kept === words ? made : { ...made, content: Uint8Array.from(kept, character => character.charCodeAt(0)) };
+}
+
+/** A character a byte, as secrets are known too. */
+function characters(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+  return text;
 }
 
 type Content = Pick<ArtifactDraft, 'mimeType' | 'content'>;

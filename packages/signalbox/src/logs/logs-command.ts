@@ -1,7 +1,6 @@
 import { usageError } from '@signalbox/app';
 import {
   correlationOf,
-  createSecretFilter,
   type ErrorEnvelope,
   findRun,
   isAtLeast,
@@ -10,13 +9,13 @@ import {
   lineOfChunk,
   lineOfEvent,
   logLevels,
+  openSecrets,
   type Reader,
   type RunRecord,
-  secretsOf,
   type Task,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
 import { paintOf, type Terminal } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
@@ -35,8 +34,8 @@ const LOOK_MS = 250;
 export const defineLogs: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Prints what happened in a run and what its agents said, in order; with --follow also what comes. Secrets that the environment ' +
-        'holds, and values whose names say that they are secret, are left out. The same lines are in logs/stream.ndjson of the run.',
+      'Prints what happened in a run and what its agents said, in order; with --follow also what comes. Secrets that are ' +
+        'known here, and values whose names say that they are secret, are left out. The same lines are in logs/stream.ndjson of the run.',
     )
     .option('-f, --follow', 'go on until nobody drives the run any more')
     .option('--level <level>', `only what is at least this: ${logLevels.join(', ')}`, 'info')
@@ -71,9 +70,13 @@ async function print(
   reader: Reader,
   run: RunRecord,
   level: LogLevel,
-  { json = false, follow = false, node }: LogsFlags,
+  { json = false, follow = false, node, dataDir }: LogsFlags,
 ): Promise<void> {
-  const { peek: clean } = createSecretFilter(secretsOf(process.env));
+  const { data: clean } = openSecrets({
+    dataDirectory: askedDataDirectory(dataDir),
+    env: process.env,
+    readOnly: true,
+  }).filter;
   const correlationId = await correlationOf(reader, run);
   const paint = paintOf(terminal);
   const heard = new Map<Task['id'], number>();

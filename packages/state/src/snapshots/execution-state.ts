@@ -33,6 +33,8 @@ export interface ExecutionState {
   readonly ids: IdSource;
   readonly rng: Rng | null;
   readonly checkpoints: CheckpointStore | null;
+  /** Takes secrets out of what is noted of calls. */
+  clean(text: string): string;
   snapshot(options?: StateSnapshotOptions): Promise<Result<CompositeSnapshot, StateError>>;
   restore(snapshot: CompositeSnapshot, options?: StateRestoreOptions): Promise<Result<RestoreReport, StateError>>;
 }
@@ -63,6 +65,7 @@ export interface ExecutionStateOptions {
   readonly ids: IdSource;
   readonly rng?: Rng;
   readonly checkpoints?: CheckpointStore;
+  readonly clean?: (text: string) => string;
 }
 
 export function createExecutionState(options: ExecutionStateOptions): ExecutionState {
@@ -76,6 +79,7 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
     transcript: session.slice(transcript),
     rng: options.rng ?? null,
     checkpoints: options.checkpoints ?? null,
+    clean: options.clean ?? (text => text),
     async snapshot(how = {}) {
       const captured = new Map<string, unknown>(how.resourcesFrom?.resources);
       if (how.files !== undefined && resources.get(filesystem) !== undefined) captured.set(filesystem.name, how.files);

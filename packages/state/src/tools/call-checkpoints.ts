@@ -75,7 +75,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
             pre,
             post: post?.value ?? null,
             outcome: verdict.outcome.status,
-            resultSummary: summaryOf(verdict.outcome),
+            resultSummary: summaryOf(verdict.outcome, state.clean),
             elapsedMs: began === null ? null : state.clock.now() - began,
             recordedAt: timestampOf(state.clock),
             ...keptBy(verdict.outcome),
@@ -117,9 +117,9 @@ function keptBy(outcome: ToolOutcome): { readonly kept?: KeptFiles } {
   return outcome.rollback.kept === undefined ? {} : { kept: outcome.rollback.kept };
 }
 
-function summaryOf(outcome: ToolOutcome): string {
+function summaryOf(outcome: ToolOutcome, clean: (text: string) => string): string {
   const text = outcome.status === 'succeeded' ? jsonOf(outcome.value) : outcome.error.message;
-  return truncateUtf8(text, SUMMARY_BYTES);
+  return truncateUtf8(clean(text), SUMMARY_BYTES);
 }
 
 /** A value that JSON cannot hold is no reason to lose the checkpoint. */

@@ -1,0 +1,28 @@
+import type { Json, SecretFilter } from '@signalbox/model';
+
+/** Takes secrets out of what leaves the machine, and counts. */
+export interface CountedFilter {
+  /** The same value where nothing is in it; counts what it changed. */
+  data(value: Json): Json;
+  /** As `data`, uncounted. */
+  peek(value: Json): Json;
+  isIn(content: Uint8Array): boolean;
+  /** How many values were changed. */
+  readonly hits: number;
+}
+
+export function countedFilter(filter: SecretFilter): CountedFilter {
+  let hits = 0;
+  return {
+    data(value) {
+      const kept = filter.data(value);
+      if (kept !== value) hits += 1;
+      return kept;
+    },
+    peek: filter.data,
+    isIn: content => filter.has(Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1')),
+    get hits() {
+      return hits;
+    },
+  };
+}

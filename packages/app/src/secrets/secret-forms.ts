@@ -1,0 +1,32 @@
+import { SHORTEST_SECRET } from '@signalbox/model';
+
+/** The ways in which a value is written into text: as it is, escaped and encoded. */
+export function formsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value, 'utf8');
+  const quoted = JSON.stringify(value).slice(1, -1);
+  const address = encodeURIComponent(value.toWellFormed());
+  const forms = [
+    value,
+    // As the bytes of a file are read, a character each.
+    bytes.toString('latin1'),
+    quoted,
+    // What escapes everything that is not ASCII, and what escapes twice.
+    quoted.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    JSON.stringify(quoted).slice(1, -1),
+    address,
+    address.replaceAll('%20', '+'),
+    address.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase()),
+    encodeURI(value.toWellFormed()),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    ...[0, 1, 2].flatMap(shift => base64Within(bytes, shift)),
+  ];
+  return [...new Set(forms)].filter(form => form.length >= SHORTEST_SECRET);
+}
+
+/** What stands in base64 for these bytes when `shift` bytes come before them, whatever comes after. */
+function base64Within(bytes: Buffer, shift: number): readonly string[] {
+  const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+  const whole = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
+  return [whole, whole.replaceAll('+', '-').replaceAll('/', '_')];
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { writeSet } from '../commit.ts';
+
+/** Names of members and words of closed sets in what is committed: a secret that is part of one cannot be taken out. */
+export function ownWords(): ReadonlySet<string> {
+  const words = new Set<string>();
+  const collect = (schema: unknown, keyword?: string): void => {
+    if (typeof schema === 'string') {
+      if (keyword === 'const' || keyword === 'enum') words.add(schema);
+    } else if (Array.isArray(schema)) {
+      for (const part of schema) collect(part, keyword);
+    } else if (typeof schema === 'object' && schema !== null) {
+      for (const [name, part] of Object.entries(schema)) {
+        if (name === 'properties') for (const member of Object.keys(part as object)) words.add(member);
+        collect(part, name);
+      }
+    }
+  };
+  collect(z.toJSONSchema(writeSet, { unrepresentable: 'any', io: 'input' }));
+  return words;
+}
