@@ -14,5 +14,13 @@ export type { Check } from './doctor/check.ts';
 export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';
 export { makePrivateDirectory } from './private-directory.ts';
 export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
-export { openUsers, type User, type Users } from './users/users.ts';
+export {
+  DEFAULT_USER,
+  type IssuedToken,
+  openUsers,
+  type TokenHolder,
+  type User,
+  type Users,
+  type UserTerms,
+} from './users/users.ts';
 export { type VerifyDirectoryError, type VerifyDirectoryOptions, verifyDirectory } from './verify-directory.ts';
