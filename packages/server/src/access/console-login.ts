@@ -58,14 +58,14 @@ export function createConsoleLogin(
       if (expires === undefined || expires <= clock.now()) return err(usedLink());
       const until = clock.now() + TAB_MS;
       const claim = `${until}.${random(16)}`;
-      return ok({ token: `tab.${claim}.${sign(claim).toString('base64url')}`, expiresAt: timestampAt(until) });
+      return ok({ token: `tab.${claim}.${sign(claim).toString('hex')}`, expiresAt: timestampAt(until) });
     },
     whoIs(token) {
-      const [, claim, until, signature = ''] = /^tab\.((\d{1,15})\.[\w-]{22})\.([\w-]{43})$/.exec(token) ?? [];
+      const [, claim, until, signature = ''] = /^tab\.((\d{1,15})\.[\w-]{22})\.([0-9a-f]{64})$/.exec(token) ?? [];
       if (claim === undefined) return undefined;
-      const given = Buffer.from(signature, 'base64url');
+      const given = Buffer.from(signature, 'hex');
       const expected = sign(claim);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      if (!timingSafeEqual(given, expected)) return undefined;
       return { tokenId: `tab ${digestOf(claim)}`, expiresAt: timestampAt(Number(until)) };
     },
   };
