@@ -101,6 +101,25 @@ describe('entering', () => {
     await other.close();
   });
 
+  it('[K92] a link that works once lets the tab in and leaves the address; used again it says so', async () => {
+    const { url: link } = server.newLink();
+    await page.goto(link);
+    await isShown('No runs yet');
+    await expect.poll(() => page.url()).toBe(`${server.url}/`);
+    expect(await page.evaluate('sessionStorage.getItem("signalbox.token")')).not.toContain(TOKEN);
+    await page.reload();
+    await isShown('No runs yet');
+    const other = await context.newPage();
+    await other.goto(link);
+    await other.getByText('was used before').waitFor();
+    await other.getByText('signalbox link').waitFor();
+    // Opened in the same tab, another one is taken too.
+    await other.goto(server.newLink().url);
+    await other.getByText('No runs yet').first().waitFor();
+    await other.close();
+    expect(complaints).toEqual([]);
+  });
+
   it('[K1] without one the page asks for it, and asks again where it is wrong', async () => {
     await page.goto(server.url);
     await page.getByLabel('Token').fill('wrong');

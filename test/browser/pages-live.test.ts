@@ -4,7 +4,7 @@ import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontex
 import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
 import type { RunId, RunSummary } from '@signalbox/model';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
 import { given } from '../given.ts';
 import type { LiveConsole } from './live-console.ts';
@@ -196,7 +196,9 @@ describe('lists of runs', () => {
 describe('guided workflows', () => {
   it('[K59] the graph of a session grows in the open page while an agent walks it over MCP', async () => {
     const agent = new McpClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-    const requestInit = { headers: { authorization: `Bearer ${live.token}` } };
+    const bot = given(await live.client.addUser('bot', { role: 'agent' }));
+    onTestFinished(async () => void (await live.client.removeUser('bot')));
+    const requestInit = { headers: { authorization: `Bearer ${bot.token}` } };
     await agent.connect(new StreamableHTTPClientTransport(new URL('/mcp/agent', live.url), { requestInit }));
     const call = async (name: string, args: object): Promise<StepAnswer> => {
       const { structuredContent } = await agent.callTool({ name, arguments: { ...args } });
@@ -350,18 +352,31 @@ describe('what the server says of itself', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K65] somebody gets a token of their own, shown once; the server knows them by it; removed, it is void', async () => {
+  it('[K65] [K93] somebody gets a token with a role and an expiry, shown once; rotated or removed, it is void', async () => {
     await page.getByLabel('Name of a new user').fill('ada');
+    await page.getByLabel('Role').selectOption('approver');
+    await page.getByLabel('Expires').selectOption('30 days');
     await page.getByRole('button', { name: 'Add a user' }).click();
     const told = page.getByRole('region', { name: 'Token of ada' });
     const token = (await told.locator('code').textContent()) ?? '';
     const asked = (): Promise<Response> =>
       fetch(`${live.url}/api/settings`, { headers: { authorization: `Bearer ${token}` } });
-    expect(await (await asked()).json()).toMatchObject({ user: { name: 'ada', isDefault: false } });
+    expect(await (await asked()).json()).toMatchObject({
+      user: { name: 'ada', role: 'approver', isDefault: false },
+    });
     await told.getByRole('button', { name: 'I have it' }).click();
     await open('/settings');
-    await page.getByRole('list', { name: 'Users' }).getByText('ada', { exact: true }).waitFor();
+    const users = page.getByRole('list', { name: 'Users' });
+    await users.getByText('ada', { exact: true }).waitFor();
+    await users.getByText('approver', { exact: true }).waitFor();
+    await users.getByText('expires').waitFor();
+    await users.getByText('used').waitFor();
     expect(await page.locator('body').innerText()).not.toContain(token);
+    await page.getByRole('button', { name: 'Rotate ada…' }).click();
+    await page.getByLabel('I know that this').check();
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await told.getByRole('button', { name: 'I have it' }).click();
+    await expect.poll(async () => (await asked()).status).toBe(401);
     await page.getByRole('button', { name: 'Remove ada…' }).click();
     await page.getByLabel('I know that this').check();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();

@@ -28,7 +28,7 @@ let fork: RunId;
 beforeAll(async () => {
   at = await openLivePage();
   ({ live, page, complaints } = at);
-  const { token } = given(await live.client.addUser('ada'));
+  const { token } = given(await live.client.addUser('ada', { role: 'operator' }));
   ada = { client: createClient({ url: live.url, token }), token };
   writeFileSync(path.join(live.project, 'ANSWER.md'), 'Not yet.\n');
 });

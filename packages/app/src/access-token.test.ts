@@ -14,10 +14,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe('the token of a data directory', () => {
   it('[A31] is made once, at random, and is readable by its owner alone', () => {
     const machine = thisMachine();
-    const token = accessToken(folder, machine);
-    expect(token).toEqual({ ok: true, value: expect.stringMatching(/^[\w-]{43}$/) });
-    expect(accessToken(folder, machine)).toEqual(token);
-    expect(readToken(folder)).toEqual(token);
+    const made = accessToken(folder, machine);
+    expect(made).toEqual({ ok: true, value: { token: expect.stringMatching(/^[\w-]{43}$/), isNew: true } });
+    if (!made.ok) throw new Error(made.error.message);
+    const { token } = made.value;
+    expect(accessToken(folder, machine)).toEqual({ ok: true, value: { token, isNew: false } });
+    expect(readToken(folder)).toEqual({ ok: true, value: token });
     expect(statSync(path.join(folder, 'token')).mode & 0o777).toBe(0o600);
   });
 

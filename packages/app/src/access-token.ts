@@ -5,8 +5,11 @@ import type { Machine } from './machine.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The token of a data directory: whoever has it may do everything. Made once, and readable by its owner alone. */
-export function accessToken(dataDirectory: string, { rng }: Pick<Machine, 'rng'>): Result<string, ErrorEnvelope> {
+/** The token of a data directory, and whether it was made just now. Whoever has it may do everything; only its owner can read it. */
+export function accessToken(
+  dataDirectory: string,
+  { rng }: Pick<Machine, 'rng'>,
+): Result<{ readonly token: string; readonly isNew: boolean }, ErrorEnvelope> {
   const file = tokenFile(dataDirectory);
   try {
     const handle = openSync(file, 'wx', 0o600);
@@ -14,12 +17,13 @@ export function accessToken(dataDirectory: string, { rng }: Pick<Machine, 'rng'>
     writeSync(handle, token);
     fsyncSync(handle);
     closeSync(handle);
-    return ok(token);
+    return ok({ token, isNew: true });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') return err(unusable(file, String(cause)));
   }
   chmodSync(file, 0o600);
-  return readToken(dataDirectory);
+  const token = readToken(dataDirectory);
+  return token.ok ? ok({ token: token.value, isNew: false }) : token;
 }
 
 /** The token as it lies there. */

@@ -1,5 +1,6 @@
 export type { VerifyReport } from '@signalbox/journal';
-export type { ErrorEnvelope } from '@signalbox/model';
+export type { ErrorEnvelope, UserRole } from '@signalbox/model';
+export { userRole } from '@signalbox/model';
 export { accessToken, readToken } from './access-token.ts';
 export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';
@@ -14,5 +15,14 @@ export { type Show, type ShowOptions, startShow } from './demo/show/show.ts';
 export type { Check } from './doctor/check.ts';
 export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';
 export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
-export { openUsers, type User, type Users } from './users/users.ts';
+export { expiryAfter } from './users/lifetime.ts';
+export {
+  DEFAULT_USER,
+  type IssuedToken,
+  openUsers,
+  type TokenHolder,
+  type User,
+  type Users,
+  type UserTerms,
+} from './users/users.ts';
 export { type VerifyDirectoryError, type VerifyDirectoryOptions, verifyDirectory } from './verify-directory.ts';

@@ -1,5 +1,6 @@
 import {
   type AddedUser,
+  type AddUserBody,
   type AnswerBody,
   type ApprovalId,
   type ArtifactId,
@@ -37,6 +38,8 @@ import {
   lineage,
   type NodeInput,
   nodeInput,
+  type OneTimeLink,
+  oneTimeLink,
   type PlanDescription,
   type PlanList,
   type ProviderList,
@@ -52,6 +55,7 @@ import {
   type RetryBody,
   type RollbackBody,
   type RollbackReport,
+  type RotateUserBody,
   type RunCheck,
   type RunId,
   type RunKind,
@@ -110,7 +114,7 @@ import {
   workspaceDiff,
 } from '@signalbox/model';
 import { type Connect, connectWebSocket } from './connect.ts';
-import { type Answer, createContentRequest, createRequest, type Fetch } from './request.ts';
+import { type Answer, createContentRequest, createRequest, type Fetch, platformFetch } from './request.ts';
 import { type News, type Watch, type WatchOptions, watch } from './watch.ts';
 
 export interface ClientOptions {
@@ -262,11 +266,16 @@ export interface Client {
   recoveries(): Answer<RecoveryList>;
   dismissRecovery(call: string): Answer<RecoveryNote>;
   settings(): Answer<Settings>;
-  /** People with tokens of their own. Only whoever has the token of the data directory may ask, add and remove. */
+  /** People and agents with tokens of their own. Only an owner may list, add, rotate and remove them. */
   users(page?: { readonly after?: string; readonly limit?: number }): Answer<UserList>;
   /** The answer has the token, this once. */
-  addUser(name: string): Answer<AddedUser>;
+  addUser(name: string, terms?: Omit<AddUserBody, 'name'>): Answer<AddedUser>;
+  /** A new token in place of the old one; what is open with the old one ends before this answers. */
+  rotateUser(name: string, terms?: RotateUserBody): Answer<AddedUser>;
+  /** What is open with the user's token ends before this answers. */
   removeUser(name: string): Answer<WireUser>;
+  /** A link that opens the console once. */
+  newLink(): Answer<OneTimeLink>;
   /** What was spent by day, model and directory. */
   spending(filter?: SpendingFilter): Answer<SpendingList>;
   artifacts(filter?: ArtifactsFilter): Answer<ArtifactList>;
@@ -281,7 +290,7 @@ export interface Client {
 export function createClient({
   url: given,
   token,
-  fetch = (address, init) => globalThis.fetch(address, init),
+  fetch = platformFetch,
   connect = connectWebSocket,
   after = later,
   random = Math.random,
@@ -394,7 +403,16 @@ export function createClient({
       }),
     settings: () => request({ method: 'GET', path: '/api/settings', answer: settings }),
     users: (page = {}) => request({ method: 'GET', path: '/api/users', query: { ...page }, answer: userList }),
-    addUser: name => request({ method: 'POST', path: '/api/users', body: { name }, answer: addedUser }),
+    addUser: (name, terms = {}) =>
+      request({ method: 'POST', path: '/api/users', body: { name, ...terms }, answer: addedUser }),
+    rotateUser: (name, terms = {}) =>
+      request({
+        method: 'POST',
+        path: `/api/users/${encodeURIComponent(name)}/rotate`,
+        body: terms,
+        answer: addedUser,
+      }),
+    newLink: () => request({ method: 'POST', path: '/api/links', body: {}, answer: oneTimeLink }),
     removeUser: name => request({ method: 'DELETE', path: `/api/users/${encodeURIComponent(name)}`, answer: wireUser }),
     spending: (filter = {}) =>
       request({ method: 'GET', path: '/api/usage', query: { ...filter }, answer: spendingList }),

@@ -32,10 +32,15 @@ export interface Call<Schema extends z.ZodType> {
 
 export type Request = <Schema extends z.ZodType>(call: Call<Schema>) => Answer<z.infer<Schema>>;
 
-/** One way to the server: whatever happens comes back as a value or as an envelope. */
-export function createRequest(url: string, token: string, fetch: Fetch): Request {
+export const platformFetch: Fetch = (address, init) => globalThis.fetch(address, init);
+
+/** One way to the server: whatever happens comes back as a value or as an envelope. Without a token only a login is answered. */
+export function createRequest(url: string, token: string | undefined, fetch: Fetch): Request {
   return async call => {
-    const headers: Record<string, string> = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
+    const headers: Record<string, string> = {
+      Accept: 'application/json',
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    };
     if (call.body !== undefined) headers['Content-Type'] = 'application/json';
     if (call.idempotencyKey !== undefined) headers['Idempotency-Key'] = call.idempotencyKey;
     let status: number;

@@ -1,5 +1,6 @@
 import { thisMachine } from '@signalbox/app/runs';
-import { type Client, createClient } from '@signalbox/client';
+import { type Client, createClient, logIn } from '@signalbox/client';
+import { timestamp } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memoryUsers, noSettings } from '../../server/test/memory-users.ts';
@@ -48,6 +49,29 @@ describe('a client', () => {
     expect(await client.removeUser('ada')).toMatchObject({ ok: true, value: { name: 'ada' } });
     expect(await client.removeUser('no such/user')).toMatchObject({ ok: false, error: { code: 'user/unknown' } });
     expect(await client.users()).toMatchObject({ ok: true, value: { users: [{ name: 'grace' }] } });
+  });
+
+  it('[C31] gives users roles and expiries, and rotates their tokens', async () => {
+    const expiresAt = timestamp.parse('2999-01-01T00:00:00.000Z');
+    const added = await client.addUser('ada', { role: 'approver', expiresAt });
+    expect(added).toMatchObject({ ok: true, value: { name: 'ada', role: 'approver', expiresAt } });
+    const rotated = await client.rotateUser('ada');
+    if (!added.ok || !rotated.ok) throw new Error('ada has no token');
+    expect(rotated.value.token).not.toBe(added.value.token);
+    const health = (token: string) => createClient({ url: server.url, token }).health();
+    expect(await health(added.value.token)).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
+    expect(await health(rotated.value.token)).toMatchObject({ ok: true });
+    expect(await client.rotateUser('no such/user')).toMatchObject({ ok: false, error: { code: 'user/unknown' } });
+  });
+
+  it('[C30] exchanges the code of a link for a token, and asks for links', async () => {
+    const link = await client.newLink();
+    if (!link.ok) throw new Error(link.error.message);
+    const code = new URL(link.value.url).hash.slice('#code='.length);
+    const taken = await logIn(server.url, code);
+    if (!taken.ok) throw new Error(taken.error.message);
+    expect(await createClient({ url: server.url, token: taken.value.token }).health()).toMatchObject({ ok: true });
+    expect(await logIn(server.url, code)).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
   });
 
   it('[C17] says that it is not known whether a user was removed where nobody answered', async () => {

@@ -1,4 +1,4 @@
-import { createClient } from '@signalbox/client';
+import { createClient, logIn } from '@signalbox/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
@@ -7,38 +7,50 @@ import { router } from './router.tsx';
 import { ClientContext } from './server/client-context.ts';
 import { LiveProvider } from './server/live.tsx';
 import { createReads } from './server/use-read.ts';
-import { dropToken, keepToken, takeToken } from './session.ts';
+import { dropToken, hasCode, keepToken, takeCode, takeToken } from './session.ts';
+
+const WRONG_TOKEN =
+  'The server does not know this token any more. It may have been replaced or removed, or is of another data directory.';
 
 export function App() {
   const [token, setToken] = useState(takeToken);
-  const [isWrong, setIsWrong] = useState(false);
+  const [isEntering, setIsEntering] = useState(hasCode);
+  const [problem, setProblem] = useState<string>();
   const server = useMemo(
     () =>
       token === undefined ? undefined : { client: createClient({ url: location.origin, token }), reads: createReads() },
     [token],
   );
-  // The address that the server printed may be opened in a tab that is here already: then the page is not loaded anew.
-  useEffect(() => {
-    const enter = () => {
-      const given = takeToken();
-      if (given !== undefined) setToken(given);
-    };
-    addEventListener('hashchange', enter);
-    return () => removeEventListener('hashchange', enter);
+  const enter = useCallback((given: string) => {
+    keepToken(given);
+    setProblem(undefined);
+    setToken(given);
   }, []);
+  // A link may be opened in a tab that is here already: then the page is not loaded anew.
+  useEffect(() => {
+    const arrive = async () => {
+      const code = takeCode();
+      const given = code === undefined ? takeToken() : undefined;
+      if (given !== undefined) setToken(given);
+      if (code === undefined) return;
+      const taken = await logIn(location.origin, code);
+      if (taken.ok) enter(taken.value.token);
+      else setProblem(`${taken.error.message} ${taken.error.suggestion}`);
+      setIsEntering(false);
+    };
+    void arrive();
+    const look = () => void arrive();
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, [enter]);
   const refuse = useCallback(() => {
     dropToken();
-    setIsWrong(true);
+    setProblem(WRONG_TOKEN);
     setToken(undefined);
   }, []);
 
-  if (server === undefined) {
-    const enter = (given: string) => {
-      keepToken(given);
-      setToken(given);
-    };
-    return <Login isWrong={isWrong} onToken={enter} />;
-  }
+  if (isEntering) return null;
+  if (server === undefined) return <Login problem={problem} onToken={enter} />;
   return (
     <QueryClientProvider client={server.reads}>
       <ClientContext value={server.client}>

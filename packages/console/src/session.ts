@@ -5,12 +5,18 @@ const KEY = 'signalbox.token';
  * out of the address at once.
  */
 export function takeToken(): string | undefined {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (given !== null && given !== '') {
-    sessionStorage.setItem(KEY, given);
-    history.replaceState(null, '', location.pathname + location.search);
-  }
+  const given = takeFromAddress('token');
+  if (given !== undefined) keepToken(given);
   return sessionStorage.getItem(KEY) ?? undefined;
+}
+
+/** The code of a link that works once; it is taken out of the address at once. */
+export function takeCode(): string | undefined {
+  return takeFromAddress('code');
+}
+
+export function hasCode(): boolean {
+  return readAddress('code') !== undefined;
 }
 
 export function keepToken(token: string): void {
@@ -19,4 +25,14 @@ export function keepToken(token: string): void {
 
 export function dropToken(): void {
   sessionStorage.removeItem(KEY);
+}
+
+function readAddress(name: string): string | undefined {
+  return new URLSearchParams(location.hash.slice(1)).get(name) || undefined;
+}
+
+function takeFromAddress(name: string): string | undefined {
+  const given = readAddress(name);
+  if (given !== undefined) history.replaceState(null, '', location.pathname + location.search);
+  return given;
 }

@@ -1,4 +1,5 @@
-export { createAccess, type KnownUsers } from './http/access.ts';
+export { type Access, createAccess, type KnownUsers } from './access/access.ts';
+export { accessReference } from './access/reference.ts';
 export { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 export { type AgentMcp, type AgentMcpOptions, createAgentMcp } from './mcp/agent-mcp.ts';
 export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp/mcp-http.ts';

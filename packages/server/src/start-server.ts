@@ -4,17 +4,20 @@ import { getRequestListener } from '@hono/node-server';
 import type { Users } from '@signalbox/app';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/runs';
-import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { createAccess } from './http/access.ts';
+import { type ErrorEnvelope, err, failure, type OneTimeLink, ok, type Result } from '@signalbox/model';
+import { createAccess, system } from './access/access.ts';
+import { createOpenDoors } from './access/open-doors.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { createGuidedWatch } from './live/guided-watch.ts';
 import { createLiveMeter } from './live/live-meter.ts';
 import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
+import { mcpByToken } from './mcp/mcp-by-token.ts';
 import { mcpHttp } from './mcp/mcp-http.ts';
 import { createRunMetrics } from './metrics/run-metrics.ts';
 import { operatorHttp } from './operator/operator-http.ts';
+import { consoleAddress } from './routes/login.ts';
 
 export interface ServerOptions {
   readonly host: RunHost;
@@ -27,6 +30,9 @@ export interface ServerOptions {
   /** 0 takes one that is free. */
   readonly port: number;
   readonly timers: Machine['timers'];
+  /** Those of the system if left out. */
+  readonly clock?: Machine['clock'] | undefined;
+  readonly rng?: Machine['rng'] | undefined;
   /** Where the built console lies; without it there is only the API. */
   readonly consoleDirectory?: string | undefined;
   /** Guided workflows, for agents at `/mcp/agent`. */
@@ -41,6 +47,8 @@ export interface RunningServer {
   /** Such as `http://127.0.0.1:4280`. */
   readonly url: string;
   readonly port: number;
+  /** A link to the console that works once, and not for long. */
+  newLink(): OneTimeLink;
   /**
    * Takes no new connection, answers what was asked, and ends every connection; whoever is not done in `GRACE_MS` is cut off.
    * The runs go on: they are the host's.
@@ -60,14 +68,18 @@ const PATIENCE = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCh
 export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
   const { host, token, timers, consoleDirectory, guided, onFault = () => undefined } = options;
   let port = 0;
-  const access = createAccess(token, () => port, options.users);
-  const agentMcp = guided && mcpHttp(createAgentMcp(guided, { onFault }), { timers, onFault });
+  const { clock = system.clock, rng = system.rng } = options;
+  const access = createAccess(token, () => port, options.users, { clock, rng });
+  const doors = createOpenDoors({ counts: access.counts, timers, clock, onFault });
+  const agentMcp =
+    guided && mcpByToken(asker => mcpHttp(createAgentMcp(guided, { onFault, asker }), { timers, onFault }), doors);
   const meter = createLiveMeter();
   const metrics = createRunMetrics(host, meter);
-  const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, onFault });
+  const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, doors, onFault });
   const app = createHttpApp({
     host,
     access,
+    doors,
     consoleDirectory,
     agentMcp: agentMcp?.route,
     sessions: options.sessions,
@@ -82,6 +94,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   const upgrades = acceptUpgrades({
     host,
     access,
+    doors,
     timers,
     guided: guidedWatch,
     pictures: createRunPictures(host, timers, onFault),
@@ -103,6 +116,10 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   return ok({
     url: `http://${LOOPBACK}:${port}`,
     port,
+    newLink() {
+      const { code, expiresAt } = access.login.newCode();
+      return { url: consoleAddress(`http://${LOOPBACK}:${port}`, code), expiresAt };
+    },
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       const stopWaiting = timers.after(GRACE_MS, () => {
@@ -110,6 +127,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
         server.closeAllConnections();
       });
       upgrades.close();
+      doors.close();
       guidedWatch?.close();
       await agentMcp?.close();
       await operatorMcp.close();

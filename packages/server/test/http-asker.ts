@@ -9,11 +9,14 @@ import {
   type WireTransition,
 } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
+import { memoryUsers } from './memory-users.ts';
 import { type ScriptedHost, scriptedHost } from './scripted-host.ts';
 
 export const TOKEN = 'a-token-of-this-test';
 /** Of somebody with a token of their own. */
 export const ADAS_TOKEN = 'a-token-of-ada';
+/** Of an agent. */
+export const AGENT_TOKEN = 'a-token-of-an-agent';
 /** The id of no run. */
 export const UNKNOWN = '01890000-0000-7000-8000-00000000dead';
 export const auth = { host: '127.0.0.1:4280', authorization: `Bearer ${TOKEN}` };
@@ -36,7 +39,7 @@ export function httpAsker(): Asker {
   const faults: unknown[] = [];
   const app = createHttpApp({
     host,
-    access: createAccess(TOKEN, () => 4280, { whoIs: token => (token === ADAS_TOKEN ? 'ada' : undefined) }),
+    access: createAccess(TOKEN, () => 4280, memoryUsers({ [ADAS_TOKEN]: 'ada' })),
     onFault: thrown => faults.push(thrown),
   });
   return {

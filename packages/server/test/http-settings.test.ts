@@ -5,7 +5,7 @@ import { openUsers } from '@signalbox/app';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
 import { type Client, createClient } from '@signalbox/client';
-import { errorEnvelope, type RunId } from '@signalbox/model';
+import { errorEnvelope, type RunId, timestamp } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/openapi/operations.ts';
@@ -117,7 +117,7 @@ describe('the providers', () => {
 describe('the settings', () => {
   it('[V106] are answered with their sources, problems and policies, and who asks', async () => {
     const { user, sources, tools, providers } = await value(operator.settings());
-    expect(user).toEqual({ name: 'operator', isDefault: true });
+    expect(user).toEqual({ name: 'operator', role: 'owner', isDefault: true });
     expect(sources[0]).toMatchObject({ kind: 'file', isThere: true, problem: expect.stringContaining('not known') });
     expect(tools.find(({ tool }) => tool === 'write_file')).toMatchObject({ asks: 'gated' });
     expect(providers.find(({ name }) => name === 'google')?.key).toEqual({ name: 'GEMINI_API_KEY', isSet: true });
@@ -188,9 +188,16 @@ describe('recoveries', () => {
 
 describe('users', () => {
   it('[V108] are added, listed in pages and removed by the operator; a token is answered once', async () => {
-    const ada = await value(operator.addUser('ada'));
-    expect(ada).toEqual({ name: 'ada', addedAt: expect.any(String), token: expect.stringMatching(/.{20,}/) });
-    await value(operator.addUser('grace'));
+    const expiresAt = timestamp.parse('2999-01-01T00:00:00.000Z');
+    const ada = await value(operator.addUser('ada', { role: 'approver', expiresAt }));
+    expect(ada).toEqual({
+      name: 'ada',
+      role: 'approver',
+      addedAt: expect.any(String),
+      expiresAt,
+      token: expect.stringMatching(/.{20,}/),
+    });
+    expect(await value(operator.addUser('grace'))).toMatchObject({ role: 'viewer' });
     const { token: _, ...shown } = ada;
     expect(await value(operator.users({ limit: 1 }))).toEqual({ users: [shown], next: 'ada' });
     const rest = await value(operator.users({ after: 'ada' }));
@@ -199,15 +206,24 @@ describe('users', () => {
     expect(await operator.addUser('../ada')).toMatchObject({ ok: false, error: { code: 'user/invalid' } });
     expect(await operator.removeUser('nobody')).toMatchObject({ ok: false, error: { code: 'user/unknown' } });
     const adas = createClient({ url: server.url, token: ada.token });
-    expect((await value(adas.settings())).user).toEqual({ name: 'ada', isDefault: false });
-    expect(await value(operator.removeUser('ada'))).toEqual(shown);
+    expect((await value(adas.settings())).user).toEqual({ name: 'ada', role: 'approver', isDefault: false });
+    const [used] = (await value(operator.users({ limit: 1 }))).users;
+    expect(used).toEqual({ ...shown, lastUsedAt: expect.any(String) });
+    const rotated = await value(operator.rotateUser('ada'));
+    expect(rotated).toMatchObject({ role: 'approver', rotatedAt: expect.any(String) });
     expect(await adas.settings()).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
+    const again = createClient({ url: server.url, token: rotated.token });
+    expect((await value(again.settings())).user.name).toBe('ada');
+    expect(await operator.rotateUser('nobody')).toMatchObject({ ok: false, error: { code: 'user/unknown' } });
+    expect(await value(operator.removeUser('ada'))).toMatchObject({ name: 'ada', role: 'approver' });
+    expect(await again.settings()).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
   });
 
-  it('[V108] are the affair of the operator alone', async () => {
-    const { token } = await value(operator.addUser('ada'));
+  it('[V108] are the affair of owners alone', async () => {
+    const { token } = await value(operator.addUser('ada', { role: 'operator' }));
     const ada = createClient({ url: server.url, token });
-    for (const answer of [await ada.users(), await ada.addUser('mallory'), await ada.removeUser('ada')]) {
+    const tried = [ada.users(), ada.addUser('mallory'), ada.rotateUser('ada'), ada.removeUser('ada')];
+    for (const answer of await Promise.all(tried)) {
       expect(answer).toMatchObject({ ok: false, error: { code: 'request/forbidden' } });
     }
     expect((await value(operator.users())).users.map(({ name }) => name)).toEqual(['ada']);
@@ -215,7 +231,15 @@ describe('users', () => {
 
   it.each([
     ['POST', '/api/users', '{"name":"ada"}', 201],
+    ['POST', '/api/users', '{"name":"ada","role":"agent","expiresAt":"2999-01-01T00:00:00Z"}', 201],
     ['POST', '/api/users', '{"name":"operator"}', 409],
+    ['POST', '/api/users', '{"name":"cli"}', 409],
+    ['POST', '/api/users', '{"name":"ada","role":"root"}', 400],
+    ['POST', '/api/users', '{"name":"ada","expiresAt":"2001-01-01T00:00:00Z"}', 400],
+    ['POST', '/api/users', '{"name":"ada","expiresAt":"tomorrow"}', 400],
+    ['POST', '/api/users/nobody/rotate', '{}', 404],
+    ['POST', '/api/users/..%2ftoken/rotate', '{}', 404],
+    ['POST', '/api/users/nobody/rotate', '{"role":"owner"}', 400],
     ['POST', '/api/users', '{"name":"../../ada"}', 400],
     ['POST', '/api/users', `{"name":"${'a'.repeat(300)}"}`, 400],
     ['POST', '/api/users', '{"name":7}', 400],
@@ -240,7 +264,7 @@ describe('users', () => {
   });
 
   it('[V109] are named by the events of what they did', async () => {
-    const { token } = await value(operator.addUser('ada'));
+    const { token } = await value(operator.addUser('ada', { role: 'operator' }));
     const ada = createClient({ url: server.url, token });
     const { approvals } = await value(operator.decisions({ run }));
     const [question] = approvals;

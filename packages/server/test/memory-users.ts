@@ -1,29 +1,61 @@
-import type { User, Users } from '@signalbox/app';
+import type { TokenHolder, User, Users } from '@signalbox/app';
 import type { SettingsDesk } from '@signalbox/app/runs';
-import { err, failure, ok, timestamp } from '@signalbox/model';
+import { type Clock, err, failure, ok, timestamp } from '@signalbox/model';
 
-/** Users without a disk, by their tokens. */
-export function memoryUsers(tokens: Readonly<Record<string, string>> = {}): Users {
-  const known = new Map(Object.entries(tokens));
+type Given = string | Pick<User, 'name' | 'role' | 'expiresAt'>;
+
+/** Users without a disk, by their tokens; one that is given as a name alone is an operator. */
+export function memoryUsers(
+  tokens: Readonly<Record<string, Given>> = {},
+  clock: Clock = { now: () => Date.now() },
+): Users {
   const addedAt = timestamp.parse('2026-01-01T00:00:00.000Z');
+  const known = new Map(
+    Object.entries(tokens).map(([token, given]): [string, User] => [
+      token,
+      typeof given === 'string' ? { name: given, role: 'operator', addedAt } : { ...given, addedAt },
+    ]),
+  );
+  let made = 0;
   const refused = (code: 'user/taken' | 'user/unknown', name: string) =>
     err(failure(code, { message: `The user ${name}.`, suggestion: 'Take another.' }));
-  const users = (): readonly User[] => [...known.values()].toSorted().map(name => ({ name, addedAt }));
+  const tokenOf = (name: string) => [...known].find(([, user]) => user.name === name)?.[0];
+  const isExpired = ({ expiresAt }: User) => expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
   return {
-    list: () => ok(users()),
-    add(name) {
-      if (users().some(user => user.name === name)) return refused('user/taken', name);
+    list: () => ok([...known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+    add(name, { role = 'viewer', expiresAt } = {}) {
+      if (tokenOf(name) !== undefined) return refused('user/taken', name);
       const token = `token-of-${name}`;
-      known.set(token, name);
-      return ok({ user: { name, addedAt }, token });
+      const user = { name, role, addedAt, ...(expiresAt !== undefined && { expiresAt }) };
+      known.set(token, user);
+      return ok({ user, token });
+    },
+    rotate(name, { expiresAt } = {}) {
+      const old = tokenOf(name);
+      const before = old === undefined ? undefined : known.get(old);
+      if (old === undefined || before === undefined) return refused('user/unknown', name);
+      made += 1;
+      const token = `token-${made}-of-${name}`;
+      const user = { ...before, rotatedAt: addedAt, ...(expiresAt !== undefined && { expiresAt }) };
+      known.delete(old);
+      known.set(token, user);
+      return ok({ user, token });
     },
     remove(name) {
-      const found = [...known].find(([, other]) => other === name);
-      if (found === undefined) return refused('user/unknown', name);
-      known.delete(found[0]);
-      return ok({ name, addedAt });
+      const token = tokenOf(name);
+      const user = token === undefined ? undefined : known.get(token);
+      if (token === undefined || user === undefined) return refused('user/unknown', name);
+      known.delete(token);
+      return ok(user);
     },
-    whoIs: token => known.get(token),
+    whoIs(token): TokenHolder | undefined {
+      const user = known.get(token);
+      return user && { ...user, tokenId: token, isExpired: isExpired(user) };
+    },
+    counts({ tokenId }) {
+      const user = known.get(tokenId);
+      return user !== undefined && !isExpired(user);
+    },
   };
 }
 

@@ -268,8 +268,14 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor-command.ts')).defineDoctor,
   },
   {
+    syntax: 'link',
+    summary: 'print a link that opens the console once',
+    group: 'This machine:',
+    load: async () => (await import('./serving/link-command.ts')).defineLink,
+  },
+  {
     syntax: 'users',
-    summary: 'give people tokens of their own, so that events name who did what',
+    summary: 'give people and agents tokens of their own, each with a role',
     group: 'This machine:',
     load: async () => (await import('./users/users-command.ts')).defineUsers,
   },

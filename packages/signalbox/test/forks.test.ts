@@ -36,7 +36,7 @@ async function surfaces() {
   const home = value(await openHome({ dataDirectory, machine, env: {}, threads: { threads: 1 } }));
   const own = ownSurface(home, dataDirectory, machine);
   const url = value(await own.listen()) ?? '';
-  const remote = value(remoteSurface(dataDirectory, { url, token: value(accessToken(dataDirectory, machine)) }));
+  const remote = value(remoteSurface(dataDirectory, { url, token: value(accessToken(dataDirectory, machine)).token }));
   onTestFinished(async () => {
     await remote.close();
     await own.close();

@@ -21,8 +21,10 @@ beforeAll(async () => {
   const started = spawn(process.execPath, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   server = started;
   const line = await new Promise<string>(resolve => started.stdout.setEncoding('utf8').once('data', resolve));
-  const { url, page } = JSON.parse(line);
-  const token = new URL(page).hash.slice('#token='.length);
+  const { url } = JSON.parse(line);
+  const adding = [entry, 'users', 'add', 'bot', '--role', 'agent', '--json'];
+  const added = spawnSync(process.execPath, adding, { cwd, env: environment, encoding: 'utf8' });
+  const { token } = JSON.parse(added.stdout);
   http = [`${url}/mcp/agent`, '--transport', 'http', '--header', `Authorization: Bearer ${token}`];
 });
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -79,10 +79,15 @@ async function serve(cwd: string) {
   });
   const closed = new Promise(resolve => server.once('close', resolve));
   const line = await new Promise<string>(resolve => server.stdout.setEncoding('utf8').once('data', resolve));
-  const { url, page } = JSON.parse(line);
+  const { url } = JSON.parse(line);
+  const added = spawnSync(process.execPath, [entry, 'users', 'add', 'bot', '--role', 'agent', '--json'], {
+    cwd,
+    env: environment(cwd),
+    encoding: 'utf8',
+  });
   return {
     url,
-    token: new URL(page).hash.slice('#token='.length),
+    token: JSON.parse(added.stdout).token,
     async end() {
       server.kill('SIGTERM');
       await closed;

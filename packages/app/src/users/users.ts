@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { hostDisk } from '@signalbox/journal';
 import {
@@ -11,48 +11,109 @@ import {
   type Result,
   type Rng,
   type Timestamp,
-  text,
   timestamp,
   timestampOf,
+  type UserRole,
 } from '@signalbox/model';
-import * as z from 'zod';
 import { newToken } from '../access-token.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
+import { openLastUse } from './last-use.ts';
+import { type KeptUser, readUserFile, userFileText } from './user-file.ts';
 
 /** Whoever holds the token of the data directory itself. */
 export const DEFAULT_USER = 'operator';
 
+/** Names that events use for something else: the owner's token, commands, and Signalbox itself. */
+const RESERVED: readonly string[] = [DEFAULT_USER, 'owner', 'cli', 'signalbox'];
+
 export interface User {
   readonly name: string;
+  readonly role: UserRole;
   readonly addedAt: Timestamp;
+  readonly rotatedAt?: Timestamp | undefined;
+  readonly expiresAt?: Timestamp | undefined;
+  readonly lastUsedAt?: Timestamp | undefined;
 }
 
-/** The people who may speak to the server of a data directory, each with a token of their own. Only its digest is kept. */
+/** Whose token it is. */
+export interface TokenHolder {
+  readonly name: string;
+  readonly role: UserRole;
+  /** Names the token without giving it away: another token of the same user has another one. */
+  readonly tokenId: string;
+  readonly expiresAt?: Timestamp | undefined;
+  readonly isExpired: boolean;
+}
+
+export interface IssuedToken {
+  readonly user: User;
+  /** Answered once; it cannot be had again. */
+  readonly token: string;
+}
+
+export interface UserTerms {
+  /** A viewer if left out. */
+  readonly role?: UserRole | undefined;
+  readonly expiresAt?: Timestamp | undefined;
+}
+
+/** The people and agents that may speak to the server of a data directory, each with its own token. Only digests are kept. */
 export interface Users {
   list(): Result<readonly User[], ErrorEnvelope>;
-  /** The token is answered once, and cannot be had again. */
-  add(name: string): Result<{ readonly user: User; readonly token: string }, ErrorEnvelope>;
+  add(name: string, terms?: UserTerms): Result<IssuedToken, ErrorEnvelope>;
+  /** A new token in place of the old one, with the same role. It lives as long as the old one was meant to, unless told otherwise. */
+  rotate(name: string, terms?: Pick<UserTerms, 'expiresAt'>): Result<IssuedToken, ErrorEnvelope>;
   remove(name: string): Result<User, ErrorEnvelope>;
-  /** Whose token it is, as the files say it now: who was removed a moment ago is nobody. */
-  whoIs(token: string): string | undefined;
+  /** Whose token it is, as the files say it now: a user that was removed a moment ago is nobody. */
+  whoIs(token: string): TokenHolder | undefined;
+  /** Whether a token that was known still counts: it was neither removed nor replaced and has not expired. */
+  counts(holder: Pick<TokenHolder, 'name' | 'tokenId'>): boolean;
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const userFile = z.strictObject({ v: z.literal(1), tokenDigest: text.regex(/^[0-9a-f]{64}$/), addedAt: timestamp });
-type Kept = User & { readonly tokenDigest: string };
+type Kept = KeptUser & { readonly name: string };
 
 /** One file a user, so that two who add users at the same time do not undo each other. */
 export function openUsers(dataDirectory: string, { clock, rng }: { readonly clock: Clock; readonly rng: Rng }): Users {
   const folder = path.join(dataDirectory, 'users');
   const fileOf = (name: string) => path.join(folder, `${name}.json`);
+  const lastUse = openLastUse(name => path.join(folder, `${name}.used`), clock);
 
   const read = (): readonly Result<Kept, ErrorEnvelope>[] => {
     const names = existsSync(folder) ? readdirSync(folder).sort() : [];
     return names.flatMap(file => {
       const name = path.basename(file, '.json');
-      return file.endsWith('.json') && NAME.test(name) ? [readUser(fileOf(name), name)] : [];
+      return file.endsWith('.json') && NAME.test(name) ? [readUser(name)] : [];
     });
   };
+  const readUser = (name: string): Result<Kept, ErrorEnvelope> =>
+    attempt(fileOf(name), () => ({ name, ...readUserFile(fileOf(name)) }));
+  const known = (name: string): Result<Kept, ErrorEnvelope> =>
+    NAME.test(name) && existsSync(fileOf(name)) ? readUser(name) : err(unknown(name));
+
+  const isExpired = ({ expiresAt }: KeptUser) => expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
+  const shownOf = ({ tokenDigest: _, ...user }: Kept): User => {
+    const lastUsedAt = lastUse.of(user.name);
+    return { ...user, ...(lastUsedAt !== undefined && { lastUsedAt }) };
+  };
+
+  /** Writes a user's file whole, then lets `place` give it its name. */
+  const write = (user: KeptUser, place: (temporary: string) => boolean): Result<boolean, ErrorEnvelope> =>
+    attempt(folder, () => {
+      makePrivateDirectory(folder);
+      const temporary = path.join(folder, `.${Buffer.from(rng.bytes(8)).toString('hex')}`);
+      const file = hostDisk.open(temporary, 'create');
+      try {
+        file.write(Buffer.from(userFileText(user)));
+        file.sync();
+      } finally {
+        file.close();
+      }
+      const isPlaced = place(temporary);
+      rmSync(temporary, { force: true });
+      hostDisk.syncDirectory(folder);
+      return isPlaced;
+    });
 
   return {
     list() {
@@ -63,58 +124,74 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
       }
       return ok(users);
     },
-    add(name) {
+    add(name, { role = 'viewer', expiresAt } = {}) {
       if (!NAME.test(name)) return err(invalidName(name));
-      if (name === DEFAULT_USER) return err(taken(name));
+      if (RESERVED.includes(name)) return err(taken(name));
+      if (isPast(expiresAt, clock)) return err(pastExpiry(expiresAt));
       const token = newToken(rng);
-      const user = { name, addedAt: timestampOf(clock) };
-      const bytes = Buffer.from(
-        JSON.stringify({ v: 1, tokenDigest: digestOf(token).toString('hex'), addedAt: user.addedAt }),
-      );
-      const temporary = path.join(folder, `.${Buffer.from(rng.bytes(8)).toString('hex')}`);
-      const placed = attempt(folder, (): boolean => {
-        makePrivateDirectory(folder);
-        const file = hostDisk.open(temporary, 'create');
-        try {
-          file.write(bytes);
-          file.sync();
-        } finally {
-          file.close();
-        }
-        const isNew = linked(temporary, fileOf(name));
-        rmSync(temporary);
-        hostDisk.syncDirectory(folder);
-        return isNew;
-      });
+      const kept = { role, tokenDigest: hexDigestOf(token), addedAt: timestampOf(clock), expiresAt };
+      const placed = write(kept, temporary => linked(temporary, fileOf(name)));
       if (!placed.ok) return placed;
-      return placed.value ? ok({ user, token }) : err(taken(name));
+      return placed.value ? ok({ user: shownOf({ name, ...kept }), token }) : err(taken(name));
+    },
+    rotate(name, { expiresAt: asked } = {}) {
+      const before = known(name);
+      if (!before.ok) return before;
+      if (isPast(asked, clock)) return err(pastExpiry(asked));
+      const token = newToken(rng);
+      const { name: _, ...user } = before.value;
+      const kept = {
+        ...user,
+        tokenDigest: hexDigestOf(token),
+        rotatedAt: timestampOf(clock),
+        expiresAt: asked ?? sameLifetime(user, clock),
+      };
+      const placed = write(kept, temporary => {
+        renameSync(temporary, fileOf(name));
+        return true;
+      });
+      return placed.ok ? ok({ user: shownOf({ name, ...kept }), token }) : placed;
     },
     remove(name) {
-      if (!NAME.test(name) || !existsSync(fileOf(name))) return err(unknown(name));
-      const gone = readUser(fileOf(name), name);
+      const gone = known(name);
       if (!gone.ok) return gone;
+      const shown = shownOf(gone.value);
       const removed = attempt(folder, () => {
         rmSync(fileOf(name));
+        lastUse.forget(name);
         hostDisk.syncDirectory(folder);
       });
-      return removed.ok ? ok(shownOf(gone.value)) : removed;
+      return removed.ok ? ok(shown) : removed;
     },
     whoIs(token) {
       const given = digestOf(token);
-      const known = read().find(user => user.ok && timingSafeEqual(Buffer.from(user.value.tokenDigest, 'hex'), given));
-      return known?.ok ? known.value.name : undefined;
+      const found = read().find(user => user.ok && timingSafeEqual(Buffer.from(user.value.tokenDigest, 'hex'), given));
+      if (found?.ok !== true) return undefined;
+      const { name, role, tokenDigest, expiresAt } = found.value;
+      const holder = { name, role, tokenId: tokenDigest, expiresAt, isExpired: isExpired(found.value) };
+      if (!holder.isExpired) lastUse.note(name);
+      return holder;
+    },
+    counts({ name, tokenId }) {
+      const kept = known(name);
+      return kept.ok && kept.value.tokenDigest === tokenId && !isExpired(kept.value);
     },
   };
 }
 
-function readUser(file: string, name: string): Result<Kept, ErrorEnvelope> {
-  return attempt(file, () => {
-    const { tokenDigest, addedAt } = userFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return { name, addedAt, tokenDigest };
-  });
+/** Timestamps have four digits for the year. */
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** When a token that is made now expires, if it lives as long as the one before. */
+function sameLifetime({ addedAt, rotatedAt = addedAt, expiresAt }: KeptUser, clock: Clock): Timestamp | undefined {
+  if (expiresAt === undefined) return undefined;
+  const lifetimeMs = Date.parse(expiresAt) - Date.parse(rotatedAt);
+  return timestamp.parse(new Date(Math.min(clock.now() + lifetimeMs, LAST_MOMENT)).toISOString());
 }
 
-const shownOf = ({ name, addedAt }: Kept): User => ({ name, addedAt });
+function isPast(expiresAt: Timestamp | undefined, clock: Clock): expiresAt is Timestamp {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
+}
 
 /** Gives a file a second name, unless the name is taken. */
 function linked(file: string, name: string): boolean {
@@ -136,6 +213,7 @@ function attempt<T>(place: string, act: () => T): Result<T, ErrorEnvelope> {
 }
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+const hexDigestOf = (token: string): string => digestOf(token).toString('hex');
 
 function invalidName(name: string): ErrorEnvelope {
   return failure('user/invalid', {
@@ -145,10 +223,21 @@ function invalidName(name: string): ErrorEnvelope {
   });
 }
 
+function pastExpiry(expiresAt: Timestamp): ErrorEnvelope {
+  return failure('user/invalid', {
+    message: `A token cannot expire in the past; got ${expiresAt}.`,
+    suggestion: 'Give a later time, or leave it out for a token that does not expire.',
+  });
+}
+
 function taken(name: string): ErrorEnvelope {
   return failure('user/taken', {
-    message: `There is a user ${name} already.`,
-    suggestion: 'Choose another name, or remove that user first: its token then counts no more.',
+    message: RESERVED.includes(name)
+      ? `The name ${name} is reserved: events use it for something else.`
+      : `There is a user ${name} already.`,
+    suggestion: RESERVED.includes(name)
+      ? 'Choose another name.'
+      : 'Choose another name, rotate the token of that user, or remove the user first.',
     details: { user: name },
   });
 }

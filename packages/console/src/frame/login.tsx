@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 
-/** Asks for the token where the address did not bring one. */
-export function Login({ isWrong, onToken }: { readonly isWrong: boolean; onToken(token: string): void }) {
+/** Asks for a token where the address did not bring one, and says why the last one was refused. */
+export function Login({ problem, onToken }: { readonly problem: string | undefined; onToken(token: string): void }) {
   const [token, setToken] = useState('');
   const enter = (event: FormEvent) => {
     event.preventDefault();
@@ -11,11 +11,7 @@ export function Login({ isWrong, onToken }: { readonly isWrong: boolean; onToken
     <main className="login">
       <form onSubmit={enter} className="login-card">
         <h1>Signalbox</h1>
-        <p className="text-muted">
-          {isWrong
-            ? 'The server does not know this token. It may have been started with another data directory.'
-            : 'Open the address that the server printed, or paste its token here.'}
-        </p>
+        <p className="text-muted">{problem ?? 'Open a link that "signalbox link" prints, or paste a token here.'}</p>
         <label htmlFor="token">Token</label>
         <input
           id="token"

@@ -23,7 +23,7 @@ export function ServerSettings() {
       <div className="roomhead">
         <h2 className="text-[15px] font-semibold">The server</h2>
         <p className="text-muted">
-          Started <Moment at={data.startedAt} />. You are {data.user.name}.
+          Started <Moment at={data.startedAt} />. You are {data.user.name}, with the role {data.user.role}.
         </p>
         <button type="button" className="button button-small ml-auto" disabled={isFetching} onClick={() => refetch()}>
           Read again
@@ -38,7 +38,7 @@ export function ServerSettings() {
       <ProviderKeys settings={data} />
       <ToolPolicies settings={data} />
       <Retention settings={data} />
-      {data.user.isDefault && <Users />}
+      {data.user.role === 'owner' && <Users />}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { refusal } from '../../test/refusal.ts';
 import { keyReference, providerBrief, providerReference, wireProvider } from './providers.ts';
 import { settingItem, settings } from './settings.ts';
 import { serverMessage } from './socket.ts';
-import { addedUser, addUserBody, userList, usersQuery } from './users.ts';
+import { addedUser, addUserBody, rotateUserBody, userList, usersQuery } from './users.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const reference = { name: 'acme', key: { name: 'ACME_API_KEY', isSet: true }, baseUrl: 'https://acme.example/v1' };
@@ -40,7 +40,7 @@ describe('settings', () => {
   it('[M63] have keys as references only', () => {
     const all = {
       startedAt: at,
-      user: { name: 'operator', isDefault: true },
+      user: { name: 'operator', role: 'owner', isDefault: true },
       sources: [],
       items: [],
       needsRestart: false,
@@ -55,11 +55,14 @@ describe('settings', () => {
 });
 
 describe('users', () => {
-  it('[M66] are asked for in pages and added by name alone; a list has no tokens', () => {
+  it('[M66] are asked for in pages and added by name, role and expiry; a list has no tokens', () => {
     expect(usersQuery.parse({ after: 'ada', limit: '5' })).toEqual({ after: 'ada', limit: 5 });
     for (const limit of ['0', '501', 'x', '1.5']) expect(refusal(usersQuery, { limit })).not.toEqual([]);
     expect(refusal(addUserBody, { name: 'ada', token: 'mine' })).not.toEqual([]);
-    const ada = { name: 'ada', addedAt: at };
+    expect(refusal(addUserBody, { name: 'ada', role: 'root' })).not.toEqual([]);
+    expect(refusal(addUserBody, { name: 'ada', expiresAt: 'soon' })).not.toEqual([]);
+    expect(refusal(rotateUserBody, { role: 'owner' })).not.toEqual([]);
+    const ada = { name: 'ada', role: 'viewer', addedAt: at, expiresAt: at };
     expect(userList.parse({ users: [{ ...ada, token: 'x', tokenDigest: 'y' }] })).toEqual({ users: [ada] });
     expect(addedUser.parse({ ...ada, token: 'x' })).toEqual({ ...ada, token: 'x' });
   });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '../clock.ts';
 import { json, text } from '../json.ts';
 import { providerReference } from './providers.ts';
+import { userRole } from './users.ts';
 
 /** Null is never. */
 const days = z.number().nullable();
@@ -51,8 +52,8 @@ export type ToolPolicy = z.infer<typeof toolPolicy>;
 
 /** The answer of `GET /api/settings`. It holds no secret: keys are references. */
 export const settings = z.object({
-  /** Who asks, and whether that is whoever has the token of the data directory. */
-  user: z.object({ name: text, isDefault: z.boolean() }),
+  /** The caller, its role, and whether it holds the token of the data directory. */
+  user: z.object({ name: text, role: userRole, isDefault: z.boolean() }),
   startedAt: timestamp,
   sources: z.array(settingSource).readonly(),
   items: z.array(settingItem).readonly(),

@@ -73,4 +73,4 @@ export const serverMessage = z.discriminatedUnion('kind', [
 export type ServerMessage = z.infer<typeof serverMessage>;
 
 /** Why the server ends a connection. */
-export const closeCodes = { unauthorized: 4401, tooSlow: 4408, goingAway: 1001, failed: 1011 } as const;
+export const closeCodes = { unauthorized: 4401, tooSlow: 4408, goingAway: 1001, failed: 1011, tooMany: 1013 } as const;

@@ -4,10 +4,13 @@ import type { RunHost, SettingsDesk } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
-import type { McpRoute } from '../mcp/mcp-http.ts';
+import type { Access } from '../access/access.ts';
+import { guard } from '../access/guard.ts';
+import type { OpenDoors } from '../access/open-doors.ts';
+import { assertDeclared, guardedPaths } from '../access/route-needs.ts';
+import type { McpByToken } from '../mcp/mcp-by-token.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { openApi } from '../openapi/openapi.ts';
-import type { OperatorHttp } from '../operator/operator-http.ts';
 import { approvalRoutes } from '../routes/approvals.ts';
 import { artifactRoutes } from '../routes/artifacts.ts';
 import { bundleRoutes } from '../routes/bundles.ts';
@@ -16,6 +19,7 @@ import { graphRoutes } from '../routes/graph.ts';
 import { guidedInstead } from '../routes/guided-instead.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { inspectionRoutes } from '../routes/inspection.ts';
+import { loginRoutes } from '../routes/login.ts';
 import { providerRoutes } from '../routes/providers.ts';
 import { recoveryRoutes } from '../routes/recoveries.ts';
 import { retentionRoutes } from '../routes/retention.ts';
@@ -26,7 +30,6 @@ import { usageRoutes } from '../routes/usage.ts';
 import { userRoutes } from '../routes/users.ts';
 import { workflowFormRoutes } from '../routes/workflow-forms.ts';
 import { workspaceRoutes } from '../routes/workspaces.ts';
-import { type Access, bearerOf, unauthorized } from './access.ts';
 import { refuse } from './answer.ts';
 import type { Asked } from './asked.ts';
 import { consoleFiles } from './console-files.ts';
@@ -35,9 +38,11 @@ import { pageHeaders } from './page-headers.ts';
 export interface HttpAppOptions {
   readonly host: RunHost;
   readonly access: Access;
+  /** Where what is open is held, so that it ends with its token. */
+  readonly doors?: OpenDoors | undefined;
   readonly consoleDirectory?: string | undefined;
   /** The agent's MCP surface. */
-  readonly agentMcp?: McpRoute | undefined;
+  readonly agentMcp?: McpByToken['route'] | undefined;
   /** Guided sessions, and the catalogue of workflows. */
   readonly sessions?: GuidedSessions | undefined;
   readonly workflows?: Pick<GuidedTools, 'list' | 'inspect' | 'start'> | undefined;
@@ -47,7 +52,7 @@ export interface HttpAppOptions {
   /** What the server is set to. */
   readonly settings?: SettingsDesk | undefined;
   /** The operator's MCP surface. */
-  readonly operatorMcp?: OperatorHttp['route'] | undefined;
+  readonly operatorMcp?: McpByToken['route'] | undefined;
   /** Told of what was thrown and answered with `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
@@ -56,6 +61,7 @@ export interface HttpAppOptions {
 export function createHttpApp({
   host,
   access,
+  doors,
   consoleDirectory,
   sessions,
   workflows,
@@ -72,13 +78,11 @@ export function createHttpApp({
     const refused = access.refuseOrigin({ host: context.req.header('host'), origin: context.req.header('origin') });
     return refused === undefined ? next() : refuse(context, refused);
   });
-  app.on('ALL', ['/api/*', '/mcp/*', '/metrics'], async (context, next) => {
-    const token = bearerOf(context.req.header('authorization'));
-    const user = token === undefined ? undefined : access.whoIs(token);
-    if (user === undefined) return refuse(context, unauthorized());
-    context.set('user', user);
-    return next();
-  });
+  app.on(
+    'ALL',
+    guardedPaths,
+    guard(access, doors, context => refuse(context, unknownRoute(context.req.method))),
+  );
 
   app.get('/api/health', context => {
     const health: Health = {
@@ -104,7 +108,8 @@ export function createHttpApp({
   app.route('/api', retentionRoutes(host));
   app.route('/api/providers', providerRoutes(host.providers));
   app.route('/api/recoveries', recoveryRoutes(host));
-  if (users !== undefined) app.route('/api/users', userRoutes(users));
+  app.route('/api', loginRoutes(access.login));
+  if (users !== undefined) app.route('/api/users', userRoutes(users, doors));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions, workflows));
   if (sessions !== undefined) app.route('/api/workflows', workflowFormRoutes(sessions));
@@ -116,10 +121,11 @@ export function createHttpApp({
       return context.body(text, 200, { 'Content-Type': metrics.contentType });
     });
   }
-  if (agentMcp !== undefined) app.all('/mcp/agent', context => agentMcp(context.req.raw));
-  if (operatorMcp !== undefined) app.all('/mcp', context => operatorMcp(context.req.raw, context.get('user')));
+  if (agentMcp !== undefined) app.all('/mcp/agent', context => agentMcp(context.req.raw, context.get('identity')));
+  if (operatorMcp !== undefined) app.all('/mcp', context => operatorMcp(context.req.raw, context.get('identity')));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
 
+  assertDeclared(app.routes);
   app.notFound(context => refuse(context, unknownRoute(context.req.method)));
   app.onError((thrown, context) => {
     onFault?.(thrown);
@@ -131,7 +137,7 @@ export function createHttpApp({
 function unknownRoute(method: string): ErrorEnvelope {
   return failure('request/unknown-route', {
     message: `There is no such route for ${method}.`,
-    suggestion: 'See the README of the server for the routes there are.',
+    suggestion: 'GET /api/openapi.json lists the routes.',
   });
 }
 

@@ -8,7 +8,10 @@ import {
   type RunId,
 } from '@signalbox/model';
 import type { RawData, WebSocket } from 'ws';
-import type { Access } from '../http/access.ts';
+import type { Access } from '../access/access.ts';
+import { opens, socketAccess, socketKeyOf } from '../access/access-table.ts';
+import { forbidden, type Identity } from '../access/identity.ts';
+import type { OpenDoors } from '../access/open-doors.ts';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { LiveMeter } from './live-meter.ts';
 import { createOutbox } from './outbox.ts';
@@ -21,11 +24,18 @@ import { subscribeEither } from './subscribe-either.ts';
 export const HELLO_MS = 5_000;
 /** How often a silent client is asked whether it is there; one that does not answer until the next time is gone. */
 export const PING_MS = 30_000;
+/** How long a client whose token counts no more may take to read that; then it is cut off. */
+export const FAREWELL_MS = 500;
 const SUBSCRIPTIONS_MAX = 64;
 
 export interface LiveOptions {
   readonly host: RunHost;
   readonly access: Access;
+  readonly doors: OpenDoors;
+  /** Counts a client that has said whose it is; false where there are too many. */
+  readonly admit: (identity: Identity) => boolean;
+  /** Ends the connection at once; what waits to be sent is dropped. */
+  readonly reset: () => void;
   readonly timers: Machine['timers'];
   readonly pictures: RunPictures;
   /** Counts who is there. */
@@ -38,17 +48,18 @@ export interface LiveOptions {
 
 /** Serves one connection until it ends. */
 export function serveSocket(socket: WebSocket, options: LiveOptions): void {
-  const { host, access, timers, pictures, meter, guided, onFault } = options;
+  const { host, access, doors, timers, pictures, meter, guided, onFault } = options;
   const subscriptions = new Map<RunId | 'all', Subscription>();
   const pumpAll = () => {
     for (const subscription of subscriptions.values()) subscription.pump();
   };
   const outbox = createOutbox(socket, timers, pumpAll, meter);
   const disconnected = meter.connected();
-  let isKnown = false;
+  let identity: Identity | undefined;
+  let release: (() => void) | undefined;
   let isAlive = true;
   const endHello = timers.after(HELLO_MS, () => {
-    if (!isKnown) cutOff();
+    if (identity === undefined) cutOff();
   });
   let endPing = timers.after(PING_MS, ping);
 
@@ -57,30 +68,55 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
   });
   socket.on('message', (data, isBinary) => {
     const message = isBinary ? undefined : parse(data);
-    if (!isKnown) {
-      isKnown = message?.kind === 'hello' && access.whoIs(message.token) !== undefined;
-      if (isKnown) outbox.send({ kind: 'welcome' });
-      else cutOff();
-      return;
-    }
-    switch (message?.kind) {
+    if (identity === undefined) return enter(message);
+    if (message === undefined) return outbox.send({ kind: 'refused', error: notUnderstood() });
+    const needed = socketAccess[socketKeyOf(message)];
+    if (!opens(identity.role, needed)) return outbox.send({ kind: 'refused', error: forbidden(identity, needed) });
+    switch (message.kind) {
       case 'subscribe':
         return subscribe(message);
       case 'unsubscribe':
         return unsubscribe(message.run);
       case 'hello':
-      case undefined:
         return outbox.send({ kind: 'refused', error: notUnderstood() });
     }
   });
   socket.on('close', () => {
     disconnected();
+    release?.();
     endHello();
     endPing();
-    for (const run of [...subscriptions.keys()]) unsubscribe(run);
+    unsubscribeAll();
   });
   // `ws` closes after it told us; what the other side did wrong is its own affair.
   socket.on('error', () => socket.terminate());
+
+  /** A stranger says whose token it has; one that says anything else, or has no business here, is told nothing. */
+  function enter(message: ClientMessage | undefined): void {
+    const known = message?.kind === 'hello' ? access.identify(message.token) : undefined;
+    if (known?.ok !== true || !opens(known.value.role, socketAccess.hello)) {
+      cutOff();
+      return;
+    }
+    if (!options.admit(known.value)) {
+      socket.close(closeCodes.tooMany, 'too many connections');
+      return;
+    }
+    identity = known.value;
+    release = doors.hold({ identity, end: sayGoodbye });
+    outbox.send({ kind: 'welcome' });
+  }
+
+  /** Resolves when nothing more reaches the client: it confirmed the end, or what it did not read is dropped. */
+  async function sayGoodbye(): Promise<void> {
+    unsubscribeAll();
+    if (socket.readyState === socket.CLOSED) return;
+    const closed = new Promise<void>(resolve => socket.once('close', () => resolve()));
+    cutOff();
+    const stopWaiting = timers.after(FAREWELL_MS, options.reset);
+    await closed;
+    stopWaiting();
+  }
 
   function subscribe({
     run,
@@ -110,6 +146,10 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
   function unsubscribe(run: RunId | 'all'): void {
     subscriptions.get(run)?.close();
     subscriptions.delete(run);
+  }
+
+  function unsubscribeAll(): void {
+    for (const run of [...subscriptions.keys()]) unsubscribe(run);
   }
 
   function ping(): void {

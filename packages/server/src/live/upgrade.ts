@@ -1,15 +1,25 @@
+/**
+ * Takes over connections that ask for `/api/ws`.
+ *
+ * U1  A connection that has not said a token is a stranger. There are few of them: a new one takes the place of the oldest, so that
+ *     strangers keep out nobody who says a token at once.
+ * U2  A token has so many connections and no more, and so have all tokens together.
+ */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { closeCodes, type ErrorEnvelope, failure } from '@signalbox/model';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Identity } from '../access/identity.ts';
 import { errorStatus } from '../http/error-status.ts';
 import { type LiveOptions, serveSocket } from './live-socket.ts';
 
 /** Bytes of one message of a client. */
 const MESSAGE_MAX_BYTES = 65_536;
-const CONNECTIONS_MAX = 64;
+export const STRANGERS_MAX = 16;
+export const CONNECTIONS_MAX = 256;
+export const CONNECTIONS_OF_A_TOKEN = 64;
 
-/** Takes over connections that ask for `/api/ws`. */
 export interface Upgrades {
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Tells every client that the server goes away, which ends its connection. */
@@ -18,8 +28,39 @@ export interface Upgrades {
   cut(): void;
 }
 
-export function acceptUpgrades(options: LiveOptions): Upgrades {
+export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): Upgrades {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX_BYTES, perMessageDeflate: false });
+  /** Oldest first. */
+  const strangers = new Set<WebSocket>();
+  const known = new Map<WebSocket, string>();
+
+  function admit(socket: WebSocket, { tokenId }: Identity): boolean {
+    const ofToken = [...known.values()].filter(other => other === tokenId).length;
+    if (known.size >= CONNECTIONS_MAX || ofToken >= CONNECTIONS_OF_A_TOKEN) return false;
+    strangers.delete(socket);
+    known.set(socket, tokenId);
+    return true;
+  }
+
+  function serve(accepted: WebSocket, socket: Duplex): void {
+    const [oldest] = strangers;
+    if (strangers.size >= STRANGERS_MAX && oldest !== undefined) {
+      strangers.delete(oldest);
+      oldest.terminate();
+    }
+    strangers.add(accepted);
+    accepted.once('close', () => {
+      strangers.delete(accepted);
+      known.delete(accepted);
+    });
+    serveSocket(accepted, {
+      ...options,
+      admit: identity => admit(accepted, identity),
+      // Of a server without TLS it is always one of these.
+      reset: () => (socket as Socket).resetAndDestroy(),
+    });
+  }
+
   return {
     take(request, socket, head) {
       socket.on('error', () => socket.destroy());
@@ -27,9 +68,9 @@ export function acceptUpgrades(options: LiveOptions): Upgrades {
       const refused =
         options.access.refuseOrigin({ host, origin }) ??
         (request.url === '/api/ws' ? undefined : unknownPath()) ??
-        (sockets.clients.size < CONNECTIONS_MAX ? undefined : tooMany());
+        (known.size < CONNECTIONS_MAX ? undefined : tooMany());
       if (refused !== undefined) return refuse(socket, refused);
-      sockets.handleUpgrade(request, socket, head, accepted => serveSocket(accepted, options));
+      sockets.handleUpgrade(request, socket, head, accepted => serve(accepted, socket));
     },
     close() {
       sockets.close();

@@ -2,6 +2,8 @@ import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import type { GuidedTools } from '@signalbox/app/guided';
 import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
+import { agentToolAccess, opens } from '../access/access-table.ts';
+import { forbidden, type Identity } from '../access/identity.ts';
 import { answerTexts } from './answer-text.ts';
 import { errorText } from './error-text.ts';
 import { inputFault } from './input-fault.ts';
@@ -11,6 +13,8 @@ import { answerJsonSchema, inputJsonSchema, shownSchema } from './tool-schema.ts
 export interface AgentMcpOptions {
   /** Told of what was thrown and answered with `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
+  /** Whose token the agent has; left out, it was started by a person, on standard streams. */
+  readonly asker?: Pick<Identity, 'name' | 'role'> | undefined;
 }
 
 /** Makes the agent's MCP server, a fresh one for each connection or request. It keeps nothing: sessions are the port's. */
@@ -20,7 +24,10 @@ export type AgentMcp = () => McpServer;
  * The agent's surface: exactly the tools of guided workflows. Every answer is structured content and the same in words;
  * every failure is the error envelope as structured content, marked as an error, and a text that says how to go on.
  */
-export function createAgentMcp(tools: GuidedTools, { onFault }: AgentMcpOptions = {}): AgentMcp {
+export function createAgentMcp(
+  tools: GuidedTools,
+  { onFault, asker = { name: 'agent', role: 'agent' } }: AgentMcpOptions = {},
+): AgentMcp {
   return () => {
     const server = new McpServer(
       { name: 'signalbox', title: 'Signalbox guided workflows', version: manifest.version },
@@ -29,6 +36,8 @@ export function createAgentMcp(tools: GuidedTools, { onFault }: AgentMcpOptions 
     for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
       server.registerTool(name, { title, description, annotations, ...schemas }, async given => {
+        const needed = agentToolAccess[name];
+        if (!opens(asker.role, needed)) return failed(tool, forbidden(asker, needed));
         try {
           return await call(tools, tool, given);
         } catch (thrown) {

@@ -1,13 +1,13 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import type * as z from 'zod';
-import type { ToolDefinition } from './tool-definitions.ts';
+import type { DescribedTool } from './tool-definitions.ts';
 
 /** As many problems of one call are told. */
 const TOLD = 10;
 
 /** Arguments that a tool does not take: which, why, and what it takes. Nothing that was sent is quoted. */
 export function inputFault(
-  { name, template }: Pick<ToolDefinition, 'name' | 'template'>,
+  { name, template }: Pick<DescribedTool, 'name' | 'template'>,
   { issues }: z.ZodError,
 ): ErrorEnvelope<'VALIDATION_ERROR'> {
   const problems = issues

@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import { agentInstructions, agentTools, type ToolDefinition } from './tool-definitions.ts';
+import { agentInstructions, agentTools, type DescribedTool } from './tool-definitions.ts';
 import { failedAnswer, inputJsonSchema, type JsonSchema, plainJsonSchema } from './tool-schema.ts';
 
 /** `docs/reference/agent-tools.md`: the agent's tools as people read them, from the definitions that agents get. */
@@ -31,7 +31,7 @@ export function toolParts({
   template,
   input,
   answer,
-}: Omit<ToolDefinition, 'key'>): readonly string[] {
+}: DescribedTool): readonly string[] {
   const hints = Object.entries(annotations).map(([hint, holds]) => `\`${hint}\` ${holds ? 'yes' : 'no'}`);
   const taken = rowsOf(inputJsonSchema(input));
   return [

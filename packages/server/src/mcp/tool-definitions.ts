@@ -1,6 +1,7 @@
 import { type GuidedTools, guidedSchemas } from '@signalbox/app/guided';
 import type { Json } from '@signalbox/model';
 import type * as z from 'zod';
+import type { AgentToolName } from '../access/access-table.ts';
 
 /** A function of the port, by its name there. */
 export type ToolKey = keyof GuidedTools;
@@ -25,6 +26,7 @@ export interface DescribedTool {
 
 /** A tool of agents. What it takes and answers is the port's; the words are here and nowhere else. */
 export interface ToolDefinition extends DescribedTool {
+  readonly name: AgentToolName;
   readonly key: ToolKey;
 }
 

@@ -24,7 +24,7 @@ export function openApi(version: string): JsonObject {
   };
 }
 
-function operationJson({ path, summary, query, headers, body, answer, status = 200 }: Operation): Json {
+function operationJson({ path, summary, query, headers, body, answer, status = 200, isOpen = false }: Operation): Json {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -39,6 +39,7 @@ function operationJson({ path, summary, query, headers, body, answer, status = 2
   }));
   return {
     summary,
+    ...(isOpen && { security: [] }),
     parameters: [...inPath, ...queryParameters(query), ...inHeader],
     ...(body !== undefined && { requestBody: { content: { 'application/json': { schema: refTo(body) } } } }),
     responses: {

@@ -25,7 +25,10 @@ import {
   importReport,
   lineage,
   listQuery,
+  login,
+  loginBody,
   nodeInput,
+  oneTimeLink,
   pageQuery,
   planDescription,
   planFileQuery,
@@ -41,6 +44,7 @@ import {
   retryBody,
   rollbackBody,
   rollbackReport,
+  rotateUserBody,
   runCheck,
   runList,
   runSnapshot,
@@ -77,6 +81,7 @@ import {
   workspaceDiff,
 } from '@signalbox/model';
 import type * as z from 'zod';
+import type { RouteKey } from '../access/access-table.ts';
 
 /** What travels, by the name that the description gives it. */
 export const wireSchemas = {
@@ -105,7 +110,9 @@ export const wireSchemas = {
   GapAnswer: gapAnswerBody,
   Health: health,
   Lineage: lineage,
+  Login: login,
   NodeInput: nodeInput,
+  OneTimeLink: oneTimeLink,
   Plan: planDescription,
   PlanList: planList,
   ProviderList: providerList,
@@ -116,6 +123,7 @@ export const wireSchemas = {
   Retry: retryBody,
   Rollback: rollbackBody,
   RollbackReport: rollbackReport,
+  RotateUser: rotateUserBody,
   Run: runSnapshot,
   RunCheck: runCheck,
   RunList: runList,
@@ -129,6 +137,7 @@ export const wireSchemas = {
   SpendingList: spendingList,
   Start: startBody,
   Stop: stopBody,
+  TakeLogin: loginBody,
   TaskList: taskList,
   TransitionList: transitionList,
   Undo: undoBody,
@@ -157,9 +166,14 @@ export interface Operation {
   /** What a good answer has; without it the route only ever refuses. */
   readonly answer?: SchemaName | 'bytes';
   readonly status?: 200 | 201;
+  /** Needs no token. */
+  readonly isOpen?: boolean;
 }
 
-const get = (path: string, summary: string, answer: Operation['answer'], query?: z.ZodObject): Operation => ({
+/** Paths below `/api` that the access table has for a method: what it lacks cannot be described. */
+type PathFor<Method extends string, Key = RouteKey> = Key extends `${Method} /api${infer Path}` ? Path : never;
+
+const get = (path: PathFor<'GET'>, summary: string, answer: Operation['answer'], query?: z.ZodObject): Operation => ({
   method: 'get',
   path: `/api${path}`,
   summary,
@@ -167,7 +181,7 @@ const get = (path: string, summary: string, answer: Operation['answer'], query?:
   ...(query !== undefined && { query }),
 });
 const post = (
-  path: string,
+  path: PathFor<'POST'>,
   summary: string,
   body: SchemaName,
   answer: SchemaName,
@@ -181,7 +195,11 @@ const post = (
   status,
 });
 /** Of the contract, for runs that are graphs. */
-const refused = (method: Operation['method'], path: string, summary: string): Operation => ({
+const refused = <Method extends Operation['method']>(
+  method: Method,
+  path: PathFor<Uppercase<Method>>,
+  summary: string,
+): Operation => ({
   method,
   path: `/api${path}`,
   summary: `${summary}: only a graph can; a plan lays out its run itself`,
@@ -237,9 +255,17 @@ export const operations: readonly Operation[] = [
   get('/recoveries', 'Tool calls that were cut off, and what the next start did about them', 'RecoveryList'),
   post('/recoveries/:call/dismiss', 'Show a recovery no more', 'Empty', 'Recovery'),
   get('/settings', 'What the server is set to, as it is written down and as it is applied', 'Settings'),
-  get('/users', 'People with tokens of their own, by name', 'UserList', usersQuery),
+  get('/users', 'People and agents with tokens of their own, by name', 'UserList', usersQuery),
   post('/users', 'Add a user; the token is in this answer and in no other', 'AddUser', 'AddedUser', 201),
-  { method: 'delete', path: '/api/users/:name', summary: 'Remove a user: the token counts no more', answer: 'User' },
+  post('/users/:name/rotate', 'Give a user a new token in place of the old one', 'RotateUser', 'AddedUser'),
+  {
+    method: 'delete',
+    path: '/api/users/:name' satisfies `/api${PathFor<'DELETE'>}`,
+    summary: 'Remove a user: the token counts no more, and what is open with it ends',
+    answer: 'User',
+  },
+  post('/links', 'Make a link that opens the console once', 'Empty', 'OneTimeLink', 201),
+  { ...post('/login', 'Exchange the code of a link for a token', 'TakeLogin', 'Login'), isOpen: true },
   get('/usage', 'What was spent, by day, model and directory', 'SpendingList', spendingQuery),
   get('/artifacts', 'What runs keep for people to see, newest first', 'ArtifactList', artifactsQuery),
   get('/artifacts/:artifact', 'An artifact without its content', 'Artifact'),

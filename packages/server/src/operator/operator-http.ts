@@ -1,39 +1,30 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/runs';
-import { type McpHttp, mcpHttp } from '../mcp/mcp-http.ts';
+import type { OpenDoors } from '../access/open-doors.ts';
+import { type McpByToken, mcpByToken } from '../mcp/mcp-by-token.ts';
+import { mcpHttp } from '../mcp/mcp-http.ts';
 import { createOperatorMcp } from './operator-mcp.ts';
 import { changeBus, keptNews } from './subscriptions.ts';
 
-export interface OperatorHttp {
-  /** Answers a request of a user. Nobody can use a session of somebody else: what is done in it bears its user's name. */
-  route(request: Request, user: string): Promise<Response>;
-  close(): Promise<void>;
-}
-
+/** The operator's surface over HTTP. What is done in a session bears the name of whose token it is, and needs that user's role. */
 export function operatorHttp(
   host: RunHost,
   {
     timers,
     guided,
+    doors,
     onFault,
   }: {
     readonly timers: Machine['timers'];
     readonly guided: GuidedRuns | undefined;
+    readonly doors: OpenDoors;
     readonly onFault: (thrown: unknown) => void;
   },
-): OperatorHttp {
-  const byUser = new Map<string, McpHttp>();
+): McpByToken {
   const bus = changeBus(host);
-  const newDesk = (user: string) =>
-    mcpHttp(createOperatorMcp({ host, guided, by: user, onFault }), { timers, onFault, bus, kept: keptNews });
-  return {
-    route(request, user) {
-      const own = byUser.get(user) ?? newDesk(user);
-      byUser.set(user, own);
-      return own.route(request);
-    },
-    async close() {
-      for (const own of byUser.values()) await own.close();
-    },
-  };
+  return mcpByToken(
+    ({ name, role }) =>
+      mcpHttp(createOperatorMcp({ host, guided, by: name, role, onFault }), { timers, onFault, bus, kept: keptNews }),
+    doors,
+  );
 }

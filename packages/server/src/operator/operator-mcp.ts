@@ -7,9 +7,11 @@ import {
 } from '@modelcontextprotocol/server';
 import type { GuidedRuns } from '@signalbox/app/guided';
 import type { RunHost } from '@signalbox/app/runs';
-import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { type ErrorEnvelope, failure, type UserRole } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
-import { OPERATOR } from '../http/access.ts';
+import { OPERATOR } from '../access/access.ts';
+import { opens, operatorResourceAccess, operatorToolAccess } from '../access/access-table.ts';
+import { forbidden } from '../access/identity.ts';
 import { inputFault } from '../mcp/input-fault.ts';
 import { answerJsonSchema, inputJsonSchema, shownSchema } from '../mcp/tool-schema.ts';
 import { operatorInstructions } from './instructions.ts';
@@ -25,6 +27,8 @@ export interface OperatorMcpOptions {
   readonly guided?: GuidedRuns | undefined;
   /** Who acts, as the events say it; left out, who holds the token of the data directory. */
   readonly by?: string | undefined;
+  /** What they may do; left out, everything. */
+  readonly role?: UserRole | undefined;
   /** Where the server is reached over HTTP; a request over HTTP says it itself. */
   readonly url?: string | undefined;
   /** Whether the client reads so slowly that news must be left out; how many is said. A stream over HTTP has bounds of its own. */
@@ -38,7 +42,8 @@ export interface OperatorMcpOptions {
  * server for each session, connection or request; it keeps what its client subscribed to and nothing else.
  */
 export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory {
-  const { host, guided, by = OPERATOR, url, isFull = () => false, onFault = () => undefined } = options;
+  const { host, guided, by = OPERATOR, role = 'owner', url, isFull = () => false, onFault = () => undefined } = options;
+  const asker = { name: by, role };
   return context => {
     const server = new McpServer(
       { name: 'signalbox-operator', title: 'Signalbox, for operators', version: manifest.version },
@@ -48,6 +53,8 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
     for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
       server.registerTool(name, { title, description, annotations, ...schemas }, async given => {
+        const needed = operatorToolAccess[tool.name];
+        if (!opens(role, needed)) return failed(forbidden(asker, needed));
         try {
           return await call(desk, tool, given);
         } catch (thrown) {
@@ -57,7 +64,7 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
       });
     }
     const { reader, driven, providers, inspection } = host;
-    serveResources(server, { reader, driven, providers, inspection, guided }, onFault);
+    serveResources(server, { reader, driven, providers, inspection, guided }, asker, onFault);
     tellNews(server, host, context, isFull);
     return server;
   };
@@ -80,7 +87,12 @@ async function call(desk: ToolDesk, tool: OperatorTool, given: unknown): Promise
   };
 }
 
-function serveResources(server: McpServer, host: OperatorHost, onFault: (thrown: unknown) => void): void {
+function serveResources(
+  server: McpServer,
+  host: OperatorHost,
+  asker: { readonly name: string; readonly role: UserRole },
+  onFault: (thrown: unknown) => void,
+): void {
   const described = operatorResources.map(({ name, uri, description }) => ({
     name,
     uri: uri.replace(/\{\?.*$/, ''),
@@ -100,6 +112,8 @@ function serveResources(server: McpServer, host: OperatorHost, onFault: (thrown:
   server.server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const found = resourceAt(uri);
     if (found === undefined) throw refusedRead(unknownResource(uri));
+    const needed = operatorResourceAccess[found.access];
+    if (!opens(asker.role, needed)) throw refusedRead(forbidden(asker, needed));
     let read: Awaited<ReturnType<typeof found.resource.read>>;
     try {
       read = await found.resource.read(host, found.place);

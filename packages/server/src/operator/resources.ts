@@ -1,5 +1,6 @@
 import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runKind, runStatus } from '@signalbox/model';
 import * as z from 'zod';
+import type { OperatorResourceKey } from '../access/access-table.ts';
 import { unknownFrame, unknownRun } from '../routes/known-run.ts';
 import { listRuns } from '../views/run-list.ts';
 import { readTree } from '../views/tree-view.ts';
@@ -35,7 +36,9 @@ import {
 
 /** What a program of an operator can read, by address (PRD 10.3). */
 export interface OperatorResource {
-  readonly name: string;
+  readonly name: OperatorResourceKey;
+  /** The row of the access table that a query needs, where it is not that of the name. */
+  accessOf?(query: URLSearchParams): OperatorResourceKey;
   /** An RFC 6570 template; what is in the query may be left out. */
   readonly uri: string;
   readonly description: string;
@@ -222,6 +225,7 @@ export const operatorResources: readonly OperatorResource[] = [
   },
   {
     name: 'scripts',
+    accessOf: query => (query.has('file') ? 'scripts?file' : 'scripts'),
     uri: `${SCHEME}scripts{?file,after,limit}`,
     description:
       'Plans that were run here, the one that ran last first. Go on with "after" = the "next" of the page before. With "file", that plan alone, and the JSON Schema of the input that it takes; it is not run.',
@@ -256,10 +260,15 @@ export const operatorResources: readonly OperatorResource[] = [
 /** Transcripts are long; what an agent said beyond this is in the stream of its task. */
 const STREAM_MOST = 5_000;
 
+interface FoundResource {
+  readonly resource: OperatorResource;
+  readonly place: ResourcePlace;
+  /** Its row of the access table. */
+  readonly access: OperatorResourceKey;
+}
+
 /** The resource at an address, and its place in it. */
-export function resourceAt(
-  address: string,
-): { readonly resource: OperatorResource; readonly place: ResourcePlace } | undefined {
+export function resourceAt(address: string): FoundResource | undefined {
   if (!address.startsWith(SCHEME)) return undefined;
   const [path = '', query = ''] = address.slice(SCHEME.length).split('?', 2);
   const given = path.split('/').map(decoded);
@@ -273,7 +282,8 @@ export function resourceAt(
     const fits = wanted.every((part, index) => part.startsWith('{') || part === given[index]);
     if (!fits) continue;
     const parts = given.filter((_, index) => wanted[index]?.startsWith('{')) as string[];
-    return { resource, place: { parts, query: new URLSearchParams(query) } };
+    const asked = new URLSearchParams(query);
+    return { resource, place: { parts, query: asked }, access: resource.accessOf?.(asked) ?? resource.name };
   }
   return undefined;
 }

@@ -3,6 +3,7 @@ import type { GuidedRuns } from '@signalbox/app/guided';
 import type { RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, ok, type Result, text } from '@signalbox/model';
 import type * as z from 'zod';
+import type { OperatorToolName } from '../access/access-table.ts';
 import type { DescribedTool } from '../mcp/tool-definitions.ts';
 import { knownRun } from '../routes/known-run.ts';
 import { summaryOf } from './resource-reads.ts';
@@ -28,6 +29,7 @@ export type Answer = Promise<Result<Answered, ErrorEnvelope>>;
 
 /** What a program of an operator can do (PRD 10.4), with the names that the specification gives it. */
 export interface OperatorTool extends DescribedTool {
+  readonly name: OperatorToolName;
   /** `input` was checked. */
   call(desk: ToolDesk, input: unknown): Answer;
 }

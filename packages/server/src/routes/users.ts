@@ -1,24 +1,24 @@
-import type { Users } from '@signalbox/app';
+import type { IssuedToken, Users } from '@signalbox/app';
 import {
   type AddedUser,
   addUserBody,
   type ErrorEnvelope,
-  failure,
   ok,
+  type Result,
+  rotateUserBody,
   type UserList,
   usersQuery,
 } from '@signalbox/model';
 import { Hono } from 'hono';
-import { OPERATOR } from '../http/access.ts';
+import type { OpenDoors } from '../access/open-doors.ts';
 import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
 
 const DEFAULT_PAGE = 100;
 
-/** People with tokens of their own. Only whoever has the token of the data directory itself sees, adds and removes them. */
-export function userRoutes(users: Users): Hono<Asked> {
+/** People and agents with tokens of their own. */
+export function userRoutes(users: Users, doors?: OpenDoors): Hono<Asked> {
   const routes = new Hono<Asked>();
-  routes.use(async (context, next) => (context.get('user') === OPERATOR ? next() : refuse(context, notYours())));
 
   routes.get('/', context => {
     const query = readQuery(context, usersQuery);
@@ -36,19 +36,26 @@ export function userRoutes(users: Users): Hono<Asked> {
   routes.post('/', async context => {
     const body = await readBody(context, addUserBody);
     if (!body.ok) return refuse(context, body.error);
-    const added = users.add(body.value.name);
-    if (!added.ok) return refuse(context, added.error);
-    const { user, token } = added.value;
-    return answer(context, ok<AddedUser>({ ...user, token }), 201);
+    const { name, ...terms } = body.value;
+    return answer(context, issued(users.add(name, terms)), 201);
   });
 
-  routes.delete('/:name', context => answer(context, users.remove(context.req.param('name'))));
+  routes.post('/:name/rotate', async context => {
+    const body = await readBody(context, rotateUserBody);
+    if (!body.ok) return refuse(context, body.error);
+    const rotated = users.rotate(context.req.param('name'), body.value);
+    await doors?.check(context.get('door'));
+    return answer(context, issued(rotated));
+  });
+
+  routes.delete('/:name', async context => {
+    const removed = users.remove(context.req.param('name'));
+    await doors?.check(context.get('door'));
+    return answer(context, removed);
+  });
   return routes;
 }
 
-function notYours(): ErrorEnvelope<'request/forbidden'> {
-  return failure('request/forbidden', {
-    message: 'Only whoever has the token of the data directory itself may see, add and remove users.',
-    suggestion: 'Ask the person who runs this server, or use "signalbox users" where its data directory is.',
-  });
+function issued(result: Result<IssuedToken, ErrorEnvelope>): Result<AddedUser, ErrorEnvelope> {
+  return result.ok ? ok({ ...result.value.user, token: result.value.token }) : result;
 }

@@ -5,7 +5,8 @@ import { errorEnvelope, failure, ok } from '@signalbox/model';
 import { createAgentMcp, mcpHttp, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { agentTools } from '../../src/mcp/tool-definitions.ts';
-import { TOKEN } from '../http-asker.ts';
+import { AGENT_TOKEN, TOKEN } from '../http-asker.ts';
+import { memoryUsers } from '../memory-users.ts';
 import { scriptedHost } from '../scripted-host.ts';
 import { blocked, RUN, scriptedGuided } from './scripted-guided.ts';
 
@@ -24,6 +25,7 @@ async function stage(changes: Partial<GuidedTools> = {}): Promise<Stage> {
     host: scriptedHost(),
     guided: scriptedGuided(changes),
     token: TOKEN,
+    users: memoryUsers({ [AGENT_TOKEN]: { name: 'bot', role: 'agent' } }),
     port: 0,
     timers: thisMachine().timers,
     onFault: thrown => faults.push(thrown),
@@ -35,7 +37,7 @@ async function stage(changes: Partial<GuidedTools> = {}): Promise<Stage> {
   return {
     url,
     faults,
-    async connect(version = modern, token = TOKEN) {
+    async connect(version = modern, token = AGENT_TOKEN) {
       const mode = version === handshake ? 'legacy' : { pin: version };
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
       const headers = { authorization: `Bearer ${token}` };
@@ -167,7 +169,7 @@ it('[V44] an answer that came while the connection was cut is told when the clie
     },
   });
   const headers = {
-    authorization: `Bearer ${TOKEN}`,
+    authorization: `Bearer ${AGENT_TOKEN}`,
     accept: 'application/json, text/event-stream',
     'content-type': 'application/json',
     'mcp-protocol-version': handshake,
@@ -266,7 +268,7 @@ list_workflows {}`);
     const answer = await fetch(url, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${TOKEN}`,
+        authorization: `Bearer ${AGENT_TOKEN}`,
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
       },
@@ -306,7 +308,7 @@ describe('who may ask', () => {
 
   it('[V36] a page of another origin is refused, also with the token', async () => {
     const { url } = await stage();
-    const headers = { authorization: `Bearer ${TOKEN}`, origin: 'http://evil.example' };
+    const headers = { authorization: `Bearer ${AGENT_TOKEN}`, origin: 'http://evil.example' };
     expect((await fetch(url, { method: 'POST', headers })).status).toBe(403);
   });
 
@@ -318,7 +320,7 @@ describe('who may ask', () => {
   ])('[V36] garbage ends nothing: %s', async (_name, body) => {
     const { url, connect } = await stage();
     const headers = {
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${AGENT_TOKEN}`,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     };

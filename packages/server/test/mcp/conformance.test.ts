@@ -4,7 +4,8 @@ import { getRequestListener } from '@hono/node-server';
 import { thisMachine } from '@signalbox/app/runs';
 import { mcpHttp, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { TOKEN } from '../http-asker.ts';
+import { AGENT_TOKEN, TOKEN } from '../http-asker.ts';
+import { memoryUsers } from '../memory-users.ts';
 import { scriptedHost } from '../scripted-host.ts';
 import expectations from './conformance.json' with { type: 'json' };
 import { judge } from './conformance-suite.ts';
@@ -52,12 +53,13 @@ async function surface(place: '/mcp' | '/mcp/agent'): Promise<string> {
     host: scriptedHost(),
     guided: scriptedGuided(),
     token: TOKEN,
+    users: memoryUsers({ [AGENT_TOKEN]: { name: 'bot', role: 'agent' } }),
     port: 0,
     timers: thisMachine().timers,
   });
   if (!started.ok) throw new Error(started.error.message);
   onTestFinished(() => started.value.close());
-  const proxy = await tokenProxy(new URL(started.value.url), TOKEN);
+  const proxy = await tokenProxy(new URL(started.value.url), place === '/mcp' ? TOKEN : AGENT_TOKEN);
   onTestFinished(() => proxy.close());
   return `${proxy.url}${place}`;
 }

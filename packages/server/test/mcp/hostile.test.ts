@@ -178,7 +178,8 @@ describe('arguments', () => {
     '[V47] of the wrong kind are told: %s',
     async (tool, fields) => {
       const { stateToken, checkpointToken } = start;
-      const base = { continue_workflow: { stateToken }, checkpoint_workflow: { checkpointToken } }[tool] ?? {};
+      const bases = { continue_workflow: { stateToken }, checkpoint_workflow: { checkpointToken } };
+      const base = Object.hasOwn(bases, tool) ? bases[tool as keyof typeof bases] : {};
       for (const field of fields) {
         for (const value of wrong) {
           const answer = await stage.call(tool, { ...base, [field]: value });

@@ -34,8 +34,9 @@ export async function playLive(
   try {
     const serving = await openServing(terminal, { directory: data, port });
     if (!serving.ok) return serving.error;
-    const { url, page, host, guided, close } = serving.value;
-    const added = openUsers(data, machine).add(USER);
+    const { url, host, guided, close } = serving.value;
+    const page = serving.value.page();
+    const added = openUsers(data, machine).add(USER, { role: 'operator' });
     const { timers } = machine;
     const show = added.ok
       ? await startShow({ host, guided, timers, directory: path.join(place.path, 'plans'), by: added.value.user.name })

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, readToken, usageError } from '@signalbox/app';
-import { readOwner } from '@signalbox/app/runs';
+import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError, type Terminal } from '../terminal.ts';
+import { ownerClient } from '../users/owner-client.ts';
 import { findAppBrowser } from './app-browser.ts';
 import { handOver } from './handover.ts';
 import { openServing } from './open-serving.ts';
@@ -50,15 +50,15 @@ async function openDesktop(
   const serving = await openServing(terminal, { directory, port: 0 });
   if (serving.ok) {
     const { page, close } = serving.value;
-    await showWindow(browser, directory, page, ending);
+    await showWindow(browser, directory, page(), ending);
     await close();
     return exitCodes.done;
   }
-  const url = serving.error.code === 'store/owned' ? readOwner(directory)?.url : undefined;
-  if (url === undefined) return serving.error;
-  const token = readToken(directory);
-  if (!token.ok) return token.error;
-  await showWindow(browser, directory, `${url}/#token=${token.value}`, ending);
+  const owner = serving.error.code === 'store/owned' ? await ownerClient(directory) : undefined;
+  if (owner === undefined) return serving.error;
+  const link = await owner.newLink();
+  if (!link.ok) return link.error;
+  await showWindow(browser, directory, link.value.url, ending);
   return exitCodes.done;
 }
 

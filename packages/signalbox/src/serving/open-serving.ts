@@ -10,8 +10,8 @@ import { startOwnServer } from './own-server.ts';
 /** A data directory that this process owns, and the server that shows it. */
 export interface Serving {
   readonly url: string;
-  /** The console, with the token behind the hash: it is not sent to any server. */
-  readonly page: string;
+  /** A link to the console. What lets it in is behind the hash, which is not sent to any server. */
+  page(): string;
   readonly host: RunHost;
   readonly guided: GuidedTools;
   readonly sessions: GuidedSessions;
@@ -38,12 +38,12 @@ export async function openServing(
     await close();
     return server;
   }
-  const { url, token, guided, sessions } = server.value;
+  const { url, page, guided, sessions } = server.value;
   return {
     ok: true,
     value: {
       url,
-      page: `${url}/#token=${token}`,
+      page,
       host,
       guided,
       sessions,

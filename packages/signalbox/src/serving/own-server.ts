@@ -9,8 +9,8 @@ import { workflowPlaces } from '../workflow/workflow-places.ts';
 
 /** The server of a data directory that this process owns. */
 export interface OwnServer extends RunningServer {
-  /** What every request must carry. */
-  readonly token: string;
+  /** The console: with the token where this start made it, else with a code that works once. Both are behind the hash. */
+  page(): string;
   readonly guided: GuidedTools;
   readonly sessions: GuidedSessions;
 }
@@ -28,14 +28,15 @@ export interface OwnServerOptions {
 export async function startOwnServer(options: OwnServerOptions): Promise<Result<OwnServer, ErrorEnvelope>> {
   const { home, directory, machine, port, onFault } = options;
   const { env, platform } = process;
-  const token = accessToken(directory, machine);
-  if (!token.ok) return token;
+  const issued = accessToken(directory, machine);
+  if (!issued.ok) return issued;
+  const { token, isNew } = issued.value;
   const directories = workflowPlaces();
   const guided = openGuidedTools({ dataDirectory: directory, directories, machine });
   const sessions = openGuidedSessions({ dataDirectory: directory, directories, machine });
   const server = await startServer({
     host: home.host,
-    token: token.value,
+    token,
     users: openUsers(directory, machine),
     settings: home.settings({
       directoryFrom: dataDirectorySource(directory, { env, platform, home: homedir(), cwd: process.cwd() }),
@@ -43,6 +44,8 @@ export async function startOwnServer(options: OwnServerOptions): Promise<Result<
     }),
     port,
     timers: machine.timers,
+    clock: machine.clock,
+    rng: machine.rng,
     guided,
     sessions,
     consoleDirectory: consoleDirectory(),
@@ -50,7 +53,8 @@ export async function startOwnServer(options: OwnServerOptions): Promise<Result<
   });
   if (!server.ok) return server;
   home.owned.owner.announce(server.value.url);
-  return { ok: true, value: { ...server.value, token: token.value, guided, sessions } };
+  const page = () => (isNew ? `${server.value.url}/#token=${token}` : server.value.newLink().url);
+  return { ok: true, value: { ...server.value, page, guided, sessions } };
 }
 
 /** The built console: beside the built program, or in a checkout. */

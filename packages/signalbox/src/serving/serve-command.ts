@@ -13,6 +13,7 @@ interface ServeFlags extends DataFlags {
 }
 
 const DEFAULT_PORT = '4280';
+const LINK_NOTE = '\nThe link works once, within ten minutes; "signalbox link" prints another one.';
 
 export const defineServe: DefineCommand = (command, { terminal, signals, end }) => {
   command
@@ -48,9 +49,14 @@ async function serve(
   const directory = askedDataDirectory(dataDir);
   const serving = await openServing(terminal, { directory, port });
   if (!serving.ok) return serving.error;
-  const { url, page, host, close } = serving.value;
+  const { url, host, close } = serving.value;
   const takenUp = await takeUp(host);
-  terminal.print(json ? JSON.stringify({ url, page, takenUp }) : `Signalbox listens at ${url}\nOpen ${page}`);
+  const page = serving.value.page();
+  terminal.print(
+    json
+      ? JSON.stringify({ url, page, takenUp })
+      : `Signalbox listens at ${url}\nOpen ${page}${page.includes('#code=') ? LINK_NOTE : ''}`,
+  );
   if (!json && takenUp.length > 0) terminal.print(describeTakenUp(takenUp));
   await asked(ending);
   if (!json) terminal.print('Pausing what runs.');

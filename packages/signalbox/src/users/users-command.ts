@@ -1,4 +1,12 @@
-import { type ErrorEnvelope, openUsers, usageError } from '@signalbox/app';
+import {
+  type ErrorEnvelope,
+  expiryAfter,
+  openUsers,
+  type User,
+  type UserTerms,
+  usageError,
+  userRole,
+} from '@signalbox/app';
 import { type Result, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import {
@@ -9,10 +17,19 @@ import {
 } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
+import { ownerClient } from './owner-client.ts';
+
+interface TermFlags extends DataFlags {
+  readonly role?: string;
+  readonly expires?: string;
+}
+
+const ROLES = userRole.options.join(', ');
 
 export const defineUsers: DefineCommand = (command, { terminal, end }) => {
-  const usersOf = ({ dataDir }: DataFlags) => openUsers(askedDataDirectory(dataDir), thisMachine());
-  const writableUsersOf = ({ dataDir }: DataFlags) => openUsers(writableDataDirectory(dataDir), thisMachine());
+  const machine = thisMachine();
+  const usersOf = ({ dataDir }: DataFlags) => openUsers(askedDataDirectory(dataDir), machine);
+  const writableUsersOf = ({ dataDir }: DataFlags) => openUsers(writableDataDirectory(dataDir), machine);
   const tell = <T>({ json = false }: DataFlags, outcome: Result<T, ErrorEnvelope>, print: (value: T) => void) => {
     if (outcome.ok) {
       print(outcome.value);
@@ -21,24 +38,50 @@ export const defineUsers: DefineCommand = (command, { terminal, end }) => {
     reportError(terminal, outcome.error, json);
     end(exitCodeOf(outcome.error));
   };
+  const tellToken = (flags: DataFlags, outcome: Result<User & { readonly token: string }, ErrorEnvelope>) =>
+    tell(flags, outcome, user => {
+      const { token, name, role, expiresAt } = user;
+      const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
+      terminal.print(
+        flags.json
+          ? JSON.stringify(user)
+          : `${token}\nThis is the token of ${name}, with the role ${role}${until}. It is not shown again.`,
+      );
+    });
+  const termsOf = ({ role, expires }: TermFlags): Result<UserTerms, ErrorEnvelope> => {
+    const known = userRole.optional().safeParse(role);
+    if (!known.success) {
+      return { ok: false, error: usageError(`--role must be one of ${ROLES}; got "${role}".`, 'Give one of them.') };
+    }
+    const expiresAt = expires === undefined ? undefined : expiryAfter(expires, machine.clock);
+    if (expires !== undefined && expiresAt === undefined) {
+      const message = `--expires must be a lifetime such as 30d, 12h or 90m; got "${expires}".`;
+      return { ok: false, error: usageError(message, 'Leave it out for a token that does not expire.') };
+    }
+    return { ok: true, value: { role: known.data, expiresAt } };
+  };
 
   command
     .description(
-      'Gives people tokens of their own for "signalbox serve", so that the events of a run name who did what. Whoever has the ' +
-        'token of the data directory itself is "operator".',
+      'Gives people and agents tokens of their own for "signalbox serve", each with a role, so that the events of a run name who did ' +
+        'what. The token of the data directory itself is that of "operator", an owner.',
     )
     .addHelpText(
       'after',
       `
+Roles:
+  viewer     reads
+  approver   also answers decisions
+  operator   also starts, stops and edits
+  owner      also manages users
+  agent      walks guided workflows at /mcp/agent, and nothing else
+
 Examples:
-  $ signalbox users add ada
-  $ signalbox users ls
+  $ signalbox users add ada --role operator --expires 30d
+  $ signalbox users
+  $ signalbox users rotate ada
   $ signalbox users remove ada`,
-    )
-    .action(() => {
-      reportError(terminal, usageError('Which of them?', 'See "signalbox users --help".'), false);
-      end(exitCodes.usage);
-    });
+    );
 
   command
     .command('add <name>')
@@ -46,43 +89,84 @@ Examples:
     .description(
       'Adds a user and prints the token, once: only a digest of it is kept. A server that runs knows it at once.',
     )
+    .option('--role <role>', `what the token may do: ${ROLES}`, 'viewer')
+    .option('--expires <lifetime>', 'how long the token counts: 90m, 12h, 30d or 2w; for ever if left out')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user and the token as JSON')
-    .action((name: string, flags: DataFlags) =>
-      tell(flags, writableUsersOf(flags).add(name), ({ user, token }) =>
-        terminal.print(
-          flags.json
-            ? JSON.stringify({ ...user, token })
-            : `${token}\nThis is the token of ${user.name}. It is not shown again.`,
-        ),
-      ),
-    );
+    .action((name: string, flags: TermFlags) => {
+      const terms = termsOf(flags);
+      const added = terms.ok ? writableUsersOf(flags).add(name, terms.value) : terms;
+      tellToken(flags, added.ok ? { ok: true, value: { ...added.value.user, token: added.value.token } } : added);
+    });
 
   command
-    .command('ls')
+    .command('ls', { isDefault: true })
     .summary('list the users')
-    .description('Lists the users, and since when they are there.')
+    .description('Lists the users with their roles, when their tokens expire and when they were used last.')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one user a line as JSON')
     .action((flags: DataFlags) =>
       tell(flags, usersOf(flags).list(), users => {
-        for (const user of users) {
-          terminal.print(flags.json ? JSON.stringify(user) : `${user.name}  since ${user.addedAt}`);
-        }
+        if (flags.json) for (const user of users) terminal.print(JSON.stringify(user));
+        else if (users.length === 0) terminal.print('No users yet.');
+        else for (const line of describeUsers(users, machine.clock.now())) terminal.print(line);
       }),
     );
+
+  command
+    .command('rotate <name>')
+    .summary('replace the token of a user, and print the new one once')
+    .description(
+      'Gives a user a new token with the same role, and the same lifetime unless another is given. The old token counts no more: a ' +
+        'server that runs ends what is open with it before this answers.',
+    )
+    .option('--expires <lifetime>', 'how long the new token counts: 90m, 12h, 30d or 2w')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the user and the token as JSON')
+    .action(async (name: string, flags: TermFlags) => {
+      const terms = termsOf(flags);
+      if (!terms.ok) return tellToken(flags, terms);
+      const { expiresAt } = terms.value;
+      const owner = await ownerClient(askedDataDirectory(flags.dataDir));
+      if (owner !== undefined) return tellToken(flags, await owner.rotateUser(name, expiresAt && { expiresAt }));
+      const rotated = writableUsersOf(flags).rotate(name, { expiresAt });
+      tellToken(
+        flags,
+        rotated.ok ? { ok: true, value: { ...rotated.value.user, token: rotated.value.token } } : rotated,
+      );
+    });
 
   command
     .command('remove <name>')
     .summary('remove a user: the token counts no more')
     .description(
-      'Removes a user. The token counts no more, also for a server that runs; what the user did stays in the events.',
+      'Removes a user. The token counts no more: a server that runs ends what is open with it before this answers. What the user did ' +
+        'stays in the events.',
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user as JSON')
-    .action((name: string, flags: DataFlags) =>
-      tell(flags, writableUsersOf(flags).remove(name), user =>
-        terminal.print(flags.json ? JSON.stringify(user) : `${user.name} is no user any more.`),
-      ),
-    );
+    .action(async (name: string, flags: DataFlags) => {
+      const owner = await ownerClient(askedDataDirectory(flags.dataDir));
+      const removed = owner === undefined ? writableUsersOf(flags).remove(name) : await owner.removeUser(name);
+      tell(flags, removed, user => terminal.print(flags.json ? JSON.stringify(user) : `Removed ${user.name}.`));
+    });
 };
+
+/** A table: name, role, expiry, last use. */
+export function describeUsers(users: readonly User[], now: number): readonly string[] {
+  const rows = users.map(({ name, role, expiresAt, lastUsedAt }) => [
+    name,
+    role,
+    expiresAt === undefined
+      ? 'never expires'
+      : `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${expiresAt.slice(0, 16)}Z`,
+    lastUsedAt === undefined ? 'never used' : `used ${lastUsedAt.slice(0, 16)}Z`,
+  ]);
+  const widths = [0, 1, 2].map(column => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+  return rows.map(row =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

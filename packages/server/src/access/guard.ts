@@ -1,0 +1,48 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { refuse } from '../http/answer.ts';
+import type { Asked } from '../http/asked.ts';
+import { type Access, bearerOf } from './access.ts';
+import { opens } from './access-table.ts';
+import { forbidden, type Identity } from './identity.ts';
+import type { Door, OpenDoors } from './open-doors.ts';
+import { createRouteNeeds } from './route-needs.ts';
+
+/** Lets a request through to its route if the table says that its token may go there. */
+export function guard(
+  access: Access,
+  doors: OpenDoors | undefined,
+  unknown: (context: Context<Asked>) => Response,
+): MiddlewareHandler<Asked> {
+  const needsOf = createRouteNeeds();
+  return async (context, next) => {
+    const needs = needsOf(context.req.method, context.req.path);
+    if (needs.length > 0 && needs.every(needed => needed === 'no token')) return next();
+    const known = access.identify(bearerOf(context.req.header('authorization')));
+    if (!known.ok) return refuse(context, known.error);
+    if (needs.length === 0) return unknown(context);
+    const identity = known.value;
+    const lacking = needs.find(needed => !opens(identity.role, needed));
+    if (lacking !== undefined) return refuse(context, forbidden(identity, lacking));
+    context.set('user', identity.name);
+    context.set('identity', identity);
+    context.set('door', held(context, identity, doors));
+    return next();
+  };
+}
+
+/** Holds the request until it is answered. Where it must end before, its connection is reset: what was not sent yet never is. */
+function held({ env }: Context<Asked>, identity: Identity, doors: OpenDoors | undefined): Door | undefined {
+  const { outgoing } = env ?? {};
+  if (doors === undefined || outgoing === undefined) return undefined;
+  const door: Door = {
+    identity,
+    async end() {
+      if (outgoing.closed) return;
+      const closed = new Promise<void>(resolve => outgoing.once('close', resolve));
+      outgoing.req.socket.resetAndDestroy();
+      await closed;
+    },
+  };
+  outgoing.once('close', doors.hold(door));
+  return door;
+}

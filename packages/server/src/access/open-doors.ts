@@ -1,0 +1,102 @@
+/**
+ * What is open in somebody's name: sockets, MCP sessions, and requests that are being answered.
+ *
+ * D1  What is held ends when its token no longer counts: the user was removed, the token was replaced, or it expired.
+ * D2  `check` resolves when nothing more can be sent on anything that it ended.
+ * D3  A token that expires is checked at that moment, and every token once a second: another process may have removed its user.
+ * D4  The token of the server itself always counts, so nothing is checked while only that one is in use.
+ */
+import type { Machine } from '@signalbox/app/runs';
+import type { Clock } from '@signalbox/model';
+import type { Identity } from './identity.ts';
+
+const CHECK_EVERY_MS = 1_000;
+
+/** Something that is open. */
+export interface Door {
+  readonly identity: Identity;
+  /** Resolves when nothing more can be sent on it. */
+  end(): void | Promise<void>;
+}
+
+export interface OpenDoors {
+  /** Ends the door once its token no longer counts; the returned function is called when it has ended by itself. */
+  hold(door: Door): () => void;
+  /** Ends what is open with a token that no longer counts, except the request that asks for it. */
+  check(except?: Door): Promise<void>;
+  close(): void;
+}
+
+export interface OpenDoorsOptions {
+  readonly counts: (identity: Identity) => boolean;
+  readonly timers: Machine['timers'];
+  readonly clock: Clock;
+  readonly onFault: (thrown: unknown) => void;
+}
+
+export function createOpenDoors({ counts, timers, clock, onFault }: OpenDoorsOptions): OpenDoors {
+  const byToken = new Map<string, Set<Door>>();
+  let stopWaiting: (() => void) | undefined;
+  let isClosed = false;
+
+  async function check(except?: Door): Promise<void> {
+    const ending: Door[] = [];
+    for (const doors of byToken.values()) {
+      const [first] = doors;
+      if (first !== undefined && !counts(first.identity)) ending.push(...doors);
+    }
+    const others = ending.filter(door => door !== except);
+    for (const door of others) release(door);
+    await Promise.all(
+      others.map(async door => {
+        try {
+          await door.end();
+        } catch (thrown) {
+          onFault(thrown);
+        }
+      }),
+    );
+  }
+
+  function release(door: Door): void {
+    const { tokenId } = door.identity;
+    const doors = byToken.get(tokenId);
+    doors?.delete(door);
+    if (doors?.size === 0) byToken.delete(tokenId);
+    if (!isWatching()) stop();
+  }
+
+  const isWatching = () => [...byToken.values()].some(([door]) => door !== undefined && !door.identity.isPermanent);
+
+  function stop(): void {
+    stopWaiting?.();
+    stopWaiting = undefined;
+  }
+
+  function wait(): void {
+    stop();
+    if (isClosed || !isWatching()) return;
+    const expiries = [...byToken.values()].flatMap(([door]) =>
+      door?.identity.expiresAt === undefined ? [] : [Date.parse(door.identity.expiresAt) - clock.now()],
+    );
+    stopWaiting = timers.after(Math.max(0, Math.min(CHECK_EVERY_MS, ...expiries)), () => {
+      stopWaiting = undefined;
+      void check().finally(wait);
+    });
+  }
+
+  return {
+    hold(door) {
+      const { tokenId } = door.identity;
+      const doors = byToken.get(tokenId) ?? new Set();
+      byToken.set(tokenId, doors.add(door));
+      if (stopWaiting === undefined || door.identity.expiresAt !== undefined) wait();
+      return () => release(door);
+    },
+    check,
+    close() {
+      isClosed = true;
+      stop();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { thisMachine } from '@signalbox/app/runs';
+import { startServer } from '@signalbox/server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { STRANGERS_MAX } from '../../src/live/upgrade.ts';
+import { ADAS_TOKEN, TOKEN } from '../http-asker.ts';
+import { type LiveClient, liveClient } from '../live-client.ts';
+import { manualTimers } from '../manual-timers.ts';
+import { memoryUsers } from '../memory-users.ts';
+import { scriptedHost } from '../scripted-host.ts';
+
+async function stage(timers = thisMachine().timers): Promise<string> {
+  const users = memoryUsers({ [ADAS_TOKEN]: { name: 'ada', role: 'viewer' } });
+  const started = await startServer({ host: scriptedHost(), token: TOKEN, users, port: 0, timers });
+  if (!started.ok) throw new Error(started.error.message);
+  onTestFinished(() => started.value.close());
+  return started.value.url;
+}
+
+/** How many connections are still open. */
+async function openOf(clients: readonly LiveClient[]): Promise<number> {
+  return clients.filter(({ socket }) => socket.readyState === socket.OPEN).length;
+}
+
+async function many(count: number, open: () => Promise<LiveClient>): Promise<readonly LiveClient[]> {
+  const clients: LiveClient[] = [];
+  for (let index = 0; index < count; index += 1) clients.push(await open());
+  return clients;
+}
+
+describe('connections that have not said a token', () => {
+  it('[V186] keep nobody out, however many they are', async () => {
+    const url = await stage();
+    const before = await liveClient(url, { token: TOKEN });
+    const silent = await many(100, () => liveClient(url));
+    await expect.poll(() => openOf(silent)).toBe(STRANGERS_MAX);
+    const ada = await liveClient(url, { token: ADAS_TOKEN });
+    for (const client of [before, ada]) {
+      client.say({ kind: 'subscribe', run: 'all' });
+      await client.first('runs');
+    }
+    expect(silent.flatMap(({ received }) => received)).toEqual([]);
+    for (const client of [...silent, before, ada]) client.socket.terminate();
+  });
+
+  it('[V186] [V22] have five seconds', async () => {
+    const manual = manualTimers();
+    const url = await stage(manual.timers);
+    const silent = await many(STRANGERS_MAX, () => liveClient(url));
+    manual.advance(5_000);
+    expect(new Set(await Promise.all(silent.map(({ closed }) => closed)))).toEqual(new Set([4401]));
+  });
+});
+
+describe('connections of one token', () => {
+  it('[V186] are 64 at most, and leave room for others', async () => {
+    const url = await stage();
+    const adas = await many(64, () => liveClient(url, { token: ADAS_TOKEN }));
+    const more = await liveClient(url);
+    more.say({ kind: 'hello', token: ADAS_TOKEN });
+    expect([await more.closed, more.received]).toEqual([1013, []]);
+    const owner = await liveClient(url, { token: TOKEN });
+    owner.say({ kind: 'subscribe', run: 'all' });
+    await owner.first('runs');
+    expect(await openOf(adas)).toBe(64);
+    const [first] = adas;
+    first?.close();
+    await first?.closed;
+    await expect
+      .poll(async () => {
+        const again = await liveClient(url);
+        again.say({ kind: 'hello', token: ADAS_TOKEN });
+        return Promise.race([again.first('welcome').then(() => 'in'), again.closed]);
+      })
+      .toBe('in');
+    for (const client of [...adas, owner]) client.socket.terminate();
+  });
+});
