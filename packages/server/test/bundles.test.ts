@@ -48,7 +48,7 @@ it('[V225] what is not a bundle is refused with 400 and the envelope, whatever i
   onTestFinished(() => home.value.close());
   const app = createHttpApp({
     host: home.value.host,
-    access: createAccess(TOKEN, () => 4280, { whoIs: () => undefined, counts: () => true }),
+    access: createAccess(TOKEN, () => 4280),
     onFault: thrown => {
       throw thrown;
     },
