@@ -268,6 +268,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor-command.ts')).defineDoctor,
   },
   {
+    syntax: 'sandbox [dir]',
+    summary: 'show what commands of agents may do in a directory, and accept what its project allows',
+    group: 'This machine:',
+    load: async () => (await import('./sandbox/sandbox-command.ts')).defineSandbox,
+  },
+  {
     syntax: 'users',
     summary: 'give people tokens of their own, so that events name who did what',
     group: 'This machine:',
