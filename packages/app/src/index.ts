@@ -14,7 +14,10 @@ export { type DemoModel, startDemoModel } from './demo/show/demo-model.ts';
 export { type Show, type ShowOptions, startShow } from './demo/show/show.ts';
 export type { Check } from './doctor/check.ts';
 export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';
+export { checkView } from './doctor/view-checks.ts';
 export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
+export { type AcceptedRules, openAcceptedRules } from './sandbox/accepted-rules.ts';
+export { missingSandbox } from './sandbox/missing-sandbox.ts';
 export { expiryAfter } from './users/lifetime.ts';
 export {
   DEFAULT_USER,

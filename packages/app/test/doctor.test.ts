@@ -20,7 +20,10 @@ describe('the doctor', () => {
     const dataDir = at('new/deep/data');
     const report = await doctor({ dataDir, program: childProgram });
     expect(report).toMatchObject({ ok: true, dataDirectory: dataDir });
+    const view = ['commands', 'may read', 'toolchains', 'caches', 'hidden', 'limits'];
     expect(statusOf(report)).toEqual({
+      // What commands may do is told where they can be confined.
+      ...(statusOf(report).sandbox === 'ok' && Object.fromEntries(view.map(name => [name, 'ok']))),
       node: 'ok',
       sqlite: 'ok',
       git: expect.stringMatching(/^(ok|warn)$/),

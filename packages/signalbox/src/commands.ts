@@ -274,6 +274,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./serving/link-command.ts')).defineLink,
   },
   {
+    syntax: 'sandbox [dir]',
+    summary: 'show what commands of agents may do in a directory, and accept what its project allows',
+    group: 'This machine:',
+    load: async () => (await import('./sandbox/sandbox-command.ts')).defineSandbox,
+  },
+  {
     syntax: 'users',
     summary: 'give people and agents tokens of their own, each with a role',
     group: 'This machine:',

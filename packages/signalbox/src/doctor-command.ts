@@ -1,4 +1,4 @@
-import { type DoctorReport, doctor } from '@signalbox/app';
+import { type Check, type DoctorReport, doctor } from '@signalbox/app';
 import type { DefineCommand } from './command.ts';
 import { namedDataDirectory } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
@@ -13,7 +13,8 @@ export const defineDoctor: DefineCommand = (command, { terminal, self, end }) =>
   command
     .description(
       'Checks Node, SQLite and git, and tries in the data directory what Signalbox stands on: that it is private and ' +
-        'writable, that a lock holds between processes and dies with its holder, that fsync works. Leaves nothing behind.',
+        'writable, that a lock holds between processes and dies with its holder, that fsync works. Says what commands of agents could read in ' +
+        'this directory. Leaves nothing behind.',
     )
     .option('--data-dir <dir>', 'the data directory to check, instead of SIGNALBOX_DATA_DIR or the default')
     .option('--json', 'print the report as one line of JSON')
@@ -35,12 +36,15 @@ Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
 };
 
 export function describeDoctor({ ok, checks }: DoctorReport, paint: Paint): string {
+  const verdict = ok ? paint.good('Signalbox can work here.') : paint.bad('Signalbox cannot be relied on here yet.');
+  return [...describeChecks(checks, paint), '', verdict].join('\n');
+}
+
+export function describeChecks(checks: readonly Check[], paint: Paint): readonly string[] {
   const marks = { ok: paint.good('✓'), warn: paint.doubtful('!'), fail: paint.bad('✗') };
   const width = Math.max(...checks.map(check => check.name.length));
-  const lines = checks.flatMap(({ name, status, found, advice }) => [
+  return checks.flatMap(({ name, status, found, advice }) => [
     `${marks[status]} ${name.padEnd(width)}  ${shown(found)}`,
     ...(advice === undefined ? [] : [`  ${' '.repeat(width)}  ${shown(advice)}`]),
   ]);
-  const verdict = ok ? paint.good('Signalbox can work here.') : paint.bad('Signalbox cannot be relied on here yet.');
-  return [...lines, '', verdict].join('\n');
 }

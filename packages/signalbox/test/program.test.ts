@@ -139,11 +139,16 @@ describe('signalbox doctor', () => {
     expect([status, stderr]).toEqual([0, '']);
     const report = JSON.parse(stdout);
     expect(report).toMatchObject({ ok: true, dataDirectory: expect.stringMatching(/data\/deep$/) });
-    expect(report.checks.map((check: { name: string }) => check.name)).toEqual([
+    const names = report.checks.map((check: { name: string }) => check.name);
+    const isConfined = report.checks.some(
+      (check: { name: string; status: string }) => check.name === 'sandbox' && check.status === 'ok',
+    );
+    expect(names).toEqual([
       'node',
       'sqlite',
       'git',
       'sandbox',
+      ...(isConfined ? ['commands', 'may read', 'toolchains', 'caches', 'hidden', 'limits'] : []),
       'data directory',
       'lock',
       'fsync',

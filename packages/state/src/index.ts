@@ -74,9 +74,19 @@ export { type HeldChanges, type HeldChoice, heldChoice, heldIn } from './layers/
 export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
 export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
 export { probeLayers } from './layers/probe-layers.ts';
+export { type CommandLimits, DEFAULT_LIMITS } from './sandbox/command-limits.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
+export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-view.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
+export {
+  type ProjectRules,
+  readSandboxRules,
+  SANDBOX_FILE,
+  type SandboxRules,
+  type SandboxRulesError,
+  sandboxRules,
+} from './sandbox/sandbox-rules.ts';
 export { openJsonlBackend } from './session/jsonl-backend.ts';
 export { createSession, type RollbackOptions, type Session, type SessionOptions } from './session/session.ts';
 export {

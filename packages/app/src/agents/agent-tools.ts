@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   type ErrorEnvelope,
+  err,
   failure,
   ok,
   type Result,
@@ -41,6 +42,7 @@ import {
   readFile,
   recoverPending,
   resource,
+  type SandboxDetection,
   settleHeldCall,
   type ToolOutcome,
   type ToolRunner,
@@ -48,6 +50,9 @@ import {
 } from '@signalbox/state';
 import type { Machine } from '../machine.ts';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
+import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
+import { readCommandSettings } from '../sandbox/command-config.ts';
+import { withUnconfinedHint } from '../sandbox/unconfined-hint.ts';
 import { placeFile, recordRecovered, type TaskPlace } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
@@ -80,12 +85,13 @@ export function openAgentTools(
   dataDirectory: string,
   machine: Machine,
   secrets?: Pick<SecretFilter, 'text'>,
+  detect = detectSandbox,
 ): AgentTools {
   const place = (name: string) => path.join(dataDirectory, name);
   const store = openHostContentStore(place('blobs'));
   const undoLog = openHostUndoLog(place('undo'));
   const locks: PathLocks = openHostPathLocks(place('locks'));
-  let command: Promise<AnyTool> | undefined;
+  let sandbox: Promise<SandboxDetection> | undefined;
   const checkpointsOf = (run: string) => path.join(place('checkpoints'), run);
   const found = findLayers(place('layers'));
   const layers = found.ok ? found.value : undefined;
@@ -93,8 +99,9 @@ export function openAgentTools(
     openHostFilesystem({ root, store, undoLog, dataDirectory, ...(layers && { layers }) });
 
   const atHand = async (): Promise<readonly AnyTool[]> => {
-    command ??= commandTool();
-    return [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, await command];
+    sandbox ??= detect();
+    const command = commandTool(dataDirectory, await sandbox);
+    return [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, command];
   };
 
   return {
@@ -188,12 +195,15 @@ function failedToSettle({ message, suggestion }: ErrorEnvelope): ToolOutcome {
 }
 
 /**
- * Commands are confined where the machine can do that, and then what they did can be undone. Where it cannot, each of them is a
- * risk that a person decides on.
+ * Commands are confined, and then what they did can be undone. Where the machine cannot do that they are refused, unless the
+ * configuration says that they may run all the same; then each of them is a risk that a person decides on.
  */
-async function commandTool(): Promise<AnyTool> {
-  const sandbox = await detectSandbox();
-  return createRunCommand(sandbox.ok ? { sandbox: async () => sandbox } : { unconfined: true });
+function commandTool(dataDirectory: string, sandbox: SandboxDetection): AnyTool {
+  const { rulesFor } = openAcceptedRules(dataDirectory);
+  if (sandbox.ok) return createRunCommand({ sandbox: async () => sandbox, rules: rulesFor });
+  const settings = readCommandSettings(dataDirectory);
+  if (settings.ok && settings.value.allowUnconfined) return createRunCommand({ unconfined: true });
+  return createRunCommand({ sandbox: async () => err(withUnconfinedHint(sandbox.error)) });
 }
 
 /** Whether a tool changes files and may do more, which no restore of its directory brings back. */

@@ -34,7 +34,7 @@ export const undoScene = (home: string): Scene<unknown> => ({
     if (!log.claim('an agent writes src/greet.js: succeeded', wrote === 'succeeded')) return;
     const before = pictureOf(project);
 
-    log.tell(`it runs: ${BREAKS_EVERYTHING}`);
+    log.tell(`it runs, without a sandbox, as the command is the demo's own: ${BREAKS_EVERYTHING}`);
     const broke = await agent.call('call-2', runCommand.name, { command: ['sh', '-c', BREAKS_EVERYTHING] });
     log.claim('the call failed, and what it did was undone', broke === 'failed, restored');
     log.claim('every file, mode and empty directory is as it was, the ignored .env too', pictureOf(project) === before);

@@ -9,6 +9,7 @@ import { checkSandbox } from './sandbox-check.ts';
 import { openScratch } from './scratch-directory.ts';
 import { checkSync } from './sync-check.ts';
 import { checkGit, checkNode, checkSqlite } from './version-checks.ts';
+import { checkView } from './view-checks.ts';
 
 export interface DoctorOptions {
   readonly dataDir: string;
@@ -24,11 +25,13 @@ export interface DoctorReport {
 
 /** Says whether Signalbox can work on this machine. Everything is tried for real, and nothing is left behind. */
 export async function doctor({ dataDir, program }: DoctorOptions): Promise<DoctorReport> {
+  const sandbox = await checkSandbox(dataDir);
   const checks = [
     checkNode(),
     checkSqlite(),
     checkGit(),
-    await checkSandbox(),
+    sandbox,
+    ...(sandbox.status === 'ok' ? checkView(dataDir, process.cwd()) : []),
     ...checkDisk(dataDir),
     ...(await checkDataDirectory(dataDir, program)),
     ...checkRecoveries(dataDir, thisMachine().clock),

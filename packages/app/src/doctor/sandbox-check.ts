@@ -1,13 +1,26 @@
 import { detectSandbox } from '@signalbox/state';
-import { type Check, passed, warned } from './check.ts';
+import { readCommandSettings } from '../sandbox/command-config.ts';
+import { UNCONFINED_HINT } from '../sandbox/unconfined-hint.ts';
+import { type Check, failed, passed, warned } from './check.ts';
 
-/** Whether the commands of agents can be confined here; it is tried for real. */
-export async function checkSandbox(detect: typeof detectSandbox = detectSandbox): Promise<Check> {
+const NAME = 'sandbox';
+
+/** Whether the commands of agents can be confined here, and what becomes of them if not; it is tried for real. */
+export async function checkSandbox(
+  dataDirectory: string,
+  detect: typeof detectSandbox = detectSandbox,
+): Promise<Check> {
+  const settings = readCommandSettings(dataDirectory);
+  if (!settings.ok) return failed(NAME, settings.error, 'Correct the file; until then no command runs unconfined.');
   const sandbox = await detect();
-  if (sandbox.ok) return passed('sandbox', 'commands of agents are confined');
-  return warned(
-    'sandbox',
-    sandbox.error.message,
-    `${sandbox.error.suggestion} Without it, every command that an agent wants to run waits for a person.`,
-  );
+  if (sandbox.ok) return passed(NAME, 'commands of agents are confined');
+  const { message, suggestion } = sandbox.error;
+  if (settings.value.allowUnconfined) {
+    return warned(
+      NAME,
+      `${message}; they run unconfined, by configuration`,
+      `${suggestion} Unconfined commands read and change whatever you can; each waits for a person.`,
+    );
+  }
+  return warned(NAME, message, `${suggestion} Without it, commands of agents are refused. ${UNCONFINED_HINT}`);
 }

@@ -16,6 +16,7 @@ import type { ToolFacts } from '../agents/offered-tools.ts';
 import { type LogSettings, readLogSettings } from '../logs/log-config.ts';
 import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL } from '../logs/run-log-files.ts';
 import { readRetention } from '../retention/retention-config.ts';
+import { readCommandSettings } from '../sandbox/command-config.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { CONFIG_FILE, readConfigFile } from './config-file.ts';
 
@@ -39,7 +40,7 @@ export interface SettingsOptions {
 }
 
 /** The parts of the configuration that somebody reads. */
-const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets'];
+const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands'];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
   const { dataDirectory, env, clock, providers } = options;
@@ -124,9 +125,23 @@ function itemsOf({ dataDirectory, directoryFrom, logs, workflowDirectories }: Se
     ),
     days('collapseAfterDays', 'Days after its end from which only the frames of a run stay that tell something.'),
     days('removeAfterDays', 'Days after its end from which a run goes.'),
+    unconfined(dataDirectory, isWritten('commands', 'allowUnconfined')),
     log('level', DEFAULT_LOG_LEVEL, 'What the log of a run holds at least.'),
     log('maxBytes', DEFAULT_LOG_BYTES, 'How large the log of a run gets.'),
   ];
+}
+
+function unconfined(dataDirectory: string, isWritten: boolean): SettingItem {
+  const settings = readCommandSettings(dataDirectory);
+  return {
+    name: 'commands.allowUnconfined',
+    about: 'Whether commands of agents run without a sandbox, each after a person allowed it, where no sandbox works.',
+    ...(settings.ok && { desired: settings.value.allowUnconfined }),
+    applied: settings.ok && settings.value.allowUnconfined,
+    from: settings.ok && isWritten ? 'file' : 'default',
+    counts: 'at-once',
+    needsRestart: false,
+  };
 }
 
 function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: SettingsOptions): readonly SettingSource[] {
@@ -147,7 +162,7 @@ function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: Setti
     {
       kind: 'file',
       name: file,
-      about: 'How long runs stay, and what their logs hold.',
+      about: 'How long runs stay, what their logs hold, and whether commands may run unconfined.',
       isThere: existsSync(file),
       ...(problem !== undefined && { problem }),
     },
@@ -168,9 +183,11 @@ function problemOf(dataDirectory: string): string | undefined {
   const parts = readConfigFile(dataDirectory);
   if (!parts.ok) return `It is not used: ${parts.error}.`;
   const [retention, logs] = [readRetention(dataDirectory), readLogSettings(dataDirectory)];
+  const commands = readCommandSettings(dataDirectory);
   const problems = [
     ...(retention.ok ? [] : [`Nothing is collected. ${retention.error.message}`]),
     ...(logs.ok ? [] : [`Logs are as if nothing was set: ${logs.error}.`]),
+    ...(commands.ok ? [] : [`No command runs unconfined: ${commands.error}.`]),
     ...unknownParts(Object.keys(parts.value ?? {})),
   ];
   return problems.length === 0 ? undefined : problems.join(' ');
@@ -182,7 +199,7 @@ function unknownParts(names: readonly string[]): readonly string[] {
   if (unknown.length === 0) return [];
   const words = unknown.filter(name => /^[a-z]{1,24}$/i.test(name)).slice(0, 5);
   const shown = words.length === 0 ? '' : `, such as ${words.join(', ')}`;
-  return [`Nobody reads ${unknown.length} of its parts${shown}: there are ${KNOWN_PARTS.join(' and ')}.`];
+  return [`Nobody reads ${unknown.length} of its parts${shown}: there are ${KNOWN_PARTS.join(', ')}.`];
 }
 
 function policyOf(tool: ToolFacts): ToolPolicy {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { openDemoDirectory, openUsers, startDemoModel, startShow } from '@signalbox/app';
+import { missingSandbox, openDemoDirectory, openUsers, startDemoModel, startShow } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { asked } from '../end-signals.ts';
 import { handOver } from '../serving/handover.ts';
@@ -42,7 +42,7 @@ export async function playLive(
       ? await startShow({ host, guided, timers, directory: path.join(place.path, 'plans'), by: added.value.user.name })
       : added;
     if (show.ok) {
-      terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page));
+      terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page, await missingSandbox()));
       const handover = open && terminal.screen !== undefined ? handOver(place.path, page) : undefined;
       if (handover !== undefined) openBrowser(handover.url);
       await asked(ending);
@@ -57,13 +57,20 @@ export async function playLive(
   }
 }
 
-function greeting(terminal: Terminal, page: string): string {
+function greeting(terminal: Terminal, page: string, missing: string | undefined): string {
   const { strong, faint } = paintOf(terminal);
   return [
     `${strong('Open')} ${page}`,
     '',
     'A run works, one waits for you in the queue, one failed, one has a fork and was imported once more, one waits for a',
     'model that is busy, and an agent walks a workflow.',
+    ...leftOut(missing),
     faint('Ctrl-C ends it and leaves nothing behind.'),
   ].join('\n');
+}
+
+/** The demo's own agents run no commands, so that it works without a sandbox. */
+export function leftOut(missing: string | undefined): readonly string[] {
+  if (missing === undefined) return [];
+  return ['', `Left out: commands of agents. They are refused here: ${missing}. "signalbox doctor" says what to do.`];
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
+import { dropPrivilege, isPrivileged } from '../sandbox/privileged-files.ts';
 import type { Layer } from './layer.ts';
 import {
   type ChangeSet,
@@ -96,13 +97,20 @@ class Reading {
     if (below !== undefined && !this.canLook(path)) return;
     for (const name of namesIn(`${this.upper}/${path}`)) {
       const at = joined(path, name);
-      const above = statOf(`${this.upper}/${at}`);
+      const above = this.unprivileged(at, statOf(`${this.upper}/${at}`));
       if (above === undefined) continue;
       const there = below === undefined ? undefined : statOf(`${this.root}/${at}`);
       if (isWhiteout(above)) this.removed(at, there);
       else if (above.isDirectory()) this.directory(at, above, there, below);
       else if (kindOf(above) !== 'other') this.file(at, above, there, below);
     }
+  }
+
+  /** No file that is set-uid or set-gid leaves a layer. */
+  private unprivileged(path: string, above: Stat | undefined): Stat | undefined {
+    if (above === undefined || !isPrivileged(above)) return above;
+    dropPrivilege(`${this.view}/${path}`, above.mode);
+    return statOf(`${this.upper}/${path}`);
   }
 
   /** A directory that its owner may not use is opened on the layer; the mode that it is to get is known already. */

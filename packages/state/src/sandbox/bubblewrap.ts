@@ -1,35 +1,54 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
+import * as os from 'node:os';
 import type { Readable, Stream, Writable } from 'node:stream';
 import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { LayerEntry } from '../layers/layer.ts';
-import { type CommandSandbox, type ConfinedCommand, harmlessEnv } from './command-sandbox.ts';
+import { type CommandCgroup, makeCgroup } from './cgroup.ts';
+import { bytesOf, type CommandLimits, DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
+import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
+import { viewOf } from './command-view.ts';
+import { watchedPlace, watchLimits } from './limit-watch.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
+import { boundProcesses, canBoundProcesses, type LimitPrograms, prlimitCommand } from './resource-limits.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
 import { listeningSockets } from './unix-sockets.ts';
 
 /**
  * Confinement by `bwrap`, in namespaces of its own for mounts, processes, network and IPC.
  *
- * 1. The filesystem is bound read-only, then covered from the top down: private directories, the root, what is refused.
- * 2. /proc is read-only too: root could otherwise set the kernel's parameters there.
+ * 1. It begins with an empty filesystem. What can be seen is bound into it from the top down: the system, private directories,
+ *    what else is readable, the root, and covers over what is hidden.
+ * 2. /proc is read-only: root could otherwise set the kernel's parameters there.
  * 3. The first process in the namespace takes all others with it when it ends, whatever session or parent they chose: it is
  *    a zombie only once they are gone. `bwrap` itself ends as soon as the command does, and the first process dies with it;
  *    so it is waited for. All of them die with us.
  * 4. Options go through a pipe, and the command's variables with them: none of them may reach `bwrap` itself.
  */
-export function createBubblewrap(program: string, privileges: BubblewrapPrivileges): CommandSandbox {
+export function createBubblewrap({ bwrap, programs, privileges, hasSizes }: BubblewrapSetup): CommandSandbox {
   return {
     name: 'bubblewrap',
     start(command) {
-      const options = optionsOf(command, privileges);
+      const limits = command.rules?.limits ?? DEFAULT_LIMITS;
+      const options = optionsOf(command, privileges, hasSizes ? limits : undefined);
       if (typeof options === 'string') return notStarted(options);
-      const confined = [program, '--args', String(OPTIONS_FD), '--', ...command.command];
-      const child = command.layer?.start(confined) ?? started(confined);
-      const go = () => send(child, options);
+      const cgroup = makeCgroup(limits);
+      const { prlimit } = programs;
+      const limited = prlimit === undefined ? [] : prlimitCommand(prlimit, limits, command.layer?.isMapped === true);
+      const confined = [bwrap, '--args', String(OPTIONS_FD), '--', ...command.command];
+      const all = [...(cgroup?.command ?? []), ...limited, ...confined];
+      const child = command.layer?.start(all) ?? started(all);
+      lowerPriority(child);
+      const go = () => send(child, options.arguments);
       if (command.layer === undefined) go();
-      return running(child, command.layer && { entry: command.layer, go });
+      const watched = watchedPlace(command.root, options.inMemory, limits);
+      const needsBound = privileges === 'capabilities' && cgroup === undefined && canBoundProcesses(programs);
+      return running(child, command.layer && { entry: command.layer, go }, {
+        watch: (pid, exceeded) => watchLimits(pid, limits, watched, exceeded),
+        ...(needsBound && { bound: pid => boundProcesses(programs, pid, limits) }),
+        cgroup,
+      });
     },
   };
 }
@@ -37,6 +56,14 @@ export function createBubblewrap(program: string, privileges: BubblewrapPrivileg
 function started([program = '', ...args]: readonly string[]): ChildProcess {
   const stdio = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
   return spawn(program, args, { cwd: '/', env: {}, detached: true, stdio: [...stdio] });
+}
+
+export interface BubblewrapSetup {
+  readonly bwrap: string;
+  readonly programs: LimitPrograms;
+  readonly privileges: BubblewrapPrivileges;
+  /** Whether this `bwrap` can bound its private directories; they are watched in any case. */
+  readonly hasSizes: boolean;
 }
 
 /**
@@ -48,32 +75,55 @@ export type BubblewrapPrivileges = 'capabilities' | 'user-namespace';
 const STATUS_FD = 3;
 const OPTIONS_FD = 4;
 
-/** Covered by empty directories: what is temporary, and what services listen in. */
+/** Empty, private and writable: what is temporary, and what services listen in. */
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run'];
 const HOME = '/tmp/signalbox-home';
-/** Where a system that keeps its programs under /run has them. */
-const PROGRAMS_UNDER_RUN = '/run/current-system';
 const FILE_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'];
 
+/** Something at a path of the command's filesystem. */
+interface Mount {
+  readonly path: string;
+  /** `shown`: what is there outside. `empty`: a directory of its own. */
+  readonly kind: 'shown' | 'empty' | 'hidden';
+  readonly options: readonly string[];
+}
+
+interface BubblewrapOptions {
+  readonly arguments: readonly string[];
+  /** Private directories of the command. */
+  readonly inMemory: readonly string[];
+}
+
 /** The options, or why there are none. */
-function optionsOf(command: ConfinedCommand, privileges: BubblewrapPrivileges): readonly string[] | string {
-  const { root } = command;
-  const covered = [...new Set(PRIVATE.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path)))];
+function optionsOf(
+  command: ConfinedCommand,
+  privileges: BubblewrapPrivileges,
+  sizes: CommandLimits | undefined,
+): BubblewrapOptions | string {
+  const { root, rules } = command;
+  const own = [...new Set(PRIVATE.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path)))];
   const refused = command.refused.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path));
-  const wide = [...covered, '/dev', '/proc', '/sys'].find(path => isWithin(path, root));
+  const wide = [...own, '/dev', '/proc', '/sys'].find(path => isWithin(path, root));
   if (wide !== undefined) return `${root} cannot be confined to: it holds ${wide}`;
   if (refused.includes(root)) return `${root} is refused`;
-  const env = { ...harmlessEnv(HOME, '/tmp'), ...command.env };
+  const view = viewOf({ root, ...(rules && { rules }) });
+  const env = { ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules), ...command.env };
 
-  const mounts = [
-    ...covered.map(path => ({ path, options: ['--tmpfs', path] })),
-    { path: root, options: ['--bind', root, root] },
-    ...refused.map(path => ({ path, options: hidden(path) })),
+  const size = sizes === undefined ? [] : ['--size', String(bytesOf(sizes.memoryMb))];
+  const empty = (path: string): Mount => ({ path, kind: 'empty', options: [...size, '--tmpfs', path] });
+  const mounts: readonly Mount[] = [
+    ...[...own, ...view.covered].map(empty),
+    ...view.readable.filter(({ path }) => !refused.some(one => isWithin(path, one))).map(({ path }) => readable(path)),
+    { path: root, kind: 'shown', options: ['--bind', root, root] },
+    ...view.writable.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
+    ...[...view.hidden, ...refused].map((path): Mount => ({ path, kind: 'hidden', options: hidden(path) })),
   ];
-  const inside = (path: string) => isWithin(path, root) || ![...covered, ...refused].some(one => isWithin(path, one));
-  const sockets = listeningSockets().filter(inside);
+  // Of what is at the same path, the last counts: the sort is stable.
+  const ordered = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
+  const isShown = (path: string) => ordered.findLast(mount => isWithin(path, mount.path))?.kind === 'shown';
   const options = [
-    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(rules?.network === 'host' ? [] : ['--unshare-net']),
     ...['--die-with-parent', '--json-status-fd', String(STATUS_FD)],
     ...(privileges === 'user-namespace' ? ['--unshare-user'] : []),
     // On a layer we are root of a user namespace already; the command is to be who we are.
@@ -82,16 +132,31 @@ function optionsOf(command: ConfinedCommand, privileges: BubblewrapPrivileges): 
       : []),
     ...['--cap-drop', 'ALL'],
     ...(privileges === 'capabilities' ? FILE_CAPABILITIES.flatMap(name => ['--cap-add', name]) : []),
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--remount-ro', '/proc'],
-    ...mounts.sort((a, b) => depth(a.path) - depth(b.path)).flatMap(mount => mount.options),
-    ...['--ro-bind-try', PROGRAMS_UNDER_RUN, PROGRAMS_UNDER_RUN],
-    ...sockets.flatMap(path => ['--ro-bind', '/dev/null', path]),
-    ...refused.filter(isDirectory).flatMap(path => ['--remount-ro', path]),
-    ...['--dir', HOME, '--chdir', root],
+    ...['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...ordered.flatMap(mount => mount.options),
+    ...listeningSockets()
+      .filter(isShown)
+      .flatMap(path => ['--ro-bind', '/dev/null', path]),
+    ...ordered
+      .filter(({ path, kind }) => kind === 'hidden' && isDirectory(path))
+      .flatMap(({ path }) => ['--remount-ro', path]),
+    ...['--dir', view.home ?? HOME, '--remount-ro', '/', '--chdir', root],
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
   ];
   // One option more could be hidden in another.
-  return options.some(option => option.includes('\0')) ? 'a variable or a path holds a null character' : options;
+  if (options.some(option => option.includes('\0'))) return 'a variable or a path holds a null character';
+  return { arguments: options, inMemory: ['/dev/shm', ...own, ...view.covered] };
+}
+
+/** A link at the top of the system stays a link. */
+function readable(path: string): Mount {
+  const isLink = fs.lstatSync(path).isSymbolicLink();
+  return {
+    path,
+    kind: 'shown',
+    options: isLink ? ['--symlink', fs.readlinkSync(path), path] : ['--ro-bind', path, path],
+  };
 }
 
 function hidden(path: string): readonly string[] {
@@ -113,6 +178,15 @@ function send(child: ChildProcess, options: readonly string[]): void {
   pipe.end(options.map(option => `${option}\0`).join(''));
 }
 
+/** However busy a command keeps the machine, we get to look at it. */
+function lowerPriority(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) os.setPriority(child.pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
+}
+
 /** Settles when everything that was said on a pipe was handed over. */
 function closing(pipe: Stream | null | undefined): Promise<void> {
   return new Promise(resolve => {
@@ -129,18 +203,30 @@ const status = z.union([
   z.looseObject({ 'exit-code': z.int() }),
 ]);
 
+interface Bounds {
+  /** Done as soon as the command begins, which does not wait for it. */
+  bound?(first: number): Promise<void>;
+  watch(first: number, exceeded: (limit: LimitName) => void): () => void;
+  readonly cgroup: CommandCgroup | undefined;
+}
+
 /** A layer, and what starts the command once we are on it. */
 interface Entering {
   readonly entry: LayerEntry;
   go(): void;
 }
 
-function running(child: ChildProcess, layer: Entering | undefined): RunningCommand {
+/** How a shell, and `bwrap`, tell of a process that wrote too large a file. */
+const FILE_TOO_LARGE = 128 + os.constants.signals.SIGXFSZ;
+
+function running(child: ChildProcess, layer: Entering | undefined, bounds: Bounds): RunningCommand {
   let isOnLayer = false;
   let refusal: string | undefined;
   let first: ProcessIdentity | undefined;
   let exitCode: number | undefined;
   let isKilled = false;
+  let limit: LimitName | undefined;
+  let unwatch = () => {};
   let said = '';
   let reported = '';
   const killFirst = () => {
@@ -149,6 +235,13 @@ function running(child: ChildProcess, layer: Entering | undefined): RunningComma
     } catch {
       // It has ended already.
     }
+  };
+  const watch = (pid: number) => {
+    unwatch();
+    return bounds.watch(pid, reached => {
+      limit = reached;
+      killFirst();
+    });
   };
   child.stdio[STATUS_FD]?.on('data', (chunk: Buffer) => {
     reported += chunk.toString();
@@ -166,7 +259,11 @@ function running(child: ChildProcess, layer: Entering | undefined): RunningComma
           child.kill('SIGKILL');
         }
       } else if ('exit-code' in report) exitCode = report['exit-code'] as number;
-      else first = findProcess(report['child-pid'] as number);
+      else {
+        first = findProcess(report['child-pid'] as number);
+        void bounds.bound?.(report['child-pid'] as number);
+      }
+      if (first !== undefined && exitCode === undefined && !isKilled) unwatch = watch(first.pid);
     }
     if (isKilled) killFirst();
   });
@@ -178,10 +275,17 @@ function running(child: ChildProcess, layer: Entering | undefined): RunningComma
       resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
     );
     const close = async (signal: NodeJS.Signals | null) => {
+      unwatch();
       const left = first;
       first = undefined;
       const isGone = left === undefined || (await processEnd(left));
-      if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
+      const enforced = bounds.cgroup?.reached();
+      await bounds.cgroup?.remove();
+      limit ??= exitCode === FILE_TOO_LARGE ? 'file size' : undefined;
+      // A process that the kernel refused to start may have been one too many for the limit, or not needed.
+      if (exitCode !== 0 && !isKilled) limit ??= enforced;
+      if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
+      else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (refusal !== undefined) resolve({ kind: 'no layer', reason: refusal });
       else if (signal !== null) resolve({ kind: 'killed', signal });

@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { err, ok, type Result } from '@signalbox/model';
-import { createBubblewrap } from './bubblewrap.ts';
+import { type BubblewrapPrivileges, createBubblewrap } from './bubblewrap.ts';
 import { type CommandSandbox, type SandboxMissingError, sandboxMissing } from './command-sandbox.ts';
 import { createSeatbelt } from './seatbelt.ts';
 
@@ -14,12 +15,14 @@ import { createSeatbelt } from './seatbelt.ts';
 export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRECTORIES): Promise<SandboxDetection> {
   switch (process.platform) {
     case 'linux':
-      return tried('bwrap', directories, BUBBLEWRAP_HINT, program => {
-        const forRoot = process.geteuid?.() === 0 ? [createBubblewrap(program, 'capabilities')] : [];
-        return [...forRoot, createBubblewrap(program, 'user-namespace')];
+      return tried('bwrap', directories, BUBBLEWRAP_HINT, async bwrap => {
+        const programs = { prlimit: programIn(directories, 'prlimit'), nsenter: programIn(directories, 'nsenter') };
+        const hasSizes = (await helpOf(bwrap)).includes('--size ');
+        const privileges = process.geteuid?.() === 0 ? ROOT_PRIVILEGES : OTHER_PRIVILEGES;
+        return privileges.map(one => createBubblewrap({ bwrap, programs, privileges: one, hasSizes }));
       });
     case 'darwin':
-      return tried('sandbox-exec', directories, 'It is part of macOS.', program => [createSeatbelt(program)]);
+      return tried('sandbox-exec', directories, 'It is part of macOS.', async program => [createSeatbelt(program)]);
     default:
       return err(sandboxMissing(`there is no sandbox for ${process.platform}`, 'Use Linux or macOS.'));
   }
@@ -31,19 +34,32 @@ export const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/c
 const BUBBLEWRAP_HINT =
   'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), and let it make namespaces: a container must run privileged enough, Ubuntu wants an AppArmor profile for bwrap.';
 const PROOF = 'confined';
+const OTHER_PRIVILEGES: readonly BubblewrapPrivileges[] = ['user-namespace'];
+const ROOT_PRIVILEGES: readonly BubblewrapPrivileges[] = ['capabilities', 'user-namespace'];
+
+function programIn(directories: readonly string[], name: string): string | undefined {
+  return directories.map(directory => `${directory}/${name}`).find(file => fs.existsSync(file));
+}
+
+/** What a program says of itself; older ones know fewer options. */
+function helpOf(program: string): Promise<string> {
+  return new Promise(resolve => {
+    execFile(program, ['--help'], { env: {}, timeout: 10_000 }, (_, stdout, stderr) => resolve(`${stdout}${stderr}`));
+  });
+}
 
 async function tried(
   name: string,
   directories: readonly string[],
   hint: string,
-  create: (program: string) => readonly CommandSandbox[],
+  create: (program: string) => Promise<readonly CommandSandbox[]>,
 ): Promise<SandboxDetection> {
-  const program = directories.map(directory => `${directory}/${name}`).find(file => fs.existsSync(file));
+  const program = programIn(directories, name);
   if (program === undefined) return err(sandboxMissing(`${name} is not installed`, hint));
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-sandbox-')));
   let reason = '';
   try {
-    for (const sandbox of create(program)) {
+    for (const sandbox of await create(program)) {
       const failed = await failureOf(sandbox, root);
       if (failed === undefined) return ok(sandbox);
       reason ||= failed;

@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
+import type { LimitName } from './command-limits.ts';
 
 /** A program that was started. */
 export interface RunningCommand {
@@ -14,6 +15,8 @@ export interface RunningCommand {
 export type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'killed'; readonly signal: string }
+  /** It was ended because it used more than it may. */
+  | { readonly kind: 'limit'; readonly limit: LimitName }
   | { readonly kind: 'not started'; readonly reason: string }
   /** The layer that it was to run on could not be mounted. */
   | { readonly kind: 'no layer'; readonly reason: string };

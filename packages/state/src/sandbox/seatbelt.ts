@@ -1,13 +1,14 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { isWithin } from '../filesystem/path-locks.ts';
-import { type CommandSandbox, type ConfinedCommand, harmlessEnv } from './command-sandbox.ts';
-import { notStarted, startInGroup } from './running-command.ts';
+import { bytesOf, DEFAULT_LIMITS } from './command-limits.ts';
+import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
+import { type CommandView, viewOf } from './command-view.ts';
+import { notStarted, type RunningCommand, startInGroup } from './running-command.ts';
 
 /**
  * Confinement by macOS' `sandbox-exec`. There are no process namespaces there: what a command leaves behind stays
- * confined, but a process that left the command's group is not ended with it.
+ * confined, but a process that left the command's group is not ended with it. Of the limits only file size and time hold.
  */
 export function createSeatbelt(program: string): CommandSandbox {
   return {
@@ -16,38 +17,68 @@ export function createSeatbelt(program: string): CommandSandbox {
       const refused = command.refused.filter(one => fs.existsSync(one)).map(one => fs.realpathSync(one));
       if (command.root === '/' || refused.includes(command.root)) return notStarted(`${command.root} is refused`);
       const own = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-command-')));
+      const { rules, root } = command;
+      const view = viewOf({ root, ...(rules && { rules }) });
       // The command's variables must not reach `sandbox-exec` itself.
-      const variables = Object.entries({ ...harmlessEnv(own, own), ...command.env });
+      const variables = Object.entries({ ...harmlessEnv(own, own, view.path), ...passedOn(rules), ...command.env });
       const env = ['/usr/bin/env', '-i', ...variables.map(([name, value]) => `${name}=${value}`)];
-      return startInGroup(
-        [program, '-p', seatbeltProfile({ ...command, refused }, own), ...env, ...command.command],
-        { cwd: command.root, env: {} },
+      const blocks = bytesOf((rules?.limits ?? DEFAULT_LIMITS).fileMb) / BLOCK;
+      const limited = ['/bin/sh', '-c', 'ulimit -c 0; ulimit -f "$0"; exec "$@"', String(blocks)];
+      const running = startInGroup(
+        [program, '-p', seatbeltProfile({ ...command, refused }, own, view), ...limited, ...env, ...command.command],
+        { cwd: root, env: {} },
         () => fs.rmSync(own, { recursive: true, force: true }),
       );
+      return withFileLimit(running);
     },
   };
 }
 
-/** Of the rules that fit, the last one holds. */
-export function seatbeltProfile({ root, refused }: Pick<ConfinedCommand, 'root' | 'refused'>, own: string): string {
-  const around = refused.filter(one => isWithin(root, one));
-  const within = refused.filter(one => !isWithin(root, one));
-  const deny = (paths: readonly string[]) => paths.map(one => `(deny file-read* file-write* (subpath ${quoted(one)}))`);
+/** What `ulimit -f` counts in. */
+const BLOCK = 512;
+
+function withFileLimit(running: RunningCommand): RunningCommand {
+  const ended = running.ended.then(end =>
+    end.kind === 'killed' && end.signal === 'SIGXFSZ' ? { kind: 'limit' as const, limit: 'file size' as const } : end,
+  );
+  return { ...running, ended };
+}
+
+/**
+ * Of the rules that fit, the last one holds. Nothing can be read but what is named; that something exists can be seen, or no path
+ * could be resolved.
+ */
+export function seatbeltProfile(
+  { root, refused, rules }: Pick<ConfinedCommand, 'root' | 'refused' | 'rules'>,
+  own: string,
+  view: Pick<CommandView, 'readable' | 'writable' | 'hidden'>,
+): string {
+  const ruled = (verb: string) => (one: string) => ({ path: one, rule: `(${verb} (subpath ${quoted(one)}))` });
+  // From the top down: what is named inside something else comes after it.
+  const places = [
+    ...view.readable.map(place => place.path).map(ruled('allow file-read*')),
+    ...[root, own, ...view.writable].map(ruled('allow file-read* file-write*')),
+    ...[...view.hidden, ...refused].map(ruled('deny file-read* file-write*')),
+  ].toSorted((a, b) => depth(a.path) - depth(b.path));
   return [
     '(version 1)',
     '(allow default)',
-    '(deny network*)',
+    rules?.network === 'host' ? '(deny network-outbound (remote unix-socket))' : '(deny network*)',
     '(deny mach-lookup)',
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))',
     '(deny appleevent-send)',
     '(deny signal)',
     '(allow signal (target same-sandbox))',
-    '(deny file-write*)',
+    '(deny file-read* file-write*)',
+    '(allow file-read-metadata)',
+    '(allow file-read* (literal "/"))',
     '(allow file-write* (subpath "/dev/fd") (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty"))',
-    ...deny(around),
-    `(allow file-read* file-write* (subpath ${quoted(root)}) (subpath ${quoted(own)}))`,
-    ...deny(within),
+    ...places.map(place => place.rule),
   ].join('\n');
+}
+
+function depth(place: string): number {
+  return place.split('/').length;
 }
 
 function quoted(text: string): string {

@@ -75,7 +75,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       if (!input.ok) return ok(refused(invalidInput(call, input.error)));
       const allowed = checkPolicy(options.policy ?? {}, tool);
       if (!allowed.ok) return ok(refused(allowed.error));
-      const ready = await tool.ready?.();
+      const ready = await tool.ready?.(files?.root ?? null);
       if (ready?.ok === false) return ok(refused(ready.error));
 
       const verdict = await run(call, tool, input.value, signal);

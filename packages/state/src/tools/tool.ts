@@ -1,4 +1,4 @@
-import type { Clock, Json, Result, Rng } from '@signalbox/model';
+import type { Clock, ErrorEnvelope, Json, Result, Rng } from '@signalbox/model';
 import type * as z from 'zod';
 import type { Files } from '../filesystem/filesystem.ts';
 import type { LayerEntry } from '../layers/layer.ts';
@@ -35,7 +35,7 @@ export interface Tool<I, O> {
   readonly risk: ToolRisk;
   readonly effects: ToolEffects<I>;
   /** Asked before every call that policy allows: a tool that cannot run on this machine refuses it here. */
-  readonly ready?: () => Promise<Result<void, SandboxMissingError>>;
+  readonly ready?: (root: string | null) => Promise<Result<void, SandboxMissingError | ErrorEnvelope<'tool/refused'>>>;
   readonly handler: (input: I, context: ToolContext) => ToolReply<O> | Promise<ToolReply<O>>;
 }
 

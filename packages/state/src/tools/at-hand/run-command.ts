@@ -1,9 +1,12 @@
-import { err, ok } from '@signalbox/model';
+import { err, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import { LayerRefused } from '../../layers/layer.ts';
+import { type CommandLimits, DEFAULT_LIMITS, describeLimit } from '../../sandbox/command-limits.ts';
 import { harmlessEnv } from '../../sandbox/command-sandbox.ts';
 import { detectSandbox, type SandboxDetection } from '../../sandbox/detect-sandbox.ts';
+import { dropPrivileges } from '../../sandbox/privileged-files.ts';
 import { type CommandEnd, type RunningCommand, startInGroup } from '../../sandbox/running-command.ts';
+import { NO_RULES, type ProjectRules, type SandboxRulesError } from '../../sandbox/sandbox-rules.ts';
 import { type AnyTool, defineTool, fail, succeed, type ToolContext, type ToolReply } from '../tool.ts';
 
 const MAX_OUTPUT = 64 << 10;
@@ -17,7 +20,13 @@ const input = z.strictObject({
   timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).default(DEFAULT_TIMEOUT_MS),
   env: z.record(variableName, plainText).default({}),
 });
-const output = z.strictObject({ exitCode: z.int(), output: z.string(), truncated: z.boolean() });
+const output = z.strictObject({
+  exitCode: z.int(),
+  output: z.string(),
+  truncated: z.boolean(),
+  /** The project's file that let the command do more than others, and which version of it. */
+  widenedBy: z.strictObject({ file: z.string(), digest: z.string() }).optional(),
+});
 type Output = z.infer<typeof output>;
 
 /**
@@ -25,7 +34,12 @@ type Output = z.infer<typeof output>;
  * refused; or unconfined, where that is said, as somebody who can do whatever we can.
  */
 export type RunCommandOptions =
-  | { readonly sandbox: () => Promise<SandboxDetection>; readonly unconfined?: never }
+  | {
+      readonly sandbox: () => Promise<SandboxDetection>;
+      /** What the project of a directory allows its commands besides; asked before each. Nothing, by default. */
+      readonly rules?: (root: string) => Result<ProjectRules | undefined, SandboxRulesError>;
+      readonly unconfined?: never;
+    }
   | { readonly unconfined: true; readonly sandbox?: never };
 
 /**
@@ -43,9 +57,10 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
       handler: ({ command, timeoutMs, env }, { root, signal }) =>
         root === null
           ? NO_DIRECTORY
-          : answer(command, startInGroup(command, { cwd: root, env: unconfinedEnv(env) }), timeoutMs, signal),
+          : answer(command, startInGroup(command, { cwd: root, env: unconfinedEnv(env) }), { timeoutMs, signal }),
     });
   }
+  const rulesOf = options.rules ?? (() => ok(undefined));
   let detection: Promise<SandboxDetection> | undefined;
   const detected = () => {
     detection ??= sandbox();
@@ -56,9 +71,11 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
     description: `${DESCRIPTION} It can write there only, and has no network.`,
     risk: 'medium',
     effects: { kind: 'files', onLayer: true },
-    async ready() {
+    async ready(root) {
       const found = await detected();
-      return found.ok ? ok(undefined) : err(found.error);
+      if (!found.ok) return err(found.error);
+      const rules = root === null ? ok(undefined) : rulesOf(root);
+      return rules.ok ? ok(undefined) : err(rules.error);
     },
     async handler(
       { command, timeoutMs, env },
@@ -67,12 +84,14 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
       if (root === null) return NO_DIRECTORY;
       const found = await detected();
       if (!found.ok) return fail(found.error.message);
-      return answer(
-        command,
-        found.value.start({ command, root, refused, env, ...(layer && { layer }) }),
-        timeoutMs,
-        signal,
-      );
+      const project = rulesOf(root);
+      if (!project.ok) return fail(project.error.message);
+      const { rules = NO_RULES } = project.value ?? {};
+      const startedAt = Date.now();
+      const running = found.value.start({ command, root, refused, env, rules, ...(layer && { layer }) });
+      const replied = await answer(command, running, { timeoutMs, signal, limits: rules.limits });
+      if (layer === undefined) dropPrivileges(root, startedAt);
+      return project.value === undefined ? replied : widened(replied, project.value);
     },
   });
 }
@@ -91,19 +110,34 @@ function unconfinedEnv(env: Readonly<Record<string, string>>): Record<string, st
   return { ...harmlessEnv(HOME, TMPDIR), ...env };
 }
 
+function widened(reply: ToolReply<Output>, { file, digest }: ProjectRules): ToolReply<Output> {
+  return reply.success ? { ...reply, value: { ...reply.value, widenedBy: { file, digest } } } : reply;
+}
+
+interface Bounds {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly limits?: CommandLimits;
+}
+
 async function answer(
   command: readonly string[],
   running: RunningCommand,
-  timeoutMs: number,
-  signal: AbortSignal,
+  { timeoutMs, signal, limits = DEFAULT_LIMITS }: Bounds,
 ): Promise<ToolReply<Output>> {
   const program = command[0];
   const said = firstOf(running);
-  const { ended, stopped } = await endWithin(running, timeoutMs, signal);
+  const limitMs = limits.seconds * 1000;
+  const late = limitMs < timeoutMs ? describeLimit('time', limits) : `it took longer than ${timeoutMs} ms`;
+  const { ended, stopped } = await endWithin(running, Math.min(timeoutMs, limitMs), late, signal);
   if (ended.kind === 'no layer') throw new LayerRefused(ended.reason);
   if (ended.kind === 'not started') return fail(`${program} could not be started: ${ended.reason}`);
   const { text, truncated } = said();
   if (stopped !== undefined) return fail(`${program} was stopped: ${stopped}`, { output: text, truncated });
+  if (ended.kind === 'limit') {
+    const told = { output: text, truncated, limit: ended.limit };
+    return fail(`${program} was stopped: ${describeLimit(ended.limit, limits)}`, told);
+  }
   if (ended.kind === 'killed')
     return fail(`${program} was stopped: signal ${ended.signal}`, { output: text, truncated });
   if (ended.exitCode === 0) return succeed({ exitCode: 0, output: text, truncated });
@@ -113,6 +147,7 @@ async function answer(
 async function endWithin(
   running: RunningCommand,
   timeoutMs: number,
+  late: string,
   signal: AbortSignal,
 ): Promise<{ readonly ended: CommandEnd; readonly stopped: string | undefined }> {
   let stopped: string | undefined;
@@ -121,7 +156,7 @@ async function endWithin(
     running.kill();
   };
   const cancel = () => stop('it was canceled');
-  const timer = setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
+  const timer = setTimeout(() => stop(late), timeoutMs);
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
   const ended = await running.ended;

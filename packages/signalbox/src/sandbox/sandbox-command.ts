@@ -1,0 +1,66 @@
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { checkView, dataDirectory, openAcceptedRules, usageError } from '@signalbox/app';
+import { thisMachine } from '@signalbox/app/runs';
+import type { DefineCommand } from '../command.ts';
+import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { describeChecks } from '../doctor-command.ts';
+import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { paintOf, reportError } from '../terminal.ts';
+
+export const defineSandbox: DefineCommand = (command, { terminal, end }) => {
+  const placeOf = ({ dataDir }: DataFlags) => {
+    const { env, platform } = process;
+    return dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+  };
+
+  command
+    .description(
+      'Shows what commands of agents may read and change in a directory, which credentials are hidden from them, and their ' +
+        'limits. A project widens it with .signalbox/sandbox.json, which counts once a person has accepted it.',
+    )
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the report as one line of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox sandbox
+  $ signalbox sandbox ~/work/project --json
+  $ signalbox sandbox accept ~/work/project
+
+Exit codes: 0 all is well or only warnings, 1 the project's file cannot be used, 2 usage.`,
+    )
+    .action((directory: string | undefined, flags: DataFlags) => {
+      const root = path.resolve(directory ?? '.');
+      if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+        reportError(terminal, usageError(`${root} is not a directory.`, 'Name one that exists.'), flags.json ?? false);
+        return end(exitCodes.usage);
+      }
+      const checks = checkView(placeOf(flags), root);
+      terminal.print(flags.json ? JSON.stringify({ checks }) : describeChecks(checks, paintOf(terminal)).join('\n'));
+      end(checks.every(check => check.status !== 'fail') ? exitCodes.done : exitCodes.failed);
+    });
+
+  command
+    .command('accept [dir]')
+    .summary('accept the sandbox.json of a project as it is now')
+    .description(
+      'Accepts .signalbox/sandbox.json of a directory, or of the nearest one above it, in its present version. Once the file ' +
+        'changes, commands are refused until it is accepted again.',
+    )
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the file, its digest and what it allows as JSON')
+    .action((directory: string | undefined, _: DataFlags, own: { optsWithGlobals(): DataFlags }) => {
+      const flags = own.optsWithGlobals();
+      const accepted = openAcceptedRules(placeOf(flags)).accept(path.resolve(directory ?? '.'), thisMachine().clock);
+      if (!accepted.ok) {
+        reportError(terminal, accepted.error, flags.json ?? false);
+        return end(exitCodeOf(accepted.error));
+      }
+      const { file, digest } = accepted.value;
+      terminal.print(flags.json ? JSON.stringify(accepted.value) : `Accepted ${file} (sha256 ${digest.slice(0, 12)}).`);
+      end(exitCodes.done);
+    });
+};

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { bytesOf, type CommandLimits, type LimitName } from './command-limits.ts';
+import { hardLimit } from './resource-limits.ts';
+
+/** A control group that one command runs in. */
+export interface CommandCgroup {
+  /** Put before a command, it makes the command run in the group. */
+  readonly command: readonly string[];
+  /** Which limit the kernel enforced on it; to be asked before it is removed. */
+  reached(): LimitName | undefined;
+  remove(): Promise<void>;
+}
+
+export interface CgroupPlaces {
+  /** The cgroup of this process, as the kernel tells it. */
+  readonly self: string;
+  /** Where the unified hierarchy is mounted. */
+  readonly mount: string;
+}
+
+const PLACES: CgroupPlaces = { self: '/proc/self/cgroup', mount: '/sys/fs/cgroup' };
+
+/**
+ * A group with limits, below the nearest cgroup (version 2) that is delegated to us: we may make groups in it and move our
+ * processes there, and it hands out memory and processes. Undefined where there is none; a systemd user session has one.
+ */
+export function makeCgroup(limits: CommandLimits, places: CgroupPlaces = PLACES): CommandCgroup | undefined {
+  const parent = delegated(places);
+  if (parent === undefined) return undefined;
+  const group = path.join(parent, `signalbox-${randomUUID()}`);
+  const set = (name: string, value: number | string) => fs.writeFileSync(path.join(group, name), String(value));
+  try {
+    fs.mkdirSync(group);
+    set('memory.max', bytesOf(limits.memoryMb));
+    set('pids.max', hardLimit(limits.processes));
+  } catch {
+    remove(group);
+    return undefined;
+  }
+  for (const [name, value] of OPTIONAL) {
+    try {
+      set(name, value);
+    } catch {
+      // A kernel without swap or without group kills has no such file.
+    }
+  }
+  return {
+    command: ['/bin/sh', '-c', ENTER, 'cgroup', group],
+    reached() {
+      if (count(path.join(group, 'memory.events'), 'oom_kill') > 0) return 'memory';
+      return count(path.join(group, 'pids.events'), 'max') > 0 ? 'processes' : undefined;
+    },
+    async remove() {
+      for (let tries = 0; tries < TRIES && !remove(group); tries++) await setTimeout(RETRY_MS);
+    },
+  };
+}
+
+/** Without the group the other limits still hold. */
+const ENTER = 'echo $$ > "$1/cgroup.procs" 2>/dev/null; shift; exec "$@"';
+const OPTIONAL = [
+  ['memory.swap.max', 0],
+  ['memory.oom.group', 1],
+] as const;
+const TRIES = 50;
+const RETRY_MS = 10;
+
+function delegated({ self, mount }: CgroupPlaces): string | undefined {
+  const own = /^0::(\/.*)$/m.exec(read(self))?.[1];
+  if (own === undefined || !fs.existsSync(path.join(mount, 'cgroup.controllers'))) return undefined;
+  // Our own group has a process, us, and can have no limited groups below it.
+  for (let at = path.dirname(own); own !== '/'; at = path.dirname(at)) {
+    const group = path.join(mount, at);
+    const controllers = read(path.join(group, 'cgroup.subtree_control')).trim().split(/\s+/);
+    const isOurs = [group, path.join(group, 'cgroup.procs')].every(isWritable);
+    if (isOurs && ['memory', 'pids'].every(name => controllers.includes(name))) return group;
+    if (at === '/') return undefined;
+  }
+  return undefined;
+}
+
+function count(file: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(read(file))?.[1] ?? 0);
+}
+
+function remove(group: string): boolean {
+  try {
+    fs.rmdirSync(group);
+    return true;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function read(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

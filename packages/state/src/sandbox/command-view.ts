@@ -1,0 +1,167 @@
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import { isWithin } from '../filesystem/path-locks.ts';
+import { closedBelow, credentialsIn } from './credentials.ts';
+import { NO_RULES, type SandboxRules } from './sandbox-rules.ts';
+import { pathEntries, toolchainsOn } from './toolchains.ts';
+
+/** Something that a command may read, and why. */
+export interface ReadablePlace {
+  readonly path: string;
+  readonly kind: 'system' | 'toolchain' | 'cache' | 'sandbox.json';
+}
+
+/**
+ * What a command finds of the filesystem, besides its root. Paths are absolute, and real but for links at the top of the system.
+ *
+ * 1. What is not named is not there: other homes, other projects, mounted disks, sockets of services.
+ * 2. A home is covered by an empty, private directory; what is readable in it is put back, at its own path.
+ * 3. Credentials are hidden by name in every place that can be read, the root included, unless the project's rules name them.
+ */
+export interface CommandView {
+  readonly readable: readonly ReadablePlace[];
+  /** By the project's rules. */
+  readonly writable: readonly string[];
+  /** Inside the root or something readable, and not to be seen. */
+  readonly hidden: readonly string[];
+  /** Homes that an empty private directory stands for. */
+  readonly covered: readonly string[];
+  /** The home of the command, writable and private; undefined where it needs a directory of its own. */
+  readonly home: string | undefined;
+  /** The PATH of the command. */
+  readonly path: string;
+}
+
+export interface ViewOptions {
+  readonly root: string;
+  readonly rules?: SandboxRules;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly platform?: NodeJS.Platform;
+}
+
+export function viewOf({
+  root,
+  rules = NO_RULES,
+  env = process.env,
+  platform = process.platform,
+}: ViewOptions): CommandView {
+  const homes = homesOf(env);
+  const system = SYSTEM[platform === 'darwin' ? 'darwin' : 'linux'].filter(exists);
+  const entries = pathEntries(env.PATH ?? DEFAULT_PATH);
+  const isSystem = (path: string) => system.some(one => isWithin(path, realOf(one) ?? one));
+  const widened = (paths: readonly string[]) => paths.flatMap(path => realOf(path) ?? []);
+  const [read, writable] = [widened(rules.read), widened(rules.write)];
+  const resolver = rules.network === 'host' ? widened(['/etc/resolv.conf']) : [];
+
+  const named: ReadablePlace[] = [
+    ...system.map(path => ({ path, kind: 'system' as const })),
+    ...resolver.map(path => ({ path, kind: 'system' as const })),
+    ...toolchainsOn(
+      entries.filter(entry => !isSystem(entry)),
+      homes,
+    ).map(path => ({ path, kind: 'toolchain' as const })),
+    ...widened(homes.flatMap(home => CACHES.map(name => `${home}/${name}`))).map(path => ({
+      path,
+      kind: 'cache' as const,
+    })),
+    ...read.map(path => ({ path, kind: 'sandbox.json' as const })),
+  ];
+  // A place inside the root is the root's.
+  const places = named.filter(
+    ({ path }, index) => !isWithin(path, root) && named.findIndex(other => other.path === path) === index,
+  );
+  const covered = homes.filter(home => !isWithin(home, root) && home !== '/');
+  const seen = [root, ...places.filter(({ kind }) => kind !== 'system').map(({ path }) => path), ...writable];
+  const visibleHomes = homes.filter(home => seen.some(one => isWithin(home, one)));
+  const hidden = [
+    ...[...seen, ...visibleHomes].flatMap(place => credentialsIn(place, homes.includes(place))),
+    ...othersHomes(homes).filter(home => isSystem(home)),
+    ...(platform === 'darwin' ? [] : closedBelow('/etc')),
+  ].filter(path => path !== root && !isWithin(root, path) && !read.includes(path) && !writable.includes(path));
+  const [home] = covered;
+  return {
+    readable: places,
+    writable: writable.filter(path => !isWithin(path, root)),
+    hidden: [...new Set(hidden)].filter(path => [...seen, ...system].some(one => isWithin(path, realOf(one) ?? one))),
+    covered,
+    home: home !== undefined && home === realOf(env.HOME ?? '') ? home : undefined,
+    path: entries.join(':'),
+  };
+}
+
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** Directories of the system. What they hold is the same for every user of the machine. */
+const SYSTEM = {
+  linux: [
+    ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix/store', '/gnu/store'],
+    ...['/run/current-system', '/sys/devices/system', '/var/lib/ca-certificates', '/var/lib/texmf'],
+    ...['/var/cache/fontconfig', '/home/linuxbrew/.linuxbrew', '/snap'],
+  ],
+  darwin: [
+    ...['/usr', '/bin', '/sbin', '/System', '/Library', '/Applications', '/opt', '/private/etc', '/private/var/db'],
+    ...['/private/var/select', '/dev', '/nix/store'],
+  ],
+} as const;
+
+/** What package managers have downloaded, relative to a home: packages, and nothing that is the user's. */
+export const CACHES: readonly string[] = [
+  ...['.npm/_cacache', '.cache/node', '.cache/yarn', '.yarn/berry/cache', '.local/share/pnpm/store', '.cache/deno'],
+  ...['.bun/install/cache', '.cache/pip', '.cache/uv', '.local/share/uv/python', '.cache/pypoetry', '.conda/pkgs'],
+  ...['.cargo/registry', '.cargo/git', '.rustup/toolchains', '.rustup/settings.toml', 'go/pkg/mod', '.cache/go-build'],
+  ...['.m2/repository', '.m2/wrapper', '.gradle/caches', '.gradle/wrapper', '.gradle/jdks', '.ivy2/cache'],
+  ...['.cache/coursier', '.nuget/packages', '.cache/composer', '.gem/ruby', '.bundle/cache', '.hex/packages', '.mix'],
+  ...['.cabal/packages', '.stack/programs', '.cache/ms-playwright', '.cache/Cypress', '.cache/zig', '.cocoapods/repos'],
+  ...['Library/Caches/pip', 'Library/Caches/Yarn', 'Library/Caches/go-build', 'Library/Caches/ms-playwright'],
+  ...['Library/Caches/CocoaPods', 'Library/pnpm/store'],
+];
+
+/** The home that the environment names, and the one of our account. */
+function homesOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const named = [env.HOME, accountHome()].filter(home => home?.startsWith('/'));
+  const real = named.flatMap(home => realOf(home ?? '') ?? []).filter(home => home !== '/' && isDirectory(home));
+  return [...new Set(real)];
+}
+
+function accountHome(): string | undefined {
+  try {
+    return os.userInfo().homedir;
+  } catch {
+    // An account without an entry has no home.
+    return undefined;
+  }
+}
+
+/** The first account that belongs to a person. */
+const FIRST_PERSON = process.platform === 'darwin' ? 500 : 1000;
+
+/** Homes of people that lie inside a directory of the system. Elsewhere they are not seen anyway. */
+function othersHomes(own: readonly string[]): readonly string[] {
+  let accounts: string;
+  try {
+    accounts = fs.readFileSync('/etc/passwd', 'utf8');
+  } catch {
+    return [];
+  }
+  return accounts.split('\n').flatMap(line => {
+    const [, , id, , , home = ''] = line.split(':');
+    const real = Number(id) >= FIRST_PERSON && home.length > 1 ? realOf(home) : undefined;
+    return real === undefined || real === '/' || own.includes(real) ? [] : [real];
+  });
+}
+
+function exists(path: string): boolean {
+  return fs.existsSync(path);
+}
+
+function isDirectory(path: string): boolean {
+  return fs.statSync(path).isDirectory();
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return path === '' ? undefined : fs.realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

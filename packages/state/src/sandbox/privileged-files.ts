@@ -1,0 +1,42 @@
+import * as fs from 'node:fs';
+import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+
+/** Set-uid and set-gid: whoever runs such a file becomes its owner or its group. */
+const SET_ID = 0o6000;
+/** How far the clock of a filesystem may be behind ours. */
+const CLOCK_MS = 1000;
+
+/** Whether a file lends its owner's or group's rights. On directories the bit says who owns what is made in them. */
+export function isPrivileged(stat: Pick<fs.BigIntStats, 'mode' | 'isFile'>): boolean {
+  return stat.isFile() && (Number(stat.mode) & SET_ID) !== 0;
+}
+
+/** Takes set-uid and set-gid from a file. */
+export function dropPrivilege(path: string, mode: bigint): void {
+  fs.chmodSync(osPath(path), Number(mode) & 0o7777 & ~SET_ID);
+}
+
+/** Takes them from every file below a directory that was changed since a moment, in milliseconds. */
+export function dropPrivileges(directory: string, since: number): void {
+  for (const name of namesIn(directory)) {
+    const path = `${directory}/${name}`;
+    const stat = fs.lstatSync(osPath(path), { bigint: true, throwIfNoEntry: false });
+    if (stat === undefined) continue;
+    if (stat.isDirectory()) dropPrivileges(path, since);
+    else if (isPrivileged(stat) && stat.ctimeMs >= BigInt(since - CLOCK_MS)) {
+      try {
+        dropPrivilege(path, stat.mode);
+      } catch {
+        // Another user's: the command could not have set it.
+      }
+    }
+  }
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return fs.readdirSync(osPath(directory), { encoding: 'buffer' }).map(nameFromBytes);
+  } catch {
+    return [];
+  }
+}

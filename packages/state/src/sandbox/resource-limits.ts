@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import { bytesOf, type CommandLimits } from './command-limits.ts';
+
+/** The system's programs that set limits; where one is missing, what happens between two looks at a command is bounded less. */
+export interface LimitPrograms {
+  readonly prlimit?: string | undefined;
+  readonly nsenter?: string | undefined;
+}
+
+/**
+ * Limits of the kernel for each process, as the command line of `prlimit` that goes before a program.
+ *
+ * 1. Memory is what a process can write to, not what it reserves for later. Programs like Node make much writable that they never
+ *    use, so it is wider than the limit, which holds for what all processes together do use.
+ * 2. Processes are counted per user, and since Linux 5.14 per user namespace. Only in a namespace of its own does a command begin
+ *    at zero; elsewhere it begins at what its user has already. Root is not limited in this way: see `boundProcesses`.
+ */
+export function prlimitCommand(
+  program: string,
+  { memoryMb, processes, fileMb }: CommandLimits,
+  inOwnNamespace: boolean,
+): readonly string[] {
+  const others = inOwnNamespace && isSince(5, 14) ? 0 : tasksOf(process.geteuid?.() ?? 0);
+  return [
+    program,
+    `--data=${bytesOf(memoryMb + RESERVED_MB)}`,
+    `--fsize=${bytesOf(fileMb)}`,
+    '--core=0',
+    ...(isRoot() ? [] : [`--nproc=${others + hardLimit(processes)}`]),
+    '--',
+  ];
+}
+
+/** Whether the number of processes in a namespace can be bounded, also for root. */
+export function canBoundProcesses({ nsenter }: LimitPrograms): boolean {
+  return nsenter !== undefined && isRoot() && isSince(6, 14);
+}
+
+/** Bounds the processes in the namespace of a process by the numbers that it may give them. */
+export async function boundProcesses(
+  { nsenter = '' }: LimitPrograms,
+  pid: number,
+  { processes }: CommandLimits,
+): Promise<void> {
+  const script = 'echo "$0" > /proc/sys/kernel/pid_max';
+  const args = ['--target', String(pid), '--pid', '--', '/bin/sh', '-c', script];
+  const highest = String(hardLimit(processes) + RESERVED);
+  // Where it is refused the command is still watched.
+  await new Promise<void>(resolve => execFile(nsenter, [...args, highest], { env: {} }, () => resolve()));
+}
+
+const MARGIN = 1.5;
+/** Each thread of a Node makes some 600 MB writable. */
+const RESERVED_MB = 8192;
+/** Programs of the sandbox itself. */
+const SLACK = 64;
+/** Numbers of processes that the kernel does not give again. */
+const RESERVED = 300;
+
+/** Where the kernel stops a command: far enough above its limit for it to be seen there. */
+export function hardLimit(processes: number): number {
+  return Math.ceil(processes * MARGIN) + SLACK;
+}
+
+/** Processes and threads of a user. */
+function tasksOf(uid: number): number {
+  let tasks = 0;
+  for (const name of fs.readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (fs.statSync(`/proc/${name}`).uid === uid) tasks += fs.statSync(`/proc/${name}/task`).nlink - 2;
+    } catch {
+      // It has ended.
+    }
+  }
+  return tasks;
+}
+
+function isRoot(): boolean {
+  return process.geteuid?.() === 0;
+}
+
+function isSince(major: number, minor: number): boolean {
+  const [own = 0, patch = 0] = os.release().split('.').map(Number);
+  return own > major || (own === major && patch >= minor);
+}
