@@ -47,6 +47,7 @@ import { createLimitAnswers } from './limit-answers.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan, noSource } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
+import { planPlaces } from './plan-places.ts';
 import { createRaise } from './raise-limits.ts';
 import { createRunActs, TOLD_MS } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -66,6 +67,8 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly tools?: AgentTools;
   /** What recoveries did. */
   readonly recoveries?: RunHost['recoveries'];
+  /** Directories that plans may be started from by callers who are not at the command line. */
+  readonly planRoots?: readonly string[];
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
   /** Providers that agents can call here, and what takes secrets out of what they say. */
   readonly providers?: readonly ProviderReference[];
@@ -132,7 +135,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   );
   const stopBeating = beat(owner, machine);
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
-  const inspection = createRunInspection({ ...options, reader: store });
+  const places = planPlaces({ dataDirectory: options.dataDirectory, roots: options.planRoots ?? [] });
+  const inspection = createRunInspection({ ...options, places, reader: store });
 
   const job = (
     run: RunId,
@@ -220,7 +224,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const { file, input, name, tags = [], correlationId, limits = {}, directory, idempotencyKey, by } = request;
     const first = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
     if (first !== undefined) return ok(first);
-    const source: PlanSource = { kind: 'file', file: path.resolve(file) };
+    const found = request.anyFile === true ? ok(path.resolve(file)) : places.find(file);
+    if (!found.ok) return found;
+    const source: PlanSource = { kind: 'file', file: found.value };
     const loaded = await threads.load(source, input);
     if ('status' in loaded) return err(planLost(file, loaded.reason));
     if (!loaded.ok) return loaded;
@@ -277,7 +283,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
   }
 
-  const resume: RunHost['resume'] = async (run, { useCurrent = false, limits = {}, by } = {}) => {
+  const resume: RunHost['resume'] = async (run, { useCurrent = false, anyFile = false, limits = {}, by } = {}) => {
     const known = await store.run(run);
     if (known?.status === 'completed') return err(alreadyCompleted(run));
     if (known !== undefined && Object.keys(limits).length > 0) {
@@ -289,10 +295,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (driven.has(run)) return err(alreadyDriven(run));
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
-    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, by });
+    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, anyFile, by });
     const late = await limitAnswers.deliverLate(run);
     if (!late.ok) return late;
-    const version = useCurrent ? await currentPlan(record) : ok(record.source);
+    const version = useCurrent ? await currentPlan(record, anyFile) : ok(record.source);
     if (!version.ok) return version;
     const source = await keptPlan(store, { id: run, source: version.value });
     if (!source.ok) return source;
@@ -310,9 +316,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   };
 
   /** The plan as its files are now, kept: another version of it, unless they are as they were. */
-  async function currentPlan({ id, source, input }: RunRecord): Promise<Result<RunRecord['source'], ErrorEnvelope>> {
+  async function currentPlan(
+    { id, source, input }: RunRecord,
+    anyFile: boolean,
+  ): Promise<Result<RunRecord['source'], ErrorEnvelope>> {
     if (source === undefined) return err(noSource(id));
-    const loaded = await threads.load({ kind: 'file', file: source.entry }, input);
+    const found = anyFile ? ok(source.entry) : places.find(source.entry);
+    if (!found.ok) return found;
+    const loaded = await threads.load({ kind: 'file', file: found.value }, input);
     if ('status' in loaded) return err(planLost(source.entry, loaded.reason));
     if (!loaded.ok) return loaded;
     const current = await keepPlan(store, loaded.value.closure);

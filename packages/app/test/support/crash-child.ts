@@ -71,7 +71,9 @@ async function startOrResume(): Promise<RunId> {
   if (known?.status === 'completed') return known.id;
   if (known?.status === 'failed') return goOnWithout(known.id, known.error?.message ?? '');
   const started =
-    known === undefined ? await host.start({ file: planFile(), input: { side } }) : await host.resume(known.id);
+    known === undefined
+      ? await host.start({ file: planFile(), anyFile: true, input: { side } })
+      : await host.resume(known.id);
   if (!started.ok) throw new Bug(started.error.message);
   return started.value;
 }

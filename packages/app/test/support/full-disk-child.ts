@@ -81,7 +81,8 @@ async function startOrResume(): Promise<RunId> {
   const [known] = (await store.runs()).items.filter(({ origin }) => origin === undefined);
   if (known?.status === 'completed') return known.id;
   const file = path.join(import.meta.dirname, '..', 'plans', 'crash.tsx');
-  const started = known === undefined ? await host.start({ file, input: { side } }) : await host.resume(known.id);
+  const started =
+    known === undefined ? await host.start({ file, anyFile: true, input: { side } }) : await host.resume(known.id);
   if (!started.ok) throw new Bug(started.error.message);
   return started.value;
 }

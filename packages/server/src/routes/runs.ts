@@ -3,6 +3,7 @@ import type { RunHost } from '@signalbox/app/runs';
 import {
   emptyBody,
   err,
+  failure,
   ok,
   type RunList,
   resumeBody,
@@ -13,8 +14,9 @@ import {
   stopBody,
   text,
 } from '@signalbox/model';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type * as z from 'zod';
+import { OPERATOR } from '../http/access.ts';
 import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
 import { listRuns } from '../views/run-list.ts';
@@ -33,6 +35,8 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
     if (!body.ok) return refuse(context, body.error);
     const key = idempotencyKey.optional().safeParse(context.req.header('idempotency-key'));
     if (!key.success) return refuse(context, invalid('Idempotency-Key takes 1 to 256 characters'));
+    const refused = anyFileRefusal(body.value, context);
+    if (refused !== undefined) return refuse(context, refused);
     const started = await host.start({
       ...body.value,
       input: body.value.input ?? {},
@@ -63,7 +67,10 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
 
   routes.post(
     '/:run/resume',
-    runRoute(host, resumeBody, (run, body, context) => host.resume(run, { ...body, by: context.get('user') })),
+    runRoute(host, resumeBody, async (run, body, context) => {
+      const refused = anyFileRefusal(body, context);
+      return refused === undefined ? host.resume(run, { ...body, by: context.get('user') }) : err(refused);
+    }),
   );
 
   const reasonOf = ({ reason }: z.infer<typeof stopBody>) => reason ?? 'an operator asked for it';
@@ -88,4 +95,16 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
     actRoute(host, signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null })),
   );
   return routes;
+}
+
+/**
+ * Only the command line asks for any file, and proves that it is the person at this machine by the owner's token, which it
+ * reads from the data directory.
+ */
+function anyFileRefusal({ anyFile }: { anyFile?: boolean | undefined }, context: Context<Asked>) {
+  if (anyFile !== true || context.get('user') === OPERATOR) return undefined;
+  return failure('request/forbidden', {
+    message: 'Only the owner, at the command line of this machine, may start a plan from any file.',
+    suggestion: 'Leave "anyFile" out, and name a file in a directory that plans may be started from.',
+  });
 }

@@ -47,6 +47,7 @@ export function remoteSurface(
     async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
       const body = {
         file: path.resolve(file),
+        anyFile: true,
         input,
         ...(name !== undefined && { name }),
         ...(tags !== undefined && { tags }),
@@ -59,7 +60,7 @@ export function remoteSurface(
     },
     async resume(run, { useCurrent = false, limits = {} }) {
       const given = Object.keys(limits).length === 0 ? {} : { limits };
-      const resumed = await client.resume(run, { useCurrent, ...given });
+      const resumed = await client.resume(run, { useCurrent, ...(useCurrent && { anyFile: true }), ...given });
       return resumed.ok ? { ok: true, value: resumed.value.record.id } : resumed;
     },
     async act(run, action) {
