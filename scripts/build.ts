@@ -35,6 +35,7 @@ const undeclared = await bundle({
   entries: {
     main: path.join(published, 'src/main.ts'),
     'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts'),
+    'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
     ...api,
   },

@@ -107,7 +107,7 @@ describe('the file of a plan that is named from outside', () => {
   });
 
   it('[V220] [A275] is refused outside of the roots when a run is to go on with it', async () => {
-    const waits = planText('<Human id="a" kind="confirmation" prompt="Go on?" />');
+    const waits = planText('<Human id="a" prompt="Go on?" />');
     const run = await test.start('waits', waits);
     await test.end(run);
     const resumed = await ask('POST', `/api/runs/${run}/resume`, { useCurrent: true });

@@ -7,3 +7,9 @@ export interface DataFlags {
   readonly dataDir?: string;
   readonly json?: boolean;
 }
+
+/** Of every command that runs the plan of a run. */
+export const TRUST_OPTION = [
+  '--trust',
+  'the run was imported, and its author is trusted: run its plan as your own',
+] as const;

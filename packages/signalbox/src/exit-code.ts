@@ -15,6 +15,8 @@ const refusals: readonly ErrorEnvelope['code'][] = [
   'store/owned',
   'run/plan-changed',
   'plan/lint-refused',
+  'plan/place-refused',
+  'run/foreign-plan',
   'run/effects-outside',
   'run/unconfirmed',
   'run/signal-unknown',

@@ -4,6 +4,7 @@ import type { Commit, RunReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
 import { readToken } from '../access-token.ts';
 import { deriveJournal } from '../run-journal/derive-journal.ts';
+import { createTrust } from '../runs/foreign-plan.ts';
 import { exportRun, type RunExport } from './export-run.ts';
 import { importRun, type RunImportOptions } from './import-run.ts';
 import { restImported } from './rest-imported.ts';
@@ -19,6 +20,8 @@ export interface ImportRequest {
   readonly file: string;
   /** Where the run's agents work from now on. */
   readonly directory?: string | undefined;
+  /** Its plan is trusted; a person at the command line says so. */
+  readonly trust?: boolean | undefined;
 }
 
 export interface ExportFacts {
@@ -33,11 +36,15 @@ export function runBundles(
 ): RunBundles {
   return {
     export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
-    async import({ file, directory }, by) {
+    async import({ file, directory, trust }, by) {
       const workingDirectory = directory && path.resolve(directory);
       const imported = await importRun({ ...ports, by, workingDirectory }, path.resolve(file));
-      if (imported.ok) await restImported(ports.store, ports.machine, imported.value.run);
-      return imported;
+      if (!imported.ok) return imported;
+      await restImported(ports.store, ports.machine, imported.value.run);
+      const record = await ports.store.run(imported.value.run);
+      if (trust !== true || record === undefined) return imported;
+      const trusted = await createTrust(ports.store, ports.machine)(record, true, by);
+      return trusted.ok ? imported : trusted;
     },
   };
 }

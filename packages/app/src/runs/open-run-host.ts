@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
   type ErrorEnvelope,
   err,
+  failure,
   ok,
   type ProviderReference,
   type Result,
@@ -36,12 +37,14 @@ import { createRetentionDesk, type RetentionDeskPorts } from '../retention/reten
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk } from '../storage/storage-desk.ts';
+import { planEnvironment } from '../threads/plan-environment.ts';
 import { type Halted, openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
+import { createTrust } from './foreign-plan.ts';
 import { createHostExecutor } from './host-executor.ts';
 import { createLimitAnswers } from './limit-answers.ts';
 import type { OwnedStore } from './owned-store.ts';
@@ -89,6 +92,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
+  const env = options.env ?? process.env;
   const storage = createStorageDesk({
     store,
     dataDirectory: options.dataDirectory,
@@ -115,9 +119,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     onVerdict: (run, verdict) => threads.limit(run, verdict),
   });
   const threads = openPlanThreads(
-    () =>
+    where =>
       threadHost({
+        where,
         store,
+        clock: machine.clock,
         storage,
         executor,
         workspaces: options.workspaces,
@@ -130,12 +136,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       timers: machine.timers,
       threads: Math.max(1, availableParallelism() - 1),
       cacheDirectory: path.join(options.dataDirectory, 'cache', 'plans'),
+      env,
       ...options.threads,
     },
   );
   const stopBeating = beat(owner, machine);
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
   const places = planPlaces({ dataDirectory: options.dataDirectory, roots: options.planRoots ?? [] });
+  const trustIn = createTrust(store, machine);
   const inspection = createRunInspection({ ...options, places, reader: store });
 
   const job = (
@@ -227,6 +235,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const found = request.anyFile === true ? ok(path.resolve(file)) : places.find(file);
     if (!found.ok) return found;
     const source: PlanSource = { kind: 'file', file: found.value };
+    const environment = planEnvironment(source, env);
+    if (!environment.ok) return err(environmentUnknown(file, environment.error));
     const loaded = await threads.load(source, input);
     if ('status' in loaded) return err(planLost(file, loaded.reason));
     if (!loaded.ok) return loaded;
@@ -283,9 +293,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
   }
 
-  const resume: RunHost['resume'] = async (run, { useCurrent = false, anyFile = false, limits = {}, by } = {}) => {
+  const resume: RunHost['resume'] = async (
+    run,
+    { useCurrent = false, anyFile = false, trust, limits = {}, by } = {},
+  ) => {
     const known = await store.run(run);
     if (known?.status === 'completed') return err(alreadyCompleted(run));
+    const trusted = known === undefined ? ok(undefined) : await trustIn(known, trust, by);
+    if (!trusted.ok) return trusted;
     if (known !== undefined && Object.keys(limits).length > 0) {
       const raised = await raise(run, limits, by ?? 'signalbox');
       if (!raised.ok) return raised;
@@ -336,6 +351,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     tools: options.tools,
     workspaces: options.workspaces,
     threads,
+    trust: trustIn,
     resume,
     resumeWaiting: options.resumeOnAnswer === true,
   });
@@ -343,9 +359,18 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const finished: RunHost['finished'] = run => driven.get(run);
   const raise = createRaise({ store, machine, threads, decisions, finished });
   const limitAnswers = createLimitAnswers({ reader: store, decisions, raise, stop: (...args) => act(...args) });
-  const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
+  const act = createRunActs({
+    store,
+    machine,
+    threads,
+    trust: trustIn,
+    interventions,
+    change,
+    resume,
+    finished,
+  });
   const { tools, workspaces } = options;
-  const rollback = createRollback({ store, machine, tools, workspaces, act, resume, finished });
+  const rollback = createRollback({ store, machine, tools, workspaces, trust: trustIn, act, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
@@ -395,7 +420,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       ...options,
       ...machine,
       store,
-      env: options.env ?? process.env,
+      env,
       appVersion: manifest.version,
     }),
     providers: createProviders({
@@ -446,6 +471,13 @@ function beat(owner: OwnedStore['owner'], { timers }: Machine): () => void {
   };
   next();
   return () => cancel();
+}
+
+function environmentUnknown(plan: string, why: string): ErrorEnvelope<'plan/load-failed'> {
+  return failure('plan/load-failed', {
+    message: `${plan} was not started: ${why}.`,
+    suggestion: 'Correct that file: {"env": ["NAME"]} names the variables that plans of the project see.',
+  });
 }
 
 function seedFrom({ rng }: Machine): number {

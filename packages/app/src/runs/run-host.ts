@@ -89,6 +89,8 @@ export interface ResumeRequest {
   readonly useCurrent?: boolean | undefined;
   /** A person at the command line of this machine asks: the files that are used now may lie anywhere. */
   readonly anyFile?: boolean | undefined;
+  /** The plan of a run that was imported is trusted from now on; a person at the command line says so. */
+  readonly trust?: boolean | undefined;
   /** Limits to go on with, where they are others than before. */
   readonly limits?: StopConditions | undefined;
   /** Who asks, as the events say it; without it the run goes on by itself. */

@@ -64,7 +64,7 @@ export interface PlanSeatsOptions {
   readonly cacheDirectory: string | undefined;
 }
 
-export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOptions): PlanSeats {
+export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, options: PlanSeatsOptions): PlanSeats {
   const { timers, threads, beatMs, memoryMb, cacheDirectory } = options;
   const seats = new Set<Seat>();
   let isClosed = false;
@@ -75,7 +75,10 @@ export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOpt
       const [alone = Number.POSITIVE_INFINITY] = busy.values();
       return busy.size > 1 ? options.sharedSilenceMs : alone;
     };
-    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory });
+    const thread = startPlanThread(
+      newHost(() => seat),
+      { timers, beatMs, silenceMs, memoryMb, cacheDirectory },
+    );
     const lost = thread.gone.then(reason => {
       seats.delete(seat);
       return { reason, wasShared: busy.size > 1 };

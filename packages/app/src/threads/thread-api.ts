@@ -64,6 +64,8 @@ export interface ThreadCalls {
   progress(execution: string, progress: Parameters<TaskRequest['progress']>[0]): void;
   /** Whether the run may start more work. */
   limit(run: RunId, verdict: StopVerdict): void;
+  /** The variables that the code of its plan sees from now on. */
+  environment(variables: Readonly<Record<string, string>>): void;
   ping(): void;
 }
 
@@ -94,6 +96,7 @@ export type WorkspaceRequest =
 export interface ThreadData {
   /** Where compiled modules of plans are kept. */
   readonly cacheDirectory: string | undefined;
+  readonly memoryMb: number;
 }
 
 /** The host, as one thread has it. */

@@ -29,6 +29,8 @@ export const resumeBody = z.strictObject({
   useCurrent: z.boolean().optional(),
   /** As for a start: the plan's file may lie anywhere. Only with the owner's token. */
   anyFile: z.boolean().optional(),
+  /** The plan of a run that was imported is trusted from now on. Only with the owner's token. */
+  trust: z.boolean().optional(),
   /** Limits to go on with; those that are left out stay as they are. */
   limits: wireLimits.optional(),
 });

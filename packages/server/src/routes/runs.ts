@@ -3,7 +3,6 @@ import type { RunHost } from '@signalbox/app/runs';
 import {
   emptyBody,
   err,
-  failure,
   ok,
   type RunList,
   resumeBody,
@@ -14,11 +13,11 @@ import {
   stopBody,
   text,
 } from '@signalbox/model';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type * as z from 'zod';
-import { OPERATOR } from '../http/access.ts';
 import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
+import { ownersWordRefusal } from '../http/owner-only.ts';
 import { listRuns } from '../views/run-list.ts';
 import { snapshotOf } from '../views/run-view.ts';
 import { unknownRun } from './known-run.ts';
@@ -35,7 +34,7 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
     if (!body.ok) return refuse(context, body.error);
     const key = idempotencyKey.optional().safeParse(context.req.header('idempotency-key'));
     if (!key.success) return refuse(context, invalid('Idempotency-Key takes 1 to 256 characters'));
-    const refused = anyFileRefusal(body.value, context);
+    const refused = ownersWordRefusal(body.value, context);
     if (refused !== undefined) return refuse(context, refused);
     const started = await host.start({
       ...body.value,
@@ -68,7 +67,7 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
   routes.post(
     '/:run/resume',
     runRoute(host, resumeBody, async (run, body, context) => {
-      const refused = anyFileRefusal(body, context);
+      const refused = ownersWordRefusal(body, context);
       return refused === undefined ? host.resume(run, { ...body, by: context.get('user') }) : err(refused);
     }),
   );
@@ -95,16 +94,4 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
     actRoute(host, signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null })),
   );
   return routes;
-}
-
-/**
- * Only the command line asks for any file, and proves that it is the person at this machine by the owner's token, which it
- * reads from the data directory.
- */
-function anyFileRefusal({ anyFile }: { anyFile?: boolean | undefined }, context: Context<Asked>) {
-  if (anyFile !== true || context.get('user') === OPERATOR) return undefined;
-  return failure('request/forbidden', {
-    message: 'Only the owner, at the command line of this machine, may start a plan from any file.',
-    suggestion: 'Leave "anyFile" out, and name a file in a directory that plans may be started from.',
-  });
 }
