@@ -10,13 +10,18 @@ export interface Machine {
   readonly ids: IdSource;
 }
 
+/** Taken when this is loaded: the code of a plan may replace them later in its thread. */
+const { now } = Date;
+const { setTimeout: start, clearTimeout: cancel } = globalThis;
+const random = randomBytes;
+
 export function thisMachine(): Machine {
-  const clock: Clock = { now: () => Date.now() };
+  const clock: Clock = { now: () => now() };
   const rng = systemRng();
   const timers: Timers = {
     after(ms, run) {
-      const timer = setTimeout(run, ms);
-      return () => clearTimeout(timer);
+      const timer = start(run, ms);
+      return () => cancel(timer);
     },
   };
   return { clock, rng, timers, ids: createIdSource(clock, rng) };
@@ -30,9 +35,9 @@ function systemRng(): Rng {
   let used = 0;
   return {
     bytes(length) {
-      if (length > BLOCK) return randomBytes(length);
+      if (length > BLOCK) return random(length);
       if (used + length > block.length) {
-        block = randomBytes(BLOCK);
+        block = random(BLOCK);
         used = 0;
       }
       used += length;

@@ -7,6 +7,7 @@ import { openAgentTools } from '../src/agents/agent-tools.ts';
 import { describePlan } from '../src/inspection/describe-plan.ts';
 import { createRunInspection } from '../src/inspection/run-inspection.ts';
 import { thisMachine } from '../src/machine.ts';
+import { planPlaces } from '../src/runs/plan-places.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -285,7 +286,12 @@ describe('a run', () => {
   });
 
   it('[A119] is not looked at once the host is closed', async () => {
-    const inspection = createRunInspection({ dataDirectory, machine, reader: test.store });
+    const inspection = createRunInspection({
+      dataDirectory,
+      machine,
+      places: planPlaces({ dataDirectory, roots: [] }),
+      reader: test.store,
+    });
     inspection.close();
     expect(await code(inspection.replay(release))).toBe('run/thread-lost');
     expect(await code(inspection.verify(release))).toBe('run/thread-lost');

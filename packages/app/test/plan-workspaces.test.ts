@@ -94,7 +94,7 @@ describe('a plan that asks for a workspace', () => {
     onTestFinished(close);
     const file = path.join(folder, 'plan.tsx');
     writeFileSync(file, inWorkspace(planText('<Task id="t" run={() => 1} />')));
-    expect(await host.start({ file, input: {} })).toMatchObject({ error: { code: 'workspace/none' } });
+    expect(await host.start({ file, anyFile: true, input: {} })).toMatchObject({ error: { code: 'workspace/none' } });
     expect((await store.runs()).items).toEqual([]);
   });
 
@@ -103,7 +103,7 @@ describe('a plan that asks for a workspace', () => {
     const { host } = await open(folder);
     const file = path.join(folder, 'plan.tsx');
     writeFileSync(file, inWorkspace(planText('').replace('z.any()', 'z.object({ n: z.number() })')));
-    expect((await host.start({ file, input: {} })).ok).toBe(false);
+    expect((await host.start({ file, anyFile: true, input: {} })).ok).toBe(false);
     expect(existsSync(path.join(folder, 'data-workspaces'))).toBe(false);
   });
 });

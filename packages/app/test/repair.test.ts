@@ -180,7 +180,7 @@ describe('a run that was exported while it worked', () => {
     expect(await statusOf(other, copy, 'long')).toBe('idle');
     expect((await other.store.tasks(copy)).map(({ status }) => status)).toEqual(['pending']);
     writeFileSync(path.join(folder, 'flag'), '');
-    expect(await other.host.resume(copy)).toMatchObject({ ok: true });
+    expect(await other.host.resume(copy, { trust: true, by: 'ada' })).toMatchObject({ ok: true });
     expect(await other.end(copy)).toEqual({ status: 'completed', output: {} });
     expect(await verifyRunReplay(path.join(elsewhere, 'data'), copy, { machine: thisMachine() })).toMatchObject({
       value: { ok: true },

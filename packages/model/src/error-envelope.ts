@@ -75,6 +75,7 @@ export const errorCodes = {
     'run/task-unknown',
     'run/effects-outside',
     'run/unconfirmed',
+    'run/foreign-plan',
   ],
   decision: ['decision/unknown', 'decision/answered', 'decision/withdrawn', 'decision/stale-proposal'],
   state: [
@@ -134,6 +135,7 @@ export const errorCodes = {
     'plan/not-a-plan',
     'plan/lint-refused',
     'plan/file-refused',
+    'plan/place-refused',
     'plan/artifact-refused',
   ],
   artifact: ['artifact/invalid', 'artifact/too-large', 'artifact/unknown'],

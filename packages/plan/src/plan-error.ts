@@ -88,6 +88,7 @@ const suggestions: Record<PlanErrorCode, string> = {
   'plan/storm': 'Look at the frames that repeat; a plan must not change its own state without end.',
   'plan/load-failed': 'Correct the file at that position.',
   'plan/file-refused': 'Give a path of a text file under the working directory of the run.',
+  'plan/place-refused': 'Name the file of a plan in a directory that plans may be started from.',
   'plan/artifact-refused': 'Change what is given to ctx.artifact.',
   'plan/lint-refused':
     'Mend what the linter says, put "// signalbox-ignore RULE" before the line, or run it with --no-lint.',

@@ -194,4 +194,23 @@ describe('loading a plan', () => {
       },
     });
   });
+
+  it('[P235] quotes nothing of a file that is no code but is called so', () => {
+    const secret = ['hunter2', 'AbC-dEf_0123456789'].join('');
+    const texts = [
+      secret,
+      secret.replace('-', ''),
+      `KEY=${secret}`,
+      `{"key": ${secret} }`,
+      `"${secret}`,
+      `{"key": "${secret}"}`,
+    ];
+    const names = ['tsx', 'ts', 'mjs', 'js', 'cjs'].flatMap(kind =>
+      texts.map((text, at) => [`${at}.${kind}`, text] as const),
+    );
+    write(Object.fromEntries(names));
+    const told = run('load', ...names.map(([name]) => name));
+    expect(told.map(({ error }) => error.code.startsWith('plan/'))).toEqual(names.map(() => true));
+    expect(JSON.stringify(told)).not.toContain('hunter2');
+  });
 });

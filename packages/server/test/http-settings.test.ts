@@ -53,7 +53,14 @@ beforeAll(async () => {
   mkdirSync(dataDirectory, { mode: 0o700 });
   writeFileSync(path.join(dataDirectory, 'config.json'), JSON.stringify(config));
   const machine = thisMachine();
-  const opened = await openHome({ dataDirectory, machine, env, resumeOnAnswer: false, threads: { threads: 1 } });
+  const opened = await openHome({
+    dataDirectory,
+    machine,
+    env,
+    planRoots: [folder],
+    resumeOnAnswer: false,
+    threads: { threads: 1 },
+  });
   if (!opened.ok) throw new Error(opened.error.message);
   home = opened.value;
   const guided = { dataDirectory, directories: [], machine };
@@ -73,7 +80,7 @@ beforeAll(async () => {
   const begin = async (name: string, body: string): Promise<RunId> => {
     const file = path.join(folder, `${name}.tsx`);
     writeFileSync(file, planOf(body));
-    const begun = await home.host.start({ file, input: {} });
+    const begun = await home.host.start({ file, anyFile: true, input: {} });
     if (!begun.ok) throw new Error(begun.error.message);
     return begun.value;
   };

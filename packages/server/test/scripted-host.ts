@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import {
   createRunInspection,
   type ForkRequest,
+  planPlaces,
   type RollbackRequest,
   type RunAction,
   type RunHost,
@@ -386,7 +387,12 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
         return ok({ run: id, runs: 1, from: { run: id, head }, bundle: head, packages: [] });
       },
     },
-    inspection: createRunInspection({ dataDirectory: NOWHERE, machine: thisMachine(), reader: store }),
+    inspection: createRunInspection({
+      dataDirectory: NOWHERE,
+      machine: thisMachine(),
+      places: planPlaces({ dataDirectory: NOWHERE, roots: [] }),
+      reader: store,
+    }),
     retention: {
       async keep(id, isKept, by) {
         const record = await store.run(id);

@@ -29,6 +29,7 @@ interface ExportFlags extends DataFlags {
 
 interface ImportFlags extends DataFlags {
   readonly directory?: string;
+  readonly trust?: boolean | undefined;
 }
 
 /** A bundle is one file, whatever it is of: the id says what is exported, the file what is imported. */
@@ -98,6 +99,7 @@ export const defineImport: DefineCommand = (command, { terminal, end }) => {
         'where its id is taken. What is there stays as it is. Agents get tokens for a session with the tool resume_session.',
     )
     .option('--directory <dir>', "where a run's agents work from now on, instead of where they worked before")
+    .option('--trust', 'the author of the run is trusted: its plan may be run as your own')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print what came in as JSON')
     .addHelpText(

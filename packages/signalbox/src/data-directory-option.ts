@@ -11,6 +11,12 @@ export interface DataFlags {
   readonly json?: boolean;
 }
 
+/** Of every command that runs the plan of a run. */
+export const TRUST_OPTION = [
+  '--trust',
+  'the run was imported, and its author is trusted: run its plan as your own',
+] as const;
+
 /** Ends a command with an error that `main` reports. */
 export class Refused extends Error {
   readonly envelope: ErrorEnvelope;

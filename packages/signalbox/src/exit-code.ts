@@ -16,6 +16,8 @@ const refusals: readonly ErrorEnvelope['code'][] = [
   'store/not-private',
   'run/plan-changed',
   'plan/lint-refused',
+  'plan/place-refused',
+  'run/foreign-plan',
   'run/effects-outside',
   'run/unconfirmed',
   'run/signal-unknown',

@@ -10,7 +10,7 @@ import {
   thisMachine,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from './data-directory-option.ts';
 import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
@@ -41,6 +41,7 @@ interface RunFlags extends DataFlags, LimitFlags {
 
 interface ResumeFlags extends DataFlags, LimitFlags {
   readonly useCurrent?: boolean;
+  readonly trust?: boolean;
 }
 
 export const defineRun: DefineCommand = (command, { terminal, signals, end }) => {
@@ -107,6 +108,7 @@ export const defineResume: DefineCommand = (command, { terminal, signals, end })
         'given take the place of those that the run has.',
     )
     .option('--use-current', 'go on with the plan as its files are now, and keep them as another version')
+    .option(...TRUST_OPTION)
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print every event as one line of JSON, then how it ended')
     .addHelpText(
@@ -125,8 +127,8 @@ export const defineResume: DefineCommand = (command, { terminal, signals, end })
           const record = await findRun(surface.reader, given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;
-          const { useCurrent = false } = flags;
-          const resume = () => surface.resume(id, { useCurrent, limits: limits.value });
+          const { useCurrent = false, trust } = flags;
+          const resume = () => surface.resume(id, { useCurrent, trust, limits: limits.value });
           return followed(terminal, flags, surface, nextSeq, resume, ending);
         }),
       );

@@ -12,6 +12,11 @@ export function providerReferences(
   return [...remote, { name: 'scripted' }];
 }
 
+/** Names of all variables that hold a key, whether or not they are set. */
+export function providerKeyNames(): readonly string[] {
+  return Object.values(vendorAccess).flatMap(({ keyVariables }) => keyVariables);
+}
+
 function referenceTo(
   name: string,
   { keyVariables, urlVariable, defaultUrl, version }: VendorAccess,

@@ -3,6 +3,7 @@ import type { Clock, ErrorEnvelope, ImportReport, Result, RunId } from '@signalb
 import type { Commit, RunReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
 import { deriveJournal } from '../run-journal/derive-journal.ts';
+import { createTrust } from '../runs/foreign-plan.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { exportRun, type RunExport } from './export-run.ts';
 import { importRun, type RunImportOptions } from './import-run.ts';
@@ -18,6 +19,8 @@ export interface ImportRequest {
   readonly file: string;
   /** Where the run's agents work from now on. */
   readonly directory?: string | undefined;
+  /** Its plan is trusted; a person at the command line says so. */
+  readonly trust?: boolean | undefined;
 }
 
 export interface ExportFacts {
@@ -32,12 +35,16 @@ export function runBundles(
 ): RunBundles {
   return {
     export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
-    async import({ file, directory }, by) {
+    async import({ file, directory, trust }, by) {
       const workingDirectory = directory && path.resolve(directory);
       const { filter: secrets } = openSecrets({ dataDirectory: ports.dataDirectory, env: ports.env });
       const imported = await importRun({ ...ports, by, workingDirectory, secrets }, path.resolve(file));
-      if (imported.ok) await restImported(ports.store, ports.machine, imported.value.run);
-      return imported;
+      if (!imported.ok) return imported;
+      await restImported(ports.store, ports.machine, imported.value.run);
+      const record = await ports.store.run(imported.value.run);
+      if (trust !== true || record === undefined) return imported;
+      const trusted = await createTrust(ports.store, ports.machine)(record, true, by);
+      return trusted.ok ? imported : trusted;
     },
   };
 }

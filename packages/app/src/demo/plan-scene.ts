@@ -49,7 +49,7 @@ export async function drivePlan([place = '']: readonly string[], print: (line: s
   host.feed.subscribe('all', ({ events }) => {
     for (const { event } of events) if (event.type === 'task.started' && event.node === 'publish') print('publishing');
   });
-  const started = await host.start({ file: path.join(place, 'plan.tsx'), input: {} });
+  const started = await host.start({ file: path.join(place, 'plan.tsx'), anyFile: true, input: {} });
   if (started.ok) await host.finished(started.value);
   return started.ok ? 0 : 1;
 }

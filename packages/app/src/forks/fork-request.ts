@@ -12,6 +12,8 @@ export interface ForkRequest {
   readonly directory?: string | undefined;
   /** It is not taken up at once. */
   readonly paused?: boolean | undefined;
+  /** The plan of a run that was imported is trusted from now on; a person at the command line says so. */
+  readonly trust?: boolean | undefined;
   /** It is known that the world keeps what happened since. */
   readonly acceptEffects?: boolean | undefined;
 }

@@ -2,6 +2,7 @@ import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId } from 
 import { editUndriven, resetUndriven } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
 import { checkpointUnknown } from '@signalbox/state';
+import type { Trust } from '../runs/foreign-plan.ts';
 import { keptPlan } from '../runs/plan-files.ts';
 import { planLost } from '../runs/plan-lost.ts';
 import { editRefused, noEffect, unknownRun } from '../runs/run-failures.ts';
@@ -25,18 +26,21 @@ export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'u
 
 export interface InterventionPorts extends ForkPorts {
   readonly threads: Pick<PlanThreads, 'stateFault'>;
+  readonly trust: Trust;
   readonly resume: (run: RunId) => Promise<Result<RunId, ErrorEnvelope>>;
   /** A run that waits goes on when what it waits for may not be asked any more. */
   readonly resumeWaiting: boolean;
 }
 
 export function createInterventions(ports: InterventionPorts): Interventions {
-  const { store, machine, tools, threads, resume, resumeWaiting } = ports;
+  const { store, machine, tools, threads, trust, resume, resumeWaiting } = ports;
   const runPorts = { commit: store, reader: store, ...machine };
   const inTurn = turns<RunId>();
   return {
     async edit(record, { kind: _, ...edit }, by) {
       const { id } = record;
+      const trusted = await trust(record, undefined, by);
+      if (!trusted.ok) return trusted;
       const source = await keptPlan(store, record);
       if (!source.ok) return source;
       const faultOf = async (value: Json | undefined) => {
@@ -57,6 +61,10 @@ export function createInterventions(ports: InterventionPorts): Interventions {
     async fork(run, request, by) {
       const parent = await store.run(run);
       if (parent === undefined) return err(unknownRun(run));
+      // A fork that is not taken up runs nothing.
+      const isRun = request.paused !== true || request.trust === true;
+      const trusted = isRun ? await trust(parent, request.trust, by) : ok(undefined);
+      if (!trusted.ok) return trusted;
       const forked = await forkRun(ports, parent, request, by);
       if (!forked.ok) return forked;
       return request.paused === true ? ok(forked.value.id) : resume(forked.value.id);

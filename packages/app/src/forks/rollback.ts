@@ -4,6 +4,7 @@ import { hasRunEnded, type RunRecord, taskId } from '@signalbox/runs';
 import { type CallInRoot, checkpointUnknown, undoCalls } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
+import type { Trust } from '../runs/foreign-plan.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import { unknownCall, unknownRun } from '../runs/run-failures.ts';
 import type { RunHost } from '../runs/run-host.ts';
@@ -55,7 +56,9 @@ export interface Rollback {
   readonly run?: RunId | undefined;
 }
 
-export interface RollbackPorts extends ForkPorts, Pick<RunHost, 'act' | 'resume' | 'finished'> {}
+export interface RollbackPorts extends ForkPorts, Pick<RunHost, 'act' | 'resume' | 'finished'> {
+  readonly trust: Trust;
+}
 
 export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
   const { store, machine, act, resume, finished } = ports;
@@ -67,6 +70,8 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
     if (!first.ok || request.dryRun === true) return first.ok ? ok(first.value.report) : first;
     const refused = notAccepted(first.value, request);
     if (refused !== undefined) return err(refused);
+    const trusted = request.paused === true ? ok(undefined) : await ports.trust(first.value.record, undefined, by);
+    if (!trusted.ok) return trusted;
     let looked = first.value;
     if (finished(run) !== undefined) {
       const stopped = await stop(looked, by);

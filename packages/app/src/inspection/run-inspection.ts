@@ -16,6 +16,7 @@ import type { Blobs, RunReader } from '@signalbox/runs';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
 import type { Machine } from '../machine.ts';
+import type { PlanPlaces } from '../runs/plan-places.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import { createTurns, type Turns } from '../turns/turn-desk.ts';
@@ -56,6 +57,8 @@ export interface InspectionPorts {
   readonly dataDirectory: string;
   readonly machine: Pick<Machine, 'clock' | 'ids' | 'timers'>;
   readonly reader: RunReader & Pick<Blobs, 'get'>;
+  /** Where the files of plans may lie that are named here. */
+  readonly places: PlanPlaces;
   readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
   /** Takes secrets out of a text. */
   readonly clean?: ((text: string) => string) | undefined;
@@ -65,6 +68,7 @@ export interface InspectionPorts {
 export function createRunInspection({
   dataDirectory,
   machine,
+  places,
   reader,
   tools,
   clean,
@@ -90,11 +94,18 @@ export function createRunInspection({
     turns: { ...turns, read: artifact => looks.enter(() => turns.read(artifact)) },
     plans: filter => knownPlans(reader, filter),
     describePlan: (file, signal) =>
-      looks.enter(async () =>
-        ok(await describePlan(file, { ...until(signal), cacheDirectory, secrets: secrets?.shared })),
-      ),
+      looks.enter(async () => {
+        const found = places.find(file);
+        return found.ok
+          ? ok(await describePlan(found.value, { ...until(signal), cacheDirectory, secrets: secrets?.shared }))
+          : found;
+      }),
     verify: (run, { expectHead, signal } = {}) => checks.enter(() => checkRun(until(signal), run, expectHead)),
-    replay: (run, { plan, signal } = {}) => checks.enter(() => replayedRun(until(signal), run, plan)),
+    replay: (run, { plan, signal } = {}) =>
+      checks.enter(async () => {
+        const found = plan === undefined ? ok(undefined) : places.find(plan);
+        return found.ok ? replayedRun(until(signal), run, found.value) : found;
+      }),
     close: () => closing.abort(),
   };
 }

@@ -1,14 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
 import { type Archive, openArchive } from '@signalbox/store';
+import manifest from '../../package.json' with { type: 'json' };
+import { exportRun } from '../bundles/export-run.ts';
 import { openBundle } from '../bundles/open-bundle.ts';
-import type { Machine } from '../machine.ts';
+import { type Machine, thisMachine } from '../machine.ts';
+import { isForeign } from '../runs/foreign-plan.ts';
 import { keptVersions } from '../runs/plan-files.ts';
 import { planLost } from '../runs/plan-lost.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { openSecrets, type SharedSecrets } from '../secrets/open-secrets.ts';
 import { inOwnThread } from '../threads/own-thread.ts';
 import type { PlanSource } from '../threads/thread-api.ts';
+import { type ConfinedOptions, replayConfined } from './confined-replay.ts';
 import type { RunReplay } from './replay-job.ts';
 
 /** What a verifying replay found. */
@@ -26,6 +32,10 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
   /** A plan's file, instead of the files that the run kept. */
   readonly plan?: string | undefined;
+  /** The plan that came with the run may be run unconfined. */
+  readonly trust?: boolean | undefined;
+  /** Finds the sandbox of this machine. */
+  readonly detect?: ConfinedOptions['detect'];
 }
 
 /** Makes the frames of a run of a data directory again. No key and no network is used, and nothing is written. */
@@ -38,6 +48,12 @@ export async function verifyRunReplay(
   const archive = openArchive({ path: database });
   if (!archive.ok) return archive;
   try {
+    let record = await archive.value.run(run);
+    while (record?.origin?.kind === 'sub-plan') record = await archive.value.run(record.origin.run);
+    const runsForeign = options.trust !== true && options.plan === undefined;
+    if (record !== undefined && runsForeign && (await isForeign(archive.value, record))) {
+      return await replayForeign(archive.value, dataDirectory, record.id, options);
+    }
     const { shared } = openSecrets({ dataDirectory, env: process.env, readOnly: true });
     return await replay(archive.value, database, run, options, shared);
   } finally {
@@ -45,11 +61,34 @@ export async function verifyRunReplay(
   }
 }
 
-/** Makes the frames of the run in a bundle again, without importing it. */
+/** A run that was imported is replayed as the bundle that it would be. */
+async function replayForeign(
+  archive: Archive,
+  dataDirectory: string,
+  run: RunId,
+  options: ReplayOptions,
+): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'signalbox-foreign-'));
+  const bundle = path.join(folder, 'run.bundle');
+  try {
+    const { filter: secrets } = openSecrets({ dataDirectory, env: process.env, readOnly: true });
+    const facts = { archive, clock: thisMachine().clock, appVersion: manifest.version, secrets };
+    const exported = await exportRun(facts, run, bundle);
+    return exported.ok ? await replayConfined(bundle, { ...options, hidden: [dataDirectory] }) : exported;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes the frames of the run in a bundle again, without importing it. The plan in it is somebody else's code: it is run in a
+ * confined process, unless it is trusted or another plan is given.
+ */
 export async function verifyBundleReplay(
   file: string,
   options: ReplayOptions,
 ): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
+  if (options.trust !== true && options.plan === undefined) return replayConfined(file, options);
   const bundle = await openBundle(file);
   if (!bundle.ok) return bundle;
   try {

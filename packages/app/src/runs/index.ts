@@ -101,6 +101,7 @@ export { findRun } from './find-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
 export { openRunHost, type RunHostOptions } from './open-run-host.ts';
 export { type OwnedStore, openOwnedStore } from './owned-store.ts';
+export { type PlanPlaces, planPlaces, projectOf } from './plan-places.ts';
 export { previewRun } from './preview-run.ts';
 export { projectDirectoryOf, spendingByProject } from './project-directory.ts';
 export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest, UndoRequest } from './run-host.ts';

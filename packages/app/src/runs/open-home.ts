@@ -33,7 +33,7 @@ export interface Home {
   close(): Promise<void>;
 }
 
-export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnAnswer' | 'trace'> {
+export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnAnswer' | 'trace' | 'planRoots'> {
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -99,6 +99,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
         logs: settings.ok ? settings.value : {},
         providers,
         tools: () => offeredTools(tools),
+        planRoots: options.planRoots ?? [],
         ...more,
       }),
     async close() {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
   type ErrorEnvelope,
   err,
+  failure,
   ok,
   type ProviderReference,
   type Result,
@@ -36,17 +37,20 @@ import { createRetentionDesk, type RetentionDeskPorts } from '../retention/reten
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk } from '../storage/storage-desk.ts';
+import { planEnvironment } from '../threads/plan-environment.ts';
 import { type Halted, openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
+import { createTrust } from './foreign-plan.ts';
 import { createHostExecutor } from './host-executor.ts';
 import { createLimitAnswers } from './limit-answers.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan, noSource } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
+import { planPlaces } from './plan-places.ts';
 import { createRaise } from './raise-limits.ts';
 import { createRunActs, TOLD_MS } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -66,6 +70,8 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly tools?: AgentTools;
   /** What recoveries did. */
   readonly recoveries?: RunHost['recoveries'];
+  /** Directories that plans may be started from by callers who are not at the command line. */
+  readonly planRoots?: readonly string[];
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
   /** Providers that agents can call here, and what takes secrets out of what they say. */
   readonly providers?: readonly ProviderReference[];
@@ -87,6 +93,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
+  const env = options.env ?? process.env;
   const storage = createStorageDesk({
     store,
     dataDirectory: options.dataDirectory,
@@ -114,9 +121,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     onVerdict: (run, verdict) => threads.limit(run, verdict),
   });
   const threads = openPlanThreads(
-    () =>
+    where =>
       threadHost({
+        where,
         store,
+        clock: machine.clock,
         storage,
         executor,
         workspaces: options.workspaces,
@@ -130,12 +139,15 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       threads: Math.max(1, availableParallelism() - 1),
       cacheDirectory: path.join(options.dataDirectory, 'cache', 'plans'),
       secrets: secrets.shared,
+      env,
       ...options.threads,
     },
   );
   const stopBeating = beat(owner, machine);
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
-  const inspection = createRunInspection({ ...options, reader: store, secrets });
+  const places = planPlaces({ dataDirectory: options.dataDirectory, roots: options.planRoots ?? [] });
+  const trustIn = createTrust(store, machine);
+  const inspection = createRunInspection({ ...options, places, reader: store, secrets });
 
   const job = (
     run: RunId,
@@ -225,7 +237,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const idempotencyKey = keyOf(request.idempotencyKey);
     const first = idempotencyKey === undefined ? undefined : await runWithKey(idempotencyKey);
     if (first !== undefined) return ok(first);
-    const source: PlanSource = { kind: 'file', file: path.resolve(file) };
+    const found = request.anyFile === true ? ok(path.resolve(file)) : places.find(file);
+    if (!found.ok) return found;
+    const source: PlanSource = { kind: 'file', file: found.value };
+    const environment = planEnvironment(source, env);
+    if (!environment.ok) return err(environmentUnknown(file, environment.error));
     const loaded = await threads.load(source, input);
     if ('status' in loaded) return err(planLost(file, loaded.reason));
     if (!loaded.ok) return loaded;
@@ -288,9 +304,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
   }
 
-  const resume: RunHost['resume'] = async (run, { useCurrent = false, limits = {}, by } = {}) => {
+  const resume: RunHost['resume'] = async (
+    run,
+    { useCurrent = false, anyFile = false, trust, limits = {}, by } = {},
+  ) => {
     const known = await store.run(run);
     if (known?.status === 'completed') return err(alreadyCompleted(run));
+    const trusted = known === undefined ? ok(undefined) : await trustIn(known, trust, by);
+    if (!trusted.ok) return trusted;
     if (known !== undefined && Object.keys(limits).length > 0) {
       const raised = await raise(run, limits, by ?? 'signalbox');
       if (!raised.ok) return raised;
@@ -300,10 +321,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (driven.has(run)) return err(alreadyDriven(run));
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
-    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, by });
+    if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, anyFile, by });
     const late = await limitAnswers.deliverLate(run);
     if (!late.ok) return late;
-    const version = useCurrent ? await currentPlan(record) : ok(record.source);
+    const version = useCurrent ? await currentPlan(record, anyFile) : ok(record.source);
     if (!version.ok) return version;
     const source = await keptPlan(store, { id: run, source: version.value });
     if (!source.ok) return source;
@@ -321,9 +342,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   };
 
   /** The plan as its files are now, kept: another version of it, unless they are as they were. */
-  async function currentPlan({ id, source, input }: RunRecord): Promise<Result<RunRecord['source'], ErrorEnvelope>> {
+  async function currentPlan(
+    { id, source, input }: RunRecord,
+    anyFile: boolean,
+  ): Promise<Result<RunRecord['source'], ErrorEnvelope>> {
     if (source === undefined) return err(noSource(id));
-    const loaded = await threads.load({ kind: 'file', file: source.entry }, input);
+    const found = anyFile ? ok(source.entry) : places.find(source.entry);
+    if (!found.ok) return found;
+    const loaded = await threads.load({ kind: 'file', file: found.value }, input);
     if ('status' in loaded) return err(planLost(source.entry, loaded.reason));
     if (!loaded.ok) return loaded;
     const current = await keepPlan(store, loaded.value.closure);
@@ -336,6 +362,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     tools: options.tools,
     workspaces: options.workspaces,
     threads,
+    trust: trustIn,
     resume,
     resumeWaiting: options.resumeOnAnswer === true,
   });
@@ -343,9 +370,18 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const finished: RunHost['finished'] = run => driven.get(run);
   const raise = createRaise({ store, machine, threads, decisions, finished });
   const limitAnswers = createLimitAnswers({ reader: store, decisions, raise, stop: (...args) => act(...args) });
-  const act = createRunActs({ store, machine, threads, interventions, change, resume, finished });
+  const act = createRunActs({
+    store,
+    machine,
+    threads,
+    trust: trustIn,
+    interventions,
+    change,
+    resume,
+    finished,
+  });
   const { tools, workspaces } = options;
-  const rollback = createRollback({ store, machine, tools, workspaces, act, resume, finished });
+  const rollback = createRollback({ store, machine, tools, workspaces, trust: trustIn, act, resume, finished });
 
   const answer: RunHost['answer'] = async (id, given, by) => {
     const answered = await decisions.answer(id, given, by);
@@ -400,7 +436,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       ...options,
       ...machine,
       store,
-      env: options.env ?? process.env,
+      env,
       appVersion: manifest.version,
     }),
     providers: createProviders({
@@ -451,6 +487,13 @@ function beat(owner: OwnedStore['owner'], { timers }: Machine): () => void {
   };
   next();
   return () => cancel();
+}
+
+function environmentUnknown(plan: string, why: string): ErrorEnvelope<'plan/load-failed'> {
+  return failure('plan/load-failed', {
+    message: `${plan} was not started: ${why}.`,
+    suggestion: 'Correct that file: {"env": ["NAME"]} names the variables that plans of the project see.',
+  });
 }
 
 function seedFrom({ rng }: Machine): number {

@@ -5,6 +5,7 @@ import type { createInterventions } from '../forks/interventions.ts';
 import type { Machine } from '../machine.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
 import type { ChangeUndriven } from './change-undriven.ts';
+import type { Trust } from './foreign-plan.ts';
 import { keptPlan } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
 import { draftEvent } from './run-events.ts';
@@ -24,6 +25,7 @@ export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
   readonly store: Commit & RunReader & Pick<Blobs, 'get'>;
   readonly machine: Machine;
   readonly threads: Pick<PlanThreads, 'command' | 'signalFault'>;
+  readonly trust: Trust;
   readonly interventions: Pick<ReturnType<typeof createInterventions>, 'edit' | 'reset'>;
   readonly change: ChangeUndriven;
 }
@@ -35,7 +37,7 @@ type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
 /** What a person does to a run: told to the thread that drives it, or done to what it left where none does. */
 export function createRunActs(ports: RunActPorts): RunHost['act'] {
-  const { store, machine, threads, interventions, change, resume, finished } = ports;
+  const { store, machine, threads, trust, interventions, change, resume, finished } = ports;
   return act;
 
   async function act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>> {
@@ -76,9 +78,11 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
   ): Promise<Result<void, ErrorEnvelope>> {
     // The plan of a sub-plan that nobody drives is in the code of the run above it: its run judges when it goes on.
     const isBelow = record.origin?.kind === 'sub-plan';
-    const fault = await threads.signalFault(record.id, signal, async () =>
-      isBelow ? ok(undefined) : keptPlan(store, record),
-    );
+    const fault = await threads.signalFault(record.id, signal, async () => {
+      if (isBelow) return ok(undefined);
+      const trusted = await trust(record, undefined, undefined);
+      return trusted.ok ? keptPlan(store, record) : trusted;
+    });
     if ('status' in fault) return err(planLost(record.source?.entry ?? record.name, fault.reason));
     if (!fault.ok) return fault;
     return fault.value === undefined ? ok(undefined) : err(signalRefused(record.id, signal.name, fault.value));

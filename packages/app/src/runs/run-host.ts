@@ -68,6 +68,8 @@ export interface RunHost {
 export interface StartRequest {
   /** The plan's file. */
   readonly file: string;
+  /** A person at the command line of this machine named the file: it may lie anywhere. */
+  readonly anyFile?: boolean | undefined;
   readonly input: Json;
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -84,6 +86,10 @@ export interface StartRequest {
 export interface ResumeRequest {
   /** Goes on with the plan's files as they are now, not as the run kept them. */
   readonly useCurrent?: boolean | undefined;
+  /** A person at the command line of this machine asks: the files that are used now may lie anywhere. */
+  readonly anyFile?: boolean | undefined;
+  /** The plan of a run that was imported is trusted from now on; a person at the command line says so. */
+  readonly trust?: boolean | undefined;
   /** Limits to go on with, where they are others than before. */
   readonly limits?: StopConditions | undefined;
   /** Who asks, as the events say it; without it the run goes on by itself. */

@@ -31,6 +31,7 @@ function place(written?: string) {
       { name: 'send_mail', description: 'Sends.', risk: 'low', effects: { kind: 'external' } },
     ],
     workflowDirectories: [path.join(home, 'workflows')],
+    planRoots: ['/a-project'],
   });
   const read = async () =>
     settings

@@ -16,6 +16,7 @@ import type { ToolFacts } from '../agents/offered-tools.ts';
 import { type LogSettings, readLogSettings } from '../logs/log-config.ts';
 import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL } from '../logs/run-log-files.ts';
 import { readRetention } from '../retention/retention-config.ts';
+import { readPlanRoots } from '../runs/plan-places.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { CONFIG_FILE, readConfigFile } from './config-file.ts';
@@ -37,10 +38,12 @@ export interface SettingsOptions {
   readonly tools: () => Promise<readonly ToolFacts[]>;
   /** Where guided workflows are looked for. */
   readonly workflowDirectories: readonly string[];
+  /** Directories that plans may be started from, beside those that are configured. */
+  readonly planRoots: readonly string[];
 }
 
 /** The parts of the configuration that somebody reads. */
-const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands'];
+const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans'];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
   const { dataDirectory, env, clock, providers } = options;
@@ -64,7 +67,13 @@ export function openSettings(options: SettingsOptions): SettingsDesk {
   };
 }
 
-function itemsOf({ dataDirectory, directoryFrom, logs, workflowDirectories }: SettingsOptions): readonly SettingItem[] {
+function itemsOf({
+  dataDirectory,
+  directoryFrom,
+  logs,
+  workflowDirectories,
+  planRoots,
+}: SettingsOptions): readonly SettingItem[] {
   const parts = readConfigFile(dataDirectory);
   const isWritten = (part: string, name: string) => {
     const given = parts.ok ? parts.value?.[part] : undefined;
@@ -103,6 +112,8 @@ function itemsOf({ dataDirectory, directoryFrom, logs, workflowDirectories }: Se
     counts: 'after-restart',
     needsRestart: false,
   });
+  const configuredRoots = readPlanRoots(dataDirectory);
+  const roots = [...planRoots, ...(configuredRoots.ok ? configuredRoots.value : [])];
   return [
     told('dataDirectory', dataDirectory, directoryFrom, 'Where everything is kept.'),
     told(
@@ -123,6 +134,15 @@ function itemsOf({ dataDirectory, directoryFrom, logs, workflowDirectories }: Se
       'default',
       'Which risks an agent takes in a guided session, until it is told.',
     ),
+    {
+      name: 'plans.roots',
+      about: 'Directories that plans may be started from over REST, MCP and the console.',
+      ...(configuredRoots.ok && { desired: roots }),
+      applied: roots,
+      from: configuredRoots.ok && isWritten('plans', 'roots') ? 'file' : 'program',
+      counts: 'at-once',
+      needsRestart: false,
+    },
     days('collapseAfterDays', 'Days after its end from which only the frames of a run stay that tell something.'),
     days('removeAfterDays', 'Days after its end from which a run goes.'),
     unconfined(dataDirectory, isWritten('commands', 'allowUnconfined')),
@@ -162,7 +182,8 @@ function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: Setti
     {
       kind: 'file',
       name: file,
-      about: 'How long runs stay, what their logs hold, and whether commands may run unconfined.',
+      about:
+        'How long runs stay, what their logs hold, where plans are started from, and whether commands may run unconfined.',
       isThere: existsSync(file),
       ...(problem !== undefined && { problem }),
     },
@@ -184,9 +205,11 @@ function problemOf(dataDirectory: string): string | undefined {
   if (!parts.ok) return `It is not used: ${parts.error}.`;
   const [retention, logs] = [readRetention(dataDirectory), readLogSettings(dataDirectory)];
   const commands = readCommandSettings(dataDirectory);
+  const roots = readPlanRoots(dataDirectory);
   const problems = [
     ...(retention.ok ? [] : [`Nothing is collected. ${retention.error.message}`]),
     ...(logs.ok ? [] : [`Logs are as if nothing was set: ${logs.error}.`]),
+    ...(roots.ok ? [] : [`Plans are started as if no directory was added: ${roots.error}.`]),
     ...(commands.ok ? [] : [`No command runs unconfined: ${commands.error}.`]),
     ...unknownParts(Object.keys(parts.value ?? {})),
   ];

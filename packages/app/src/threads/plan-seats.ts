@@ -66,7 +66,7 @@ export interface PlanSeatsOptions {
   readonly secrets: SharedSecrets | undefined;
 }
 
-export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOptions): PlanSeats {
+export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, options: PlanSeatsOptions): PlanSeats {
   const { timers, threads, beatMs, memoryMb, cacheDirectory, secrets } = options;
   const seats = new Set<Seat>();
   let isClosed = false;
@@ -77,7 +77,10 @@ export function createPlanSeats(newHost: () => ThreadHost, options: PlanSeatsOpt
       const [alone = Number.POSITIVE_INFINITY] = busy.values();
       return busy.size > 1 ? options.sharedSilenceMs : alone;
     };
-    const thread = startPlanThread(newHost(), { timers, beatMs, silenceMs, memoryMb, cacheDirectory, secrets });
+    const thread = startPlanThread(
+      newHost(() => seat),
+      { timers, beatMs, silenceMs, memoryMb, cacheDirectory, secrets },
+    );
     const lost = thread.gone.then(reason => {
       seats.delete(seat);
       return { reason, wasShared: busy.size > 1 };

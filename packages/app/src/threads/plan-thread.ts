@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Timers } from '@signalbox/plan';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
+import { basicEnvironment } from './plan-environment.ts';
 import { connectPort, type Remote } from './port-calls.ts';
 import type { ThreadCalls, ThreadData, ThreadHost } from './thread-api.ts';
 
@@ -28,25 +29,38 @@ export interface ThreadOptions {
   readonly secrets: SharedSecrets | undefined;
 }
 
+/** Between two looks at the memory of a thread. */
+const LOOK_MS = 100;
+const MB = 1024 * 1024;
+
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.js';
 
 export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanThread {
   const worker = new Worker(new URL(ENTRY, import.meta.url), {
-    // A plan's code sees the environment, not the arguments of whoever started it.
+    // A plan's code sees neither the environment nor the arguments of the process.
     argv: [],
-    workerData: { cacheDirectory: options.cacheDirectory, secrets: options.secrets } satisfies ThreadData,
+    env: basicEnvironment(process.env),
+    workerData: {
+      cacheDirectory: options.cacheDirectory,
+      memoryMb: options.memoryMb,
+      secrets: options.secrets,
+    } satisfies ThreadData,
     resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
   });
   const calls = connectPort<ThreadCalls>(worker, host.calls);
   let reason: string | undefined;
   let cancelBeat: (() => void) | undefined;
+  let cancelLook: (() => void) | undefined;
+  let isGone = false;
   const gone = new Promise<string>(resolve => {
     worker.once('error', (error: unknown) => {
       reason ??= error instanceof Error ? error.message : String(error);
     });
     worker.once('exit', code => {
       cancelBeat?.();
+      isGone = true;
+      cancelLook?.();
       resolve(reason ?? `it ended by itself with ${code}`);
       calls.close();
       host.lost();
@@ -56,6 +70,22 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
     reason ??= why;
     void worker.terminate();
   };
+
+  /** V8 bounds what a thread has in objects. It counts buffers and does not bound them. */
+  const look = () => {
+    cancelLook = options.timers.after(LOOK_MS, async () => {
+      // A thread that is starting, or gone, has none.
+      const used = await worker.getHeapStatistics().catch(() => undefined);
+      if (isGone || reason !== undefined) return;
+      if (used === undefined) return look();
+      const [buffers, all] = [used.external_memory / MB, (used.external_memory + used.used_heap_size) / MB];
+      // Objects that nobody needs any more are among those that are counted: together they may be half as many again.
+      if (buffers > options.memoryMb || all > options.memoryMb * 1.5)
+        return end(`its buffers took ${Math.round(buffers)} MB of memory, and ${options.memoryMb} MB is the limit`);
+      look();
+    });
+  };
+  look();
 
   let isUp = false;
   let silentMs = 0;

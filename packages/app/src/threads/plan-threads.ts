@@ -4,6 +4,7 @@ import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
+import { planEnvironment } from './plan-environment.ts';
 import { createKnownPlans } from './plan-key.ts';
 import { createPlanSeats, type Seat, type ThreadLost } from './plan-seats.ts';
 import { PortClosedError } from './port-calls.ts';
@@ -68,11 +69,15 @@ export interface PlanThreadsOptions {
   readonly sharedSilenceMs?: number;
   readonly aloneSilenceMs?: number;
   readonly loadSilenceMs?: number;
+  /** How long loading a plan may take. */
+  readonly loadMs?: number;
   readonly memoryMb?: number;
   /** Where compiled modules of plans are kept, if anywhere. */
   readonly cacheDirectory?: string | undefined;
   /** How threads recognise secrets, in what they are told and in what they tell. */
   readonly secrets?: SharedSecrets | undefined;
+  /** What the environments of plans are made of; that of the process by default. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Starts a thread at once: one will be needed. */
   readonly warm?: boolean | undefined;
 }
@@ -81,15 +86,27 @@ const BEAT_MS = 250;
 const SHARED_SILENCE_MS = 1000;
 const ALONE_SILENCE_MS = 60_000;
 const LOAD_SILENCE_MS = 10_000;
+/** A plan whose import does not end says so itself before; this is for one that broke its thread. */
+const LOAD_MS = 30_000;
 const MEMORY_MB = 1024;
 
 /** How long a command waits before it asks for a sign of life, how long for that, and how long it waits for a thread that lives. */
 const PATIENCE = { answerMs: 1000, pingMs: 1000, livingMs: Number.POSITIVE_INFINITY };
 const STOP_PATIENCE = { answerMs: 300, pingMs: 300, livingMs: 5000 };
 
-export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsOptions): PlanThreads {
+/** Where a run is driven, as one thread sees it; undefined where nobody drives it. */
+export type DrivenWhere = (run: RunId) => 'here' | 'elsewhere' | undefined;
+
+export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, options: PlanThreadsOptions): PlanThreads {
   const { timers, threads, aloneSilenceMs = ALONE_SILENCE_MS, loadSilenceMs = LOAD_SILENCE_MS } = options;
-  const seats = createPlanSeats(newHost, {
+  const { loadMs = LOAD_MS } = options;
+  const hostOf = (seat: () => Seat) =>
+    newHost(run => {
+      const its = seatOf.get(run);
+      if (its === undefined) return undefined;
+      return its === seat() ? 'here' : 'elsewhere';
+    });
+  const seats = createPlanSeats(hostOf, {
     timers,
     threads,
     beatMs: options.beatMs ?? BEAT_MS,
@@ -99,10 +116,20 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     secrets: options.secrets,
   });
   const plans = createKnownPlans();
+  const told = new WeakMap<Seat, string>();
   const seatOf = new Map<RunId, Seat>();
   /** Runs that lost their thread and are about to get another. */
   const moving = new Map<RunId, Promise<unknown>>();
   const halting = new Map<RunId, HaltCommand>();
+
+  /** Tells a thread the environment of the plan whose code it is about to run. */
+  function ready(seat: Seat, source: PlanSource): Seat {
+    const variables = planEnvironment(source, options.env ?? process.env);
+    const text = JSON.stringify(variables);
+    if (variables.ok && told.get(seat) !== text) seat.thread.calls.tell('environment', variables.value);
+    told.set(seat, text);
+    return seat;
+  }
 
   async function drive(first: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost | Halted> {
     const { run } = first;
@@ -112,7 +139,7 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
       const seat = isAlone ? seats.takeOwn() : seats.take(plans.keyOf(job.source));
       seatOf.set(run, seat);
       moving.delete(run);
-      const ended = await seats.work(seat, run, aloneSilenceMs, () => seat.thread.calls.call('drive', job));
+      const ended = await seats.work(seat, run, aloneSilenceMs, () => driven(seat, job));
       seatOf.delete(run);
       if (seat.isOwn) seat.thread.end('its run has ended');
       const halt = halting.get(run);
@@ -130,6 +157,21 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     }
   }
 
+  /** A thread whose code throws where nothing of ours may throw, or answers what is no answer, was broken by its plan. */
+  async function driven(seat: Seat, job: DriveJob): Promise<DriveEnd | ThreadLost> {
+    let why = 'it gave no answer';
+    try {
+      const end: DriveEnd | undefined = await ready(seat, job.source).thread.calls.call('drive', job);
+      if (typeof end?.status === 'string') return end;
+    } catch (error) {
+      if (error instanceof PortClosedError) throw error;
+      why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    }
+    seat.isPardoned = true;
+    seat.thread.end('the code of a plan broke it');
+    return { status: 'thread-lost', reason: `the code of the plan broke it, ${why}` };
+  }
+
   /** Asks a thread; if that is lost to somebody else's fault, one of its own. */
   async function once<T>(seat: Seat, silenceMs: number, ask: (seat: Seat) => Promise<T>): Promise<T | ThreadLost> {
     const who = Symbol('question');
@@ -145,14 +187,20 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     const plan = plans.keyOf(source);
     return plan === undefined && source.kind === 'file' ? seats.takeForFile(source.file) : seats.take(plan);
   };
-  const about = <T>(source: PlanSource, ask: (seat: Seat) => Promise<T>) => once(seatFor(source), aloneSilenceMs, ask);
+  const about = <T>(source: PlanSource, ask: (seat: Seat) => Promise<T>) =>
+    once(seatFor(source), aloneSilenceMs, seat => ask(ready(seat, source)));
 
   async function load(source: PlanSource, input: Json): ReturnType<PlanThreads['load']> {
     const seat = seatFor(source);
     return once(seat, loadSilenceMs, async asked => {
-      const loaded = await asked.thread.calls.call('load', source, input);
-      if (loaded.ok) asked.plan ??= plans.learn(source, loaded.value.closure);
-      return loaded;
+      const cancel = timers.after(loadMs, () => asked.thread.end(`it did not load the plan in ${loadMs / 1000} s`));
+      try {
+        const loaded = await ready(asked, source).thread.calls.call('load', source, input);
+        if (loaded.ok) asked.plan ??= plans.learn(source, loaded.value.closure);
+        return loaded;
+      } finally {
+        cancel();
+      }
     });
   }
 
@@ -223,7 +271,11 @@ export function openPlanThreads(newHost: () => ThreadHost, options: PlanThreadsO
     load,
     command,
     // Versions of one plan are the same author's code.
-    replay: job => once(seats.take(undefined), aloneSilenceMs, seat => seat.thread.calls.call('replay', job)),
+    replay: job =>
+      once(seats.take(undefined), aloneSilenceMs, seat => {
+        const source = job.versions.at(-1);
+        return (source === undefined ? seat : ready(seat, source)).thread.calls.call('replay', job);
+      }),
     verify: job => once(seats.take(undefined), aloneSilenceMs, seat => seat.thread.calls.call('verify', job)),
     describe: source => about(source, seat => seat.thread.calls.call('describe', source)),
     preview: (source, input) => about(source, seat => seat.thread.calls.call('preview', source, input)),

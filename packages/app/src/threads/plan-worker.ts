@@ -1,8 +1,7 @@
 /** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
 import path from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
 import { nodeHasher } from '@signalbox/journal';
-import { Bug, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type CommandAnswer,
   editFault,
@@ -26,23 +25,15 @@ import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { compiledFiles } from './compiled-files.ts';
 import { loadedPlans } from './loaded-plans.ts';
 import { connectPort } from './port-calls.ts';
-import type {
-  DriveJob,
-  HostCalls,
-  ReadMethod,
-  RemoteRequest,
-  RunCommand,
-  ThreadCalls,
-  ThreadData,
-} from './thread-api.ts';
-
-if (parentPort === null) throw new Bug('this is the entry of a thread');
+import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, RunCommand, ThreadCalls } from './thread-api.ts';
+import { data, guardThread, port } from './thread-guard.ts';
 
 const machine = thisMachine();
-const { cacheDirectory, secrets } = workerData as ThreadData;
+const { cacheDirectory, memoryMb, secrets } = data;
 const filter = filterOf(secrets);
 /** A plan that is not imported by then waits for something that does not come. */
 const IMPORT_MS = 10_000;
+const MB = 1024 * 1024;
 const cache = cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher, filter.has);
 const plans = loadedPlans(cache, {
   timers: machine.timers,
@@ -105,9 +96,14 @@ const calls: ThreadCalls = {
   },
   progress: (execution, progress) => progresses.get(execution)?.(progress),
   limit: (run, verdict) => void verdicts.set(run, verdict),
+  environment(variables) {
+    for (const name of Object.keys(process.env)) if (!Object.hasOwn(variables, name)) delete process.env[name];
+    Object.assign(process.env, variables);
+  },
   ping() {},
 };
-const host = connectPort<HostCalls>(parentPort, withoutSecrets(calls));
+const host = connectPort<HostCalls>(port, withoutSecrets(calls));
+guardThread(memoryMb * MB);
 
 const read =
   (method: ReadMethod) =>

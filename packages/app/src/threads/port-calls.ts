@@ -27,7 +27,10 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'threw'; readonly id: number; readonly error: unknown };
 
-/** Connects two threads: each calls the functions that the other gave, and gets their answers. */
+/**
+ * Connects two threads: each calls the functions that the other gave, and gets their answers. What the other side sends that is
+ * no message, or that a function which gives no answer throws at, is dropped: it must not end this side.
+ */
 export function connectPort<Api extends Calls>(port: MessagePort | Worker, local: Calls): Remote<Api> {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
   const functions = local as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
@@ -37,19 +40,31 @@ export function connectPort<Api extends Calls>(port: MessagePort | Worker, local
 
   async function answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
     try {
-      send({ kind: 'answer', id, value: await functions[name]?.(...args) });
+      send({
+        kind: 'answer',
+        id,
+        value: await (Object.hasOwn(functions, name) ? functions[name]?.(...args) : undefined),
+      });
     } catch (error) {
       send({ kind: 'threw', id, error: error instanceof Error ? error : new Error(String(error)) });
     }
   }
 
   port.on('message', (message: Message) => {
+    try {
+      take(message);
+    } catch {
+      // Nobody waits for it.
+    }
+  });
+
+  function take(message: Message): void {
     switch (message.kind) {
       case 'call':
         void answer(message.id, message.name, message.args);
         return;
       case 'tell':
-        functions[message.name]?.(...message.args);
+        if (Object.hasOwn(functions, message.name)) functions[message.name]?.(...message.args);
         return;
       case 'answer':
         waiting.get(message.id)?.resolve(message.value);
@@ -59,7 +74,7 @@ export function connectPort<Api extends Calls>(port: MessagePort | Worker, local
         waiting.get(message.id)?.reject(message.error);
         waiting.delete(message.id);
     }
-  });
+  }
 
   return {
     call: (name, ...args) =>

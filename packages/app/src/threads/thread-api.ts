@@ -65,6 +65,8 @@ export interface ThreadCalls {
   progress(execution: string, progress: Parameters<TaskRequest['progress']>[0]): void;
   /** Whether the run may start more work. */
   limit(run: RunId, verdict: StopVerdict): void;
+  /** The variables that the code of its plan sees from now on. */
+  environment(variables: Readonly<Record<string, string>>): void;
   ping(): void;
 }
 
@@ -97,6 +99,7 @@ export interface ThreadData {
   readonly cacheDirectory: string | undefined;
   /** How it recognises secrets. Without this, by their shape alone. */
   readonly secrets: SharedSecrets | undefined;
+  readonly memoryMb: number;
 }
 
 /** The host, as one thread has it. */

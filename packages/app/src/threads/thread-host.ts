@@ -1,17 +1,24 @@
-import { Bug, type RunId } from '@signalbox/model';
-import type { TaskProgress } from '@signalbox/plan';
+import { Bug, type Clock, type ErrorEnvelope, err, failure, type RunId } from '@signalbox/model';
+import type { TaskOutcome, TaskProgress } from '@signalbox/plan';
+import type { RunOrigin } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import type { HostExecutor } from '../runs/host-executor.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import { workWithFiles } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
+import { withOwnerTime } from './owner-time.ts';
+import type { DrivenWhere } from './plan-threads.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 
 export interface ThreadHostPorts {
   readonly store: Store;
+  /** What stamps everything that a thread commits. */
+  readonly clock: Clock;
   /** Where what a thread commits waits for room. */
   readonly storage: Pick<StorageDesk, 'commit' | 'put'>;
   readonly executor: HostExecutor;
+  /** Where runs are driven, as the thread sees it. */
+  readonly where: DrivenWhere;
   readonly onProgress: (run: RunId, execution: string, progress: TaskProgress) => void;
   readonly workspaces: WorkspaceDesk | undefined;
   readonly onSubRun: HostCalls['subRun'];
@@ -24,22 +31,40 @@ const readable: readonly ReadMethod[] = [
   ...(['tasks', 'decisions', 'artifact', 'artifactList'] as const),
 ];
 
-/** What one thread may ask for, and the work that goes on for it. */
+/**
+ * What one thread may ask for, and the work that goes on for it. It is asked for runs that are driven in the thread and for the
+ * runs of their sub-plans: the code of one plan does nothing to runs of others, whatever it sends.
+ */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
-  const { store, storage, executor, workspaces, onProgress, onSubRun, onTrace, onFramed } = ports;
+  const { store, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
+
+  /** Whether the run is this thread's, by what is known of it or by how it is created. */
+  async function isOwn(run: RunId, created?: RunOrigin): Promise<boolean> {
+    const driven = where(run);
+    if (driven !== undefined) return driven === 'here';
+    const origin = (await store.run(run))?.origin ?? created;
+    return origin?.kind === 'sub-plan' && isOwn(origin.run);
+  }
+
   return {
     calls: {
       async commit(writes, guard) {
-        return storage.commit((await workspaces?.attach(writes, guard.run)) ?? writes, guard);
+        const created = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
+        if (!(await isOwn(guard.run, created))) return err(notOwn(guard.run));
+        const timed = withOwnerTime((await workspaces?.attach(writes, guard.run)) ?? writes, clock.now());
+        return storage.commit(timed, guard);
       },
       putBlobs: (run, contents) => storage.put(run, contents),
-      workspace: (run, request) => workWithFiles(workspaces, run, request),
+      workspace: async (run, request) =>
+        (await isOwn(run)) ? workWithFiles(workspaces, run, request) : err(notOwn(run)),
       async read(method, args) {
         if (!readable.includes(method)) throw new Bug(`a thread asked to read ${method}`);
         return (store[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
       },
       async execute(execution, request) {
+        const refused = await notFor(request.run);
+        if (refused !== undefined) return refused;
         const control = new AbortController();
         going.set(execution, control);
         try {
@@ -50,15 +75,35 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
           going.delete(execution);
         }
       },
-      timeOver: run => executor.timeOver(run),
-      allow: (request, doubts) => executor.allow(request, doubts),
+      timeOver: async run => {
+        if (await isOwn(run)) await executor.timeOver(run);
+      },
+      allow: async (request, doubts) => (await notFor(request.run)) ?? executor.allow(request, doubts),
       abort: execution => going.get(execution)?.abort(new Error('canceled')),
-      subRun: onSubRun,
-      trace: onTrace,
+      subRun(run, parent, driven) {
+        if (where(parent) === 'here' && where(run) !== 'elsewhere') onSubRun(run, parent, driven);
+      },
+      trace(run, entry) {
+        if (where(run) === 'here') onTrace(run, entry);
+      },
       framed: onFramed,
     },
     lost() {
       for (const control of going.values()) control.abort(new Error('its thread was lost'));
     },
   };
+
+  async function notFor(run: RunId): Promise<TaskOutcome | undefined> {
+    if (await isOwn(run)) return undefined;
+    const { code, message } = notOwn(run);
+    return { kind: 'failed', error: { class: 'terminal', code, message } };
+  }
+}
+
+function notOwn(run: RunId): ErrorEnvelope<'run/writes-refused'> {
+  return failure('run/writes-refused', {
+    message: `Run ${run} is not driven by the thread that asks for it.`,
+    suggestion: 'Nothing was done. A plan acts on its own run only.',
+    details: { run },
+  });
 }

@@ -30,7 +30,14 @@ export async function openTestHost(folder: string, options: Partial<RunHostOptio
   const machine = thisMachine();
   const owned = openOwnedStore(dataDirectory, machine);
   if (!owned.ok) throw new Bug(owned.error.message);
-  const host = await openRunHost({ owned: owned.value, dataDirectory, machine, agents: noAgents, ...options });
+  const host = await openRunHost({
+    owned: owned.value,
+    dataDirectory,
+    machine,
+    agents: noAgents,
+    planRoots: [folder],
+    ...options,
+  });
   return testHostOf(folder, host, owned.value.store, async () => {
     await host.close();
     owned.value.close();
@@ -44,7 +51,7 @@ export function testHostOf(folder: string, host: RunHost, store: Store, close: (
     async start(name, source, request = {}) {
       const file = path.join(folder, `${name}.tsx`);
       writeFileSync(file, source);
-      const started = await host.start({ file, input: {}, ...request });
+      const started = await host.start({ file, anyFile: true, input: {}, ...request });
       if (!started.ok) throw new Bug(`${started.error.code}: ${started.error.message}`);
       return started.value;
     },

@@ -9,6 +9,8 @@ export const importBody = z.strictObject({
   file: text.min(1).max(4096),
   /** Where the run's agents work from now on. */
   directory: text.min(1).max(4096).optional(),
+  /** Its plan is trusted: it may be run as one's own. Only with the owner's token. */
+  trust: z.boolean().optional(),
 });
 export type ImportBody = z.infer<typeof importBody>;
 

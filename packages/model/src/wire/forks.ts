@@ -6,6 +6,8 @@ import { json, text } from '../json.ts';
 import { runStatus } from '../status/run-status.ts';
 
 const forkOptions = {
+  /** The plan of a run that was imported is trusted from now on. Only with the owner's token. */
+  trust: z.boolean().optional(),
   name: text.min(1).max(256).optional(),
   /** Instead of the parent's; then `confirmed` must be true. */
   input: json.optional(),

@@ -20,11 +20,17 @@ export const startBody = z.strictObject({
   limits: wireLimits.optional(),
   /** Where agents work; the folder of the plan's file unless told otherwise. */
   directory: text.min(1).max(4096).optional(),
+  /** The caller is the person at the command line of the server's machine, who may name any file. Only with the owner's token. */
+  anyFile: z.boolean().optional(),
 });
 export type StartBody = z.infer<typeof startBody>;
 
 export const resumeBody = z.strictObject({
   useCurrent: z.boolean().optional(),
+  /** As for a start: the plan's file may lie anywhere. Only with the owner's token. */
+  anyFile: z.boolean().optional(),
+  /** The plan of a run that was imported is trusted from now on. Only with the owner's token. */
+  trust: z.boolean().optional(),
   /** Limits to go on with; those that are left out stay as they are. */
   limits: wireLimits.optional(),
 });

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Loader, TransformFailure, TransformOptions, transformSync } from 'esbuild';
 import { PlanError } from '../plan-error.ts';
+import { unquoted } from './unquoted.ts';
 
 /** Modules that were compiled before, by everything that their code depends on. What it forgets is compiled again. */
 export interface CompileCache {
@@ -49,9 +50,8 @@ function compiled(file: string, source: string): string {
     const [first] = (error as Partial<TransformFailure>).errors ?? [];
     if (first === undefined) throw error;
     const at = first.location;
-    throw new PlanError('plan/load-failed', first.text, {
+    throw new PlanError('plan/load-failed', unquoted(first.text), {
       ...(at === null ? {} : { source: { file, line: at.line, column: at.column + 1 } }),
-      cause: error,
     });
   }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -44,5 +44,26 @@ describe('a plan', () => {
       ok: false,
       error: { code: 'plan/load-failed', message: expect.stringContaining(why) },
     });
+  });
+
+  const secret = ['hunter2', 'AbC-dEf_0123456789'].join('');
+  it.each([
+    ['token', secret],
+    ['.env', `KEY=${secret}`],
+    ['config.json', `{"key": "${secret}" x}`],
+    ['notes.md', secret],
+  ])('[P235] that is called %s is not read', async (name, text) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    const loaded = await loadPlan(file);
+    expect(loaded).toMatchObject({ ok: false, error: { code: 'plan/not-a-plan' } });
+    expect(JSON.stringify(loaded)).not.toContain('hunter2');
+  });
+
+  it('[P235] that is a link to another kind of file is not read', async () => {
+    const file = path.join(folder, 'linked.tsx');
+    writeFileSync(path.join(folder, 'secret'), secret);
+    symlinkSync(path.join(folder, 'secret'), file);
+    expect(await loadPlan(file)).toMatchObject({ ok: false, error: { code: 'plan/not-a-plan' } });
   });
 });

@@ -8,6 +8,7 @@ import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
 import type { CompileCache } from './compile-module.ts';
 import { markedUrl } from './plan-modules.ts';
+import { unquoted } from './unquoted.ts';
 
 /** A plan and what it is made of. */
 export interface LoadedPlan {
@@ -56,8 +57,15 @@ export async function loadPlan(
   const absolute = path.resolve(file);
   const fault = fileFault(absolute);
   if (fault !== undefined) return err(planFailure(new PlanError('plan/load-failed', fault)));
-  return load(realpathSync(absolute), cache, limit);
+  const real = realpathSync(absolute);
+  if (!SOURCES.includes(path.extname(real))) return err(planFailure(new PlanError('plan/not-a-plan', notSource(file))));
+  return load(real, cache, limit);
 }
+
+/** What a plan can be written in. A file of any other kind is not read: what it holds could be told by the error. */
+const SOURCES: readonly string[] = ['.tsx', '.jsx', '.ts', '.mts', '.js', '.mjs', '.cjs'];
+
+const notSource = (file: string) => `${file} is not the file of a plan: its name must end in ${SOURCES.join(', ')}`;
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -133,12 +141,18 @@ async function imported(url: string, limit: ImportLimit | undefined): Promise<{ 
 
 function loadError(error: unknown, entry: string, files: ReadonlySet<string>): PlanError {
   if (error instanceof PlanError) return error;
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text = error instanceof Error ? `${error.name}: ${untold(error)}` : String(error);
   const source = error instanceof Error ? positionIn(error, files) : undefined;
   return new PlanError('plan/load-failed', source === undefined ? `${text} (in ${entry})` : text, {
     source,
     cause: error,
   });
+}
+
+/** The message of an error without what the file holds: one that is no plan may hold anything. */
+function untold(error: Error): string {
+  if (error.name === 'ReferenceError') return error.message.replace(/^\S+ is not defined$/, 'a name is not defined');
+  return error.name === 'SyntaxError' ? unquoted(error.message) : error.message;
 }
 
 /** The first line of the stack that is in one of the files. Source maps have put the author's lines there. */

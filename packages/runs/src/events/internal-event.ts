@@ -121,7 +121,7 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('decision.delivered', { decision: approvalId }),
   of('signal.received', { name: text.min(1), payload: json, by: text }),
   of('operator.acted', {
-    action: z.enum(['pause', 'resume', 'stop', 'terminate', 'retry', 'cancel', 'reset', 'raise']),
+    action: z.enum(['pause', 'resume', 'stop', 'terminate', 'retry', 'cancel', 'reset', 'raise', 'trust']),
     node: nodeKey.optional(),
     by: text,
   }),

@@ -17,6 +17,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'request/too-large': 413,
   'request/too-many': 503,
   'request/not-json': 415,
+  'plan/place-refused': 403,
+  'run/foreign-plan': 403,
   'run/unknown': 404,
   'run/frame-unknown': 404,
   'run/node-unknown': 404,

@@ -7,6 +7,7 @@ import { importBody } from '@signalbox/model';
 import { Hono } from 'hono';
 import { answer, readBody, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
+import { ownersWordRefusal } from '../http/owner-only.ts';
 import { knownRun } from './known-run.ts';
 
 /** Runs as files: `GET /api/runs/:run/bundle` and `POST /api/imports`. */
@@ -36,6 +37,8 @@ export function bundleRoutes(host: RunHost): Hono<Asked> {
   routes.post('/imports', async context => {
     const body = await readBody(context, importBody);
     if (!body.ok) return refuse(context, body.error);
+    const refused = ownersWordRefusal(body.value, context);
+    if (refused !== undefined) return refuse(context, refused);
     return answer(context, await host.bundles.import(body.value, context.get('user')));
   });
   return routes;

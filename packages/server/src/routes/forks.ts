@@ -3,6 +3,7 @@ import {
   type CheckpointList,
   editBody,
   emptyBody,
+  err,
   forkBody,
   type Lineage,
   listQuery,
@@ -15,6 +16,7 @@ import { Hono } from 'hono';
 import type * as z from 'zod';
 import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
+import { ownersWordRefusal } from '../http/owner-only.ts';
 import { knownRun } from './known-run.ts';
 import { MANY, pageOf } from './paging.ts';
 import { actRoute, runRoute } from './run-route.ts';
@@ -34,7 +36,11 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
       runRoute(
         host,
         schema,
-        (run, body, context) => host.fork(run, requestOf(body, context.req.param('node') ?? ''), context.get('user')),
+        async (run, body, context) => {
+          const request = requestOf(body, context.req.param('node') ?? '');
+          const refused = ownersWordRefusal(request, context);
+          return refused === undefined ? host.fork(run, request, context.get('user')) : err(refused);
+        },
         201,
       ),
     );

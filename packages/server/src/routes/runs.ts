@@ -17,6 +17,7 @@ import { Hono } from 'hono';
 import type * as z from 'zod';
 import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
+import { ownersWordRefusal } from '../http/owner-only.ts';
 import { listRuns } from '../views/run-list.ts';
 import { snapshotOf } from '../views/run-view.ts';
 import { unknownRun } from './known-run.ts';
@@ -33,6 +34,8 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
     if (!body.ok) return refuse(context, body.error);
     const key = idempotencyKey.optional().safeParse(context.req.header('idempotency-key'));
     if (!key.success) return refuse(context, invalid('Idempotency-Key takes 1 to 256 characters'));
+    const refused = ownersWordRefusal(body.value, context);
+    if (refused !== undefined) return refuse(context, refused);
     const started = await host.start({
       ...body.value,
       input: body.value.input ?? {},
@@ -63,7 +66,10 @@ export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
 
   routes.post(
     '/:run/resume',
-    runRoute(host, resumeBody, (run, body, context) => host.resume(run, { ...body, by: context.get('user') })),
+    runRoute(host, resumeBody, async (run, body, context) => {
+      const refused = ownersWordRefusal(body, context);
+      return refused === undefined ? host.resume(run, { ...body, by: context.get('user') }) : err(refused);
+    }),
   );
 
   const reasonOf = ({ reason }: z.infer<typeof stopBody>) => reason ?? 'an operator asked for it';

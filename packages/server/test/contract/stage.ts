@@ -59,6 +59,7 @@ export async function openStage(): Promise<Stage> {
     machine,
     env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: model.url },
     resumeOnAnswer: true,
+    planRoots: [folder],
     threads: { threads: 1 },
   });
   if (!home.ok) throw new Error(home.error.message);

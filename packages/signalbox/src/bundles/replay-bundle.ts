@@ -3,8 +3,8 @@ import { thisMachine, verifyBundleReplay } from '@signalbox/app/runs';
 import { describeVerdict } from './replay-report.ts';
 import type { ReplayBundle } from './verify-replay.ts';
 
-export const replayBundle: ReplayBundle = async (file, plan) => {
-  const verdict = await verifyBundleReplay(file, { machine: thisMachine(), plan });
+export const replayBundle: ReplayBundle = async (file, plan, trust) => {
+  const verdict = await verifyBundleReplay(file, { machine: thisMachine(), plan, trust });
   if (!verdict.ok) throw new Error(`${verdict.error.message} ${verdict.error.suggestion}`);
   const { ok, runs } = verdict.value;
   if (ok) return runs.map(({ run, name, frames }) => ({ run, name, frames }));

@@ -23,6 +23,7 @@ import { describeVerdict } from './replay-report.ts';
 interface ReplayFlags extends DataFlags {
   readonly verify?: boolean;
   readonly plan?: string;
+  readonly trust?: boolean;
 }
 
 export const defineReplay: DefineCommand = (command, { terminal, end }) => {
@@ -30,10 +31,15 @@ export const defineReplay: DefineCommand = (command, { terminal, end }) => {
     .description(
       'Shows a run of the data directory, or of an exported file, frame by frame; nothing is run. With --verify its frames are ' +
         'made again from what is recorded: no work is done, no effect is run, no key and no network is used, and every frame ' +
-        'must have the hash that is recorded. To do new work from a frame, see "signalbox fork".',
+        'must have the hash that is recorded. The plan in a file, or of a run that was imported, is somebody else’s code: it is run in a ' +
+        'process without network, without your files and with nowhere to write, or not at all. To do new work from a frame, see "signalbox fork".',
     )
     .option('--verify', 'make every frame again, and compare')
     .option('--plan <file>', 'with --verify: another plan instead of the files that the run kept')
+    .option(
+      '--trust',
+      'with --verify: run the plan of a file, or of a run that was imported, unconfined; its author is trusted',
+    )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print it as JSON')
     .addHelpText(
@@ -55,8 +61,8 @@ Exit codes: 0 shown, or every frame came out again; 1 a frame did not, or could 
 };
 
 async function verify(terminal: Terminal, flags: ReplayFlags, given: string, isFile: boolean): Promise<ExitCode> {
-  const { json = false, plan } = flags;
-  const options = { machine: thisMachine(), plan };
+  const { json = false, plan, trust } = flags;
+  const options = { machine: thisMachine(), plan, trust };
   const tell = (verdict: Result<ReplayVerdict, ErrorEnvelope>): ExitCode => {
     if (!verdict.ok) {
       reportError(terminal, verdict.error, json);

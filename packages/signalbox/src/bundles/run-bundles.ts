@@ -51,18 +51,22 @@ function describeExport(
 /** Takes a run in as a new one, whoever owns the data directory. */
 export function importRunFrom(
   terminal: Terminal,
-  flags: DataFlags & { readonly directory?: string | undefined },
+  flags: DataFlags & { readonly directory?: string | undefined; readonly trust?: boolean | undefined },
   file: string,
 ): Promise<ExitCode> {
   return withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
-    const imported = await surface.importRun({ file, directory: flags.directory });
+    const imported = await surface.importRun({ file, directory: flags.directory, trust: flags.trust });
     if (!imported.ok) return imported.error;
-    terminal.print(flags.json ? JSON.stringify(imported.value) : describeImport(imported.value, paintOf(terminal)));
+    terminal.print(
+      flags.json
+        ? JSON.stringify(imported.value)
+        : describeImport(imported.value, flags.trust === true, paintOf(terminal)),
+    );
     return exitCodes.done;
   });
 }
 
-function describeImport({ run, runs, from, bundle, packages }: ImportReport, paint: Paint): string {
+function describeImport({ run, runs, from, bundle, packages }: ImportReport, isTrusted: boolean, paint: Paint): string {
   return [
     paint.good(`✓ run ${run}`),
     `  from      ${from.run}, head ${from.head}`,
@@ -73,6 +77,6 @@ function describeImport({ run, runs, from, bundle, packages }: ImportReport, pai
       : [`  needs     ${packages.map(({ name, version }) => `${name}@${version}`).join(' ')}`]),
     '',
     `  signalbox replay ${run.slice(0, 13)} --verify`,
-    `  signalbox resume ${run.slice(0, 13)}`,
+    `  signalbox resume ${run.slice(0, 13)}${isTrusted ? '' : ' --trust      its plan is somebody else’s code: only if you trust its author'}`,
   ].join('\n');
 }

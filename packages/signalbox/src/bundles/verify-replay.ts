@@ -11,6 +11,11 @@ export interface VerifiedRun {
 export interface VerifyReplayOptions {
   /** The file of a plan to replay the run with, instead of the files that the run kept: does it still make the same frames? */
   readonly plan?: string | URL;
+  /**
+   * The bundle is your own, or its author is trusted: the plan in it is run in this process's place. Without it, that plan is run in
+   * a confined process, and not at all where there is no sandbox.
+   */
+  readonly trust?: boolean;
 }
 
 /**
@@ -20,17 +25,21 @@ export interface VerifyReplayOptions {
  */
 export async function verifyReplay(
   bundle: string | URL,
-  { plan }: VerifyReplayOptions = {},
+  { plan, trust }: VerifyReplayOptions = {},
 ): Promise<readonly VerifiedRun[]> {
   const loaded = (await import(new URL(ENTRY, import.meta.url).href)) as { readonly replayBundle: ReplayBundle };
-  return loaded.replayBundle(pathOf(bundle), plan && pathOf(plan));
+  return loaded.replayBundle(pathOf(bundle), plan && pathOf(plan), trust);
 }
 
 /** Types are stripped where the sources run; the built package has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './replay-bundle.ts' : './replay-bundle.js';
 
 /** Throws where a frame came out otherwise. */
-export type ReplayBundle = (file: string, plan: string | undefined) => Promise<readonly VerifiedRun[]>;
+export type ReplayBundle = (
+  file: string,
+  plan: string | undefined,
+  trust: boolean | undefined,
+) => Promise<readonly VerifiedRun[]>;
 
 function pathOf(file: string | URL): string {
   return file instanceof URL || file.startsWith('file:') ? fileURLToPath(file) : file;

@@ -27,19 +27,20 @@ export async function playLive(
   if (!opened.ok) return opened.error;
   const place = opened.value;
   const data = path.join(place.path, 'data');
+  const plans = path.join(place.path, 'plans');
   const machine = thisMachine();
   const model = await startDemoModel(machine.clock.now);
   // For this process alone, which ends with the demo.
   Object.assign(process.env, model.env);
   try {
-    const serving = await openServing(terminal, { directory: data, port });
+    const serving = await openServing(terminal, { directory: data, port, planRoots: [plans] });
     if (!serving.ok) return serving.error;
     const { url, host, guided, close } = serving.value;
     const page = serving.value.page();
     const added = openUsers(data, machine).add(USER, { role: 'operator' });
     const { timers } = machine;
     const show = added.ok
-      ? await startShow({ host, guided, timers, directory: path.join(place.path, 'plans'), by: added.value.user.name })
+      ? await startShow({ host, guided, timers, directory: plans, by: added.value.user.name })
       : added;
     if (show.ok) {
       terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page, await missingSandbox()));

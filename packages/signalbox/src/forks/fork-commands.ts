@@ -10,7 +10,7 @@ import {
 } from '@signalbox/app/runs';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { parseJson } from '../json-argument.ts';
 import { followed } from '../run-command.ts';
@@ -29,6 +29,7 @@ interface ForkFlags extends DataFlags {
   readonly directory?: string;
   readonly paused?: boolean;
   readonly acceptEffects?: boolean;
+  readonly trust?: boolean;
 }
 
 export const defineFork: DefineCommand = (command, context) => {
@@ -67,6 +68,7 @@ function forking(
     .option('--directory <dir>', 'an empty directory to work in, with the files of that moment')
     .option('--paused', 'make it, and do not go on with it')
     .option('--accept-effects', 'also if the world keeps what was done since')
+    .option(...TRUST_OPTION)
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print events and the end as JSON')
     .addHelpText('after', `\nExample:\n  $ ${example}`)
@@ -90,7 +92,7 @@ async function fork(
   at: ForkMoment,
   flags: ForkFlags,
 ): Promise<ExitCode | ErrorEnvelope> {
-  const { json = false, paused = false, name, directory, acceptEffects } = flags;
+  const { json = false, paused = false, name, directory, acceptEffects, trust } = flags;
   const input = flags.input === undefined ? undefined : parseJson(flags.input);
   if (input?.ok === false) {
     return usageError('--input is not JSON.', `Quote it for your shell: --input '{"key": "value"}'.`);
@@ -101,6 +103,7 @@ async function fork(
     directory,
     paused,
     acceptEffects,
+    trust,
     ...(input !== undefined && { input: input.value, confirmed: await isMeant(terminal, run, input.value, flags) }),
   };
   const begin = async () => {

@@ -5,6 +5,7 @@ import { tellRecovered } from '../recoveries/recovery-report.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
 import type { Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
+import { ownPlanRoots } from './own-plan-roots.ts';
 import { startOwnServer } from './own-server.ts';
 
 /** A data directory that this process owns, and the server that shows it. */
@@ -19,12 +20,25 @@ export interface Serving {
   close(): Promise<void>;
 }
 
+export interface ServingOptions {
+  readonly directory: string;
+  readonly port: number;
+  /** Directories that plans may be started from, beside the project. */
+  readonly planRoots?: readonly string[];
+}
+
 export async function openServing(
   terminal: Terminal,
-  { directory, port }: { readonly directory: string; readonly port: number },
+  { directory, port, planRoots = [] }: ServingOptions,
 ): Promise<Result<Serving, ErrorEnvelope>> {
   const machine = thisMachine();
-  const home = await openHome({ dataDirectory: directory, machine, env: process.env, resumeOnAnswer: true });
+  const home = await openHome({
+    dataDirectory: directory,
+    machine,
+    env: process.env,
+    planRoots: [...ownPlanRoots(), ...planRoots],
+    resumeOnAnswer: true,
+  });
   if (!home.ok) return home;
   const { host, close } = home.value;
   tellRecovered(terminal, home.value.recovered);

@@ -8,6 +8,7 @@ import {
   type Result,
   readOwner,
 } from '@signalbox/app/runs';
+import { ownPlanRoots } from '../serving/own-plan-roots.ts';
 import { ownSurface } from './own-surface.ts';
 import type { RunSurface } from './run-surface.ts';
 
@@ -28,7 +29,7 @@ export interface SurfaceOptions {
 export async function openSurface(options: SurfaceOptions): Promise<Result<RunSurface, ErrorEnvelope>> {
   const { dataDirectory, machine, warm = false } = options;
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
-    const home = await openHome({ ...options, threads: { warm } });
+    const home = await openHome({ ...options, planRoots: ownPlanRoots(), threads: { warm } });
     if (home.ok) return { ok: true, value: ownSurface(home.value, dataDirectory, machine) };
     if (home.error.code !== 'store/owned') return home;
     const url = readOwner(dataDirectory)?.url;

@@ -47,6 +47,7 @@ export function remoteSurface(
     async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
       const body = {
         file: path.resolve(file),
+        anyFile: true,
         input,
         ...(name !== undefined && { name }),
         ...(tags !== undefined && { tags }),
@@ -57,9 +58,14 @@ export function remoteSurface(
       const started = await client.start(body, idempotencyKey === undefined ? {} : { idempotencyKey });
       return started.ok ? { ok: true, value: started.value.record.id } : started;
     },
-    async resume(run, { useCurrent = false, limits = {} }) {
+    async resume(run, { useCurrent = false, trust = false, limits = {} }) {
       const given = Object.keys(limits).length === 0 ? {} : { limits };
-      const resumed = await client.resume(run, { useCurrent, ...given });
+      const resumed = await client.resume(run, {
+        useCurrent,
+        ...(useCurrent && { anyFile: true }),
+        ...(trust && { trust }),
+        ...given,
+      });
       return resumed.ok ? { ok: true, value: resumed.value.record.id } : resumed;
     },
     async act(run, action) {
@@ -102,9 +108,10 @@ export function remoteSurface(
       const kept = await (isKept ? client.keep(run) : client.unkeep(run));
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
-    importRun: ({ file, directory }) =>
+    importRun: ({ file, directory, trust = false }) =>
       client.importBundle({
         file: path.resolve(file),
+        ...(trust && { trust }),
         ...(directory !== undefined && { directory: path.resolve(directory) }),
       }),
     collect: ({ dryRun, compact = false }) => client.collect({ dryRun, compact }),

@@ -40,7 +40,7 @@ export async function startShow({
     writeFileSync(file, content);
   }
   const start = (file: string, input: Json, tags: readonly string[]) =>
-    host.start({ file: path.join(directory, file), input, tags });
+    host.start({ file: path.join(directory, file), anyFile: true, input, tags });
 
   const finished = await finish(host, await start('watch-prices.tsx', { turns: 6, pace: 1 }, ['history']));
   if (!finished.ok) return finished;

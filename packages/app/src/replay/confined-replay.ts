@@ -1,0 +1,97 @@
+import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ErrorEnvelope, err, failure, type Result } from '@signalbox/model';
+import { detectSandbox, type SandboxDetection } from '@signalbox/state';
+import * as z from 'zod';
+import { planLost } from '../runs/plan-lost.ts';
+import { hiddenPlaces, ownFiles } from './hidden-places.ts';
+import type { ReplayVerdict } from './verify-replay.ts';
+
+export interface ConfinedOptions {
+  /** Ends it before it is done. */
+  readonly signal?: AbortSignal | undefined;
+  /** More that its code must not see: a data directory. */
+  readonly hidden?: readonly string[] | undefined;
+  /** Finds the sandbox of this machine. */
+  readonly detect?: (() => Promise<SandboxDetection>) | undefined;
+}
+
+/** Types are stripped where the sources run; the built program has its own entry beside it. */
+const ENTRY = import.meta.url.endsWith('.ts') ? './replay-child.ts' : './replay-child.js';
+
+/** What the child process finds in the one directory that it has, and what it leaves there. */
+export const BUNDLE = 'run.bundle';
+export const VERDICT = 'verdict.json';
+const MAX_VERDICT_BYTES = 64 * 1024 * 1024;
+
+/** Checked as far as is relied on here: the code of the bundle may have written it. */
+const answer = z.union([
+  z.object({
+    ok: z.literal(true),
+    value: z.object({ ok: z.boolean(), run: z.string(), runs: z.array(z.looseObject({})) }),
+  }),
+  z.object({ ok: z.literal(false), error: z.looseObject({ code: z.string(), message: z.string() }) }),
+]);
+
+/**
+ * Makes the frames of the run in a bundle again, in a process of its own that has no network, nothing of anybody's home, and
+ * nowhere to write but a directory that is removed afterwards. The bundle is read there too.
+ */
+export async function replayConfined(
+  bundle: string,
+  { signal, hidden = [], detect = detectSandbox }: ConfinedOptions,
+): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
+  const sandbox = await detect();
+  if (!sandbox.ok) return err(notConfined(bundle, sandbox.error));
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'signalbox-replay-')));
+  try {
+    copyFileSync(bundle, path.join(root, BUNDLE));
+    const entry = realpathSync(fileURLToPath(new URL(ENTRY, import.meta.url)));
+    const node = realpathSync(process.execPath);
+    const running = sandbox.value.start({
+      command: [node, '--disable-warning=ExperimentalWarning', entry, root],
+      root,
+      refused: hiddenPlaces(ownFiles(entry, node), hidden),
+      env: {},
+    });
+    let said = '';
+    running.onOutput(chunk => {
+      if (said.length < MAX_SAID) said += chunk.toString();
+    });
+    const end = () => running.kill();
+    signal?.addEventListener('abort', end, { once: true });
+    if (signal?.aborted === true) end();
+    const ended = await running.ended;
+    signal?.removeEventListener('abort', end);
+    return (
+      verdictOf(root, bundle) ??
+      err(planLost(bundle, `its process ended without an answer (${ended.kind}) ${said.trim()}`))
+    );
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const MAX_SAID = 2000;
+
+function verdictOf(root: string, bundle: string): Result<ReplayVerdict, ErrorEnvelope> | undefined {
+  const file = path.join(root, VERDICT);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || !found.isFile() || found.size > MAX_VERDICT_BYTES) return undefined;
+  try {
+    const inJson = (name: string) => JSON.stringify(name).slice(1, -1);
+    const text = readFileSync(file, 'utf8').replaceAll(inJson(path.join(root, BUNDLE)), inJson(bundle));
+    return answer.parse(JSON.parse(text)) as unknown as Result<ReplayVerdict, ErrorEnvelope>;
+  } catch {
+    return undefined;
+  }
+}
+
+function notConfined(bundle: string, { message, suggestion }: ErrorEnvelope): ErrorEnvelope<'run/foreign-plan'> {
+  return failure('run/foreign-plan', {
+    message: `The plan in ${bundle} is somebody else's code and was not run: ${message}.`,
+    suggestion: `${suggestion} If you trust its author, run it unconfined with --trust.`,
+  });
+}

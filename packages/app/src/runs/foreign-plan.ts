@@ -1,0 +1,69 @@
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import type { Commit, RunReader, RunRecord } from '@signalbox/runs';
+import type { Machine } from '../machine.ts';
+import { draftEvent } from './run-events.ts';
+
+/**
+ * A run that was imported, and every run that comes of it, has the plan of somebody else. Its code is not run as one's own
+ * before a person says once, of that run, that it is trusted; the word is in the run's log.
+ */
+export async function isForeign(
+  reader: Pick<RunReader, 'run' | 'events'>,
+  record: Pick<RunRecord, 'id' | 'origin' | 'nextSeq'>,
+): Promise<boolean> {
+  const lineage = [record];
+  for (let { origin } = record; origin?.kind !== 'import'; ) {
+    if (origin === undefined) return false;
+    const above = await reader.run(origin.run);
+    // Nothing says that it is one's own.
+    if (above === undefined) break;
+    lineage.push(above);
+    origin = above.origin;
+  }
+  for (const one of lineage) if (await isTrusted(reader, one)) return false;
+  return true;
+}
+
+const PAGE = 500;
+
+/** Looks back to where the run was imported: what comes before was said elsewhere. */
+async function isTrusted(
+  reader: Pick<RunReader, 'events'>,
+  { id, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,
+): Promise<boolean> {
+  for (let until = nextSeq; until > 0; until -= PAGE) {
+    const from = Math.max(0, until - PAGE);
+    const page = (await reader.events(id, from, until - from)).map(({ event }) => event);
+    const imported = page.findLastIndex(event => event.type === 'run.imported');
+    const here = page.slice(imported + 1);
+    if (here.some(event => event.type === 'operator.acted' && event.action === 'trust')) return true;
+    if (imported >= 0) return false;
+  }
+  return false;
+}
+
+/** Makes sure that the plan of a run may be run here, and writes down who said so where it is somebody else's. */
+export type Trust = (
+  record: RunRecord,
+  isTrusted: boolean | undefined,
+  by: string | undefined,
+) => Promise<Result<void, ErrorEnvelope>>;
+
+export function createTrust(store: Commit & RunReader, machine: Machine): Trust {
+  return async (record, trusted, by) => {
+    if (!(await isForeign(store, record))) return ok(undefined);
+    if (trusted !== true) return err(foreignPlan(record.id));
+    const event = draftEvent(machine, 'operator.acted', { action: 'trust', by: by ?? 'signalbox' });
+    const at = timestampOf(machine.clock);
+    const told = await store.commit({ at, events: [event] }, { run: record.id, version: 'any' });
+    return told.ok ? ok(undefined) : err(told.error);
+  };
+}
+
+export function foreignPlan(run: RunId): ErrorEnvelope<'run/foreign-plan'> {
+  return failure('run/foreign-plan', {
+    message: `Run ${run} was imported: its plan is somebody else's code, and was not run.`,
+    suggestion: `Look at it with "signalbox replay ${run}". If you trust its author, say so with "signalbox resume ${run} --trust".`,
+    details: { run },
+  });
+}

@@ -1,0 +1,54 @@
+import { Bug, type Timestamp } from '@signalbox/model';
+import type { ArtifactRecord, EventDraft, Frame, Task, WriteSet } from '@signalbox/runs';
+
+/** How long before its commit a frame may have begun: a render that takes longer has lost its thread. */
+const FRAME_MS = 120_000;
+
+/**
+ * What a thread commits, with the owner's time (R39). A plan's code may do to the clock of its thread what it likes.
+ *
+ * 1. Everything that happened with the commit has the time of the commit: the commit itself, its events, transitions and
+ *    artifacts.
+ * 2. A frame keeps the time that its render saw, which a replay needs, if that was just now.
+ * 3. What is told of tasks is not of the future.
+ */
+export function withOwnerTime(writes: WriteSet, now: number): WriteSet {
+  const at = timestamp(now);
+  const { events, transitions, artifacts, tasks, frame } = writes;
+  return {
+    ...writes,
+    at,
+    ...(frame && { frame: frameAt(frame, now, at) }),
+    ...(transitions && { transitions: transitions.map(transition => ({ ...transition, at })) }),
+    ...(tasks && { tasks: tasks.map(task => notLater(task, now, at)) }),
+    ...(artifacts && { artifacts: artifacts.map((artifact): ArtifactRecord => ({ ...artifact, createdAt: at })) }),
+    ...(events && { events: events.map(event => eventAt(event, at)) }),
+  };
+}
+
+function eventAt(event: EventDraft, at: Timestamp): EventDraft {
+  if (event.type !== 'artifact.created') return { ...event, ts: at };
+  return { ...event, ts: at, artifact: { ...event.artifact, createdAt: at } };
+}
+
+function frameAt(frame: Frame, now: number, at: Timestamp): Frame {
+  const said = Date.parse(frame.at);
+  return said <= now && said > now - FRAME_MS ? frame : { ...frame, at };
+}
+
+function notLater(task: Task, now: number, at: Timestamp): Task {
+  const isLater = (time: Timestamp | undefined) => time !== undefined && !(Date.parse(time) <= now);
+  const { createdAt, startedAt, endedAt } = task;
+  if (!isLater(createdAt) && !isLater(startedAt) && !isLater(endedAt)) return task;
+  return {
+    ...task,
+    createdAt: isLater(createdAt) ? at : createdAt,
+    ...(isLater(startedAt) && { startedAt: at }),
+    ...(isLater(endedAt) && { endedAt: at }),
+  };
+}
+
+function timestamp(ms: number): Timestamp {
+  if (!Number.isFinite(ms)) throw new Bug('the owner has no time');
+  return new Date(ms).toISOString() as Timestamp;
+}

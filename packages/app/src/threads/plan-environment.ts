@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { providerKeyNames } from '@signalbox/adapters/providers';
+import { err, ok, type Result } from '@signalbox/model';
+import * as z from 'zod';
+import { projectOf } from '../runs/plan-places.ts';
+import type { PlanSource } from './thread-api.ts';
+
+export type Environment = Readonly<Record<string, string>>;
+type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** What every program expects, and nobody keeps secrets in. */
+const BASICS: readonly string[] = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LANG', 'LANGUAGE'],
+  ...['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'NODE_ENV', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
+];
+
+/** Where a project says what its plans need. */
+export const PLANS_FILE = path.join('.signalbox', 'plans.json');
+
+const settings = z.strictObject({
+  /** Names of variables that its plans see. */
+  env: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the name of a variable'))
+    .max(256)
+    .optional(),
+});
+
+/** The environment of a thread that has no plan yet. */
+export function basicEnvironment(env: ProcessEnvironment): Environment {
+  return chosen(env, name => BASICS.includes(name) || name.startsWith('LC_'));
+}
+
+/**
+ * The environment of a plan: the basics, and what its project declares. Keys of providers are withheld, declared or not: agents
+ * call models, plans do not. Returns why a declaration cannot be understood.
+ */
+export function planEnvironment(source: PlanSource, env: ProcessEnvironment): Result<Environment, string> {
+  const declared = declaredBy(source);
+  if (!declared.ok) return declared;
+  if (declared.value.length === 0) return ok(basicEnvironment(env));
+  const withheld = providerKeyNames();
+  const isDeclared = (name: string) =>
+    declared.value.includes(name) && !withheld.includes(name) && !name.startsWith('SIGNALBOX_');
+  return ok({ ...basicEnvironment(env), ...chosen(env, isDeclared) });
+}
+
+function declaredBy(source: PlanSource): Result<readonly string[], string> {
+  const file = source.kind === 'file' ? source.file : path.join(source.root, source.entry);
+  const project = projectOf(path.dirname(file));
+  if (project === undefined) return ok([]);
+  const place = path.join(project, PLANS_FILE);
+  let text: string;
+  try {
+    text = readFileSync(place, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? ok([]) : err(`${place} cannot be read (${code})`);
+  }
+  try {
+    const parsed = settings.safeParse(JSON.parse(text));
+    if (parsed.success) return ok(parsed.data.env ?? []);
+    const [issue] = parsed.error.issues;
+    return err(`${place} does not fit: ${issue?.path.join('.')} ${issue?.message ?? ''}`);
+  } catch {
+    return err(`${place} is not JSON`);
+  }
+}
+
+function chosen(env: ProcessEnvironment, isChosen: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value !== undefined && isChosen(name) ? [[name, value]] : [])),
+  );
+}

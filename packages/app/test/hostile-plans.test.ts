@@ -1,0 +1,121 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bystander, tell } from './support/bystander.ts';
+import { deeds, type HostilePlan, patches, refusedDeeds, removals } from './support/hostile-plans.ts';
+import { openTestHost, type TestHost } from './support/open-host.ts';
+import { until } from './support/until.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const SOAK = process.env.SIGNALBOX_SOAK === '1';
+const ROUNDS = SOAK ? 20 : 1;
+const BYSTANDERS = 3;
+/** Nothing here depends on how long a bystander is silent: a busy machine is no reason to lose one. */
+const threads = {
+  threads: 1,
+  beatMs: 50,
+  sharedSilenceMs: Number.MAX_SAFE_INTEGER,
+  aloneSilenceMs: Number.MAX_SAFE_INTEGER,
+  loadSilenceMs: Number.MAX_SAFE_INTEGER,
+  memoryMb: SOAK ? 1024 : 128,
+};
+
+const folder = temporaryFolder();
+const begunAt = Date.now();
+let test: TestHost;
+let bystanders: readonly RunId[] = [];
+let steps = 0;
+
+beforeAll(async () => {
+  test = await openTestHost(folder, { threads });
+  const started: RunId[] = [];
+  for (let n = 0; n < BYSTANDERS; n++) started.push(await test.start(`by-${n}`, bystander(folder, String(n))));
+  bystanders = started;
+  await step();
+}, 120_000);
+afterAll(async () => {
+  await test.close();
+});
+
+/** All bystanders take one step more, each with its handler and its commits. */
+async function step(): Promise<void> {
+  tell(folder, `step-${steps}`);
+  steps += 1;
+  for (const run of bystanders) {
+    const n = await until(async () => {
+      const [state, record] = [(await test.state(run)).n, await test.store.run(run)];
+      return state === steps || record?.status !== 'running' ? { state, status: record?.status } : undefined;
+    });
+    expect(n).toEqual({ state: steps, status: 'running' });
+  }
+}
+
+async function stamps(run: RunId): Promise<readonly number[]> {
+  const events = await test.store.events(run, 0, 10_000);
+  return events.map(({ event }) => Date.parse(event.ts));
+}
+
+/** Runs it to its end, and says how that was. */
+async function suffer(plan: HostilePlan, file: string): Promise<void> {
+  const marked = `${file}.begun`;
+  const mark = `writeFileSync(${JSON.stringify(path.join(folder, marked))}, '');`;
+  writeFileSync(path.join(folder, `${file}.tsx`), plan.text(mark));
+  const started = await test.host.start({ file: path.join(folder, `${file}.tsx`), input: {} });
+  if (!started.ok) return expect(plan.end).toBe('terminated');
+  const run = started.value;
+  // A plan that ends before it comes to its deed is a mistake in this test.
+  const over = test.host.finished(run)?.then(() => 'over' as const);
+  const begun = until(() => existsSync(path.join(folder, marked)) || undefined);
+  await Promise.race([begun, over]);
+  expect(existsSync(path.join(folder, marked))).toBe(true);
+  if (plan.end === 'terminated') await test.host.act(run, { kind: 'terminate', reason: 'enough' }, 'ada');
+  await test.host.finished(run);
+  const record = await test.store.run(run);
+  expect(['stopped', 'failed', 'completed']).toContain(record?.status);
+  if (plan.end === 'lost') expect(record).toMatchObject({ status: 'failed', error: { code: 'thread-lost' } });
+  if (plan.end === 'refused') expect(record?.error?.message).toMatch(/caught (\d+) of \1\b/);
+  for (const ts of await stamps(run)) expect(ts).toBeGreaterThanOrEqual(begunAt);
+}
+
+describe.each(Array.from({ length: ROUNDS }, (_, round) => round))('round %i', round => {
+  const cases = [...patches(SOAK), ...removals(SOAK), ...deeds, ...refusedDeeds(SOAK)].map(
+    (plan, at) => [plan.name, at, plan] as const,
+  );
+  it.each(cases)(
+    '[A279] [A280] [A281] a plan that %s hurts no run of another plan',
+    async (_, at, plan) => {
+      await suffer(plan, `hostile-${round}-${at}`);
+      await step();
+    },
+    120_000,
+  );
+});
+
+describe('a plan that fills buffers', () => {
+  it('[A281] is told that this is why', async () => {
+    const text = deeds.find(({ name }) => name === 'fills buffers')?.text('') ?? '';
+    const run = await test.start('fills', text);
+    await test.host.finished(run);
+    expect(await test.store.run(run)).toMatchObject({
+      error: { message: expect.stringMatching(/buffers took \d+ MB of memory, and \d+ MB is the limit/) },
+    });
+  }, 120_000);
+});
+
+describe('the bystanders', () => {
+  it('[A278] [A279] end as if nothing had happened, at the right times', async () => {
+    tell(folder, 'end');
+    for (const run of bystanders) {
+      await test.host.finished(run);
+      expect(await test.store.run(run)).toMatchObject({ status: 'completed' });
+      const tasks = await test.store.tasks(run);
+      expect(tasks.map(({ status, retryCount }) => [status, retryCount])).toEqual(tasks.map(() => ['done', 0]));
+      expect((await test.store.events(run, 0, 10_000)).filter(({ event }) => event.type === 'run.resumed')).toEqual([]);
+      const times = await stamps(run);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(times[0]).toBeGreaterThanOrEqual(begunAt);
+      expect(times.at(-1)).toBeLessThanOrEqual(Date.now());
+    }
+  }, 120_000);
+});

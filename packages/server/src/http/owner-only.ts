@@ -1,0 +1,26 @@
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+import type { Context } from 'hono';
+import type { Asked } from './asked.ts';
+
+/** What a body may say in the name of the person at the command line of this machine. */
+interface OwnersWord {
+  readonly anyFile?: boolean | undefined;
+  readonly trust?: boolean | undefined;
+}
+
+/**
+ * Only the command line names any file or trusts the plan of somebody else. It proves that it is the person at this machine by the
+ * owner's token, which it reads from the data directory; the console, which has a token of its own, and MCP have no such field.
+ */
+export function ownersWordRefusal(
+  { anyFile = false, trust = false }: OwnersWord,
+  context: Context<Asked>,
+): ErrorEnvelope<'request/forbidden'> | undefined {
+  if ((!anyFile && !trust) || context.get('identity').isPermanent) return undefined;
+  return failure('request/forbidden', {
+    message: `Only the owner, at the command line of this machine, may say "${anyFile ? 'anyFile' : 'trust'}".`,
+    suggestion: anyFile
+      ? 'Leave it out, and name a file in a directory that plans may be started from.'
+      : 'Leave it out, or ask the person who runs this server.',
+  });
+}
