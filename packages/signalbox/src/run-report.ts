@@ -27,7 +27,7 @@ export function describeEvent(
       return `${paint.doubtful('↻')} ${label}: ${shown(event.error.message)} ${paint.faint(`again at ${event.retryAt}`)}`;
     }
     case 'task.orphaned':
-      return `${paint.doubtful('!')} ${shown(labelOf(event.node))} was cut off: ${event.action}`;
+      return `${paint.doubtful('!')} ${shown(labelOf(event.node))} was cut off: ${cutOff[event.action]}`;
     case 'node.status':
       if (event.to !== 'blocked') return undefined;
       return `${markOf('blocked', paint)} ${shown(labelOf(event.node))}: ${shown(event.blockReason ?? 'blocked')}`;
@@ -42,6 +42,12 @@ export function describeEvent(
       return undefined;
   }
 }
+
+const cutOff: Record<Extract<StoredEvent['event'], { readonly type: 'task.orphaned' }>['action'], string> = {
+  retry: 'it begins again',
+  abandon: 'it is given up',
+  ask: 'whether it happened is unknown, and a person is asked',
+};
 
 /** How a run stands that nobody drives any more, what it came to, and what can be done about it. */
 export function describeEnd(run: RunRecord, summary: RunSummary, paint: Paint): string {

@@ -1,6 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { createClient, type News } from '@signalbox/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -15,6 +16,7 @@ import {
 import { entry, ownEnvironment, temporaryFolder } from './program.ts';
 
 const folder = temporaryFolder();
+const execute = promisify(execFile);
 
 /** Its first task fills the disk; what it says is to be committed when there is no room. Room is made when `go` is there. */
 const PLAN = `
@@ -107,14 +109,15 @@ async function filled(name: string) {
   onTestFinished(() => watching.close());
   await until(() => complained().includes('is full'));
   /** A command beside the server, where its disk is. */
-  const command = (...given: readonly string[]) => {
+  const command = async (...given: readonly string[]) => {
     const inside = [
       '-t',
       String(child.pid),
       ...(process.getuid?.() === 0 ? ['-m'] : ['-U', '-m', '--preserve-credentials']),
     ];
     const all = [process.execPath, entry, ...given, '--data-dir', path.join(disk, 'data')];
-    return spawnSync('nsenter', [...inside, ...all], { cwd, env: ownEnvironment(cwd), encoding: 'utf8' }).stdout;
+    // Not in one go: connections that nobody looks after meanwhile are closed.
+    return (await execute('nsenter', [...inside, ...all], { cwd, env: ownEnvironment(cwd) })).stdout;
   };
   return { ...server, cwd, run, heard, command };
 }
@@ -151,9 +154,9 @@ describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
     expect(metrics).toContain('signalbox_storage_held_runs 1');
     expect(await client.stop(run, 'enough')).toMatchObject({ ok: false, error: { code: 'store/held' } });
     expect(complained()).toContain(`Paused: ${run}`);
-    expect(command('ls')).toMatch(/paused .*is full/);
-    expect(command('show', run)).toMatch(/paused .*is full/);
-    expect(command('why', run)).toContain('The run goes on by itself');
+    expect(await command('ls')).toMatch(/paused .*is full/);
+    expect(await command('show', run)).toMatch(/paused .*is full/);
+    expect(await command('why', run)).toContain('The run goes on by itself');
 
     writeFileSync(path.join(cwd, 'go'), '');
     await until(async () => (await value(client.run(run))).status === 'completed');
