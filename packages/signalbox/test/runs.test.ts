@@ -121,7 +121,10 @@ describe('signalbox run', () => {
     const changed = COUNTING.replace('number === 3', 'number === -1');
     writePlan(cwd, 'counting.tsx', changed);
     const resumed = signalbox(['resume', run.id.slice(0, 18), '--use-current'], { cwd });
-    expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining('! task task-3 was cut off: it begins again') });
+    expect(resumed).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('! task task-3 was cut off: it begins again'),
+    });
     expect(linesOf(cwd)).toEqual(['0', '1', '2', '3', '3', '4', '5', '6', '7']);
     expect(signalbox(['resume', run.id, '--use-current'], { cwd })).toMatchObject({
       status: 1,
