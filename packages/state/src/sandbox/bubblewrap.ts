@@ -8,7 +8,7 @@ import type { LayerEntry } from '../layers/layer.ts';
 import { type CommandCgroup, makeCgroup } from './cgroup.ts';
 import { bytesOf, type CommandLimits, DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
-import { viewOf } from './command-view.ts';
+import { createRecentMachineView, type MachineView, viewOf } from './command-view.ts';
 import { watchedPlace, watchLimits } from './limit-watch.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { boundProcesses, canBoundProcesses, type LimitPrograms, prlimitCommand } from './resource-limits.ts';
@@ -27,11 +27,12 @@ import { listeningSockets } from './unix-sockets.ts';
  * 4. Options go through a pipe, and the command's variables with them: none of them may reach `bwrap` itself.
  */
 export function createBubblewrap({ bwrap, programs, privileges, hasSizes }: BubblewrapSetup): CommandSandbox {
+  const machine = createRecentMachineView();
   return {
     name: 'bubblewrap',
     start(command) {
       const limits = command.rules?.limits ?? DEFAULT_LIMITS;
-      const options = optionsOf(command, privileges, hasSizes ? limits : undefined);
+      const options = optionsOf(command, privileges, machine(), hasSizes ? limits : undefined);
       if (typeof options === 'string') return notStarted(options);
       const cgroup = makeCgroup(limits);
       const { prlimit } = programs;
@@ -98,6 +99,7 @@ interface BubblewrapOptions {
 function optionsOf(
   command: ConfinedCommand,
   privileges: BubblewrapPrivileges,
+  machine: MachineView,
   sizes: CommandLimits | undefined,
 ): BubblewrapOptions | string {
   const { root, rules } = command;
@@ -106,7 +108,7 @@ function optionsOf(
   const wide = [...own, '/dev', '/proc', '/sys'].find(path => isWithin(path, root));
   if (wide !== undefined) return `${root} cannot be confined to: it holds ${wide}`;
   if (refused.includes(root)) return `${root} is refused`;
-  const view = viewOf({ root, ...(rules && { rules }) });
+  const view = viewOf({ root, machine, ...(rules && { rules }) });
   const env = { ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules), ...command.env };
 
   const size = sizes === undefined ? [] : ['--size', String(bytesOf(sizes.memoryMb))];

@@ -35,8 +35,10 @@ export interface CommandView {
 export interface ViewOptions {
   readonly root: string;
   readonly rules?: SandboxRules;
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   readonly platform?: NodeJS.Platform;
+  /** What this machine has, where that is known. */
+  readonly machine?: MachineView;
 }
 
 export function viewOf({
@@ -44,26 +46,17 @@ export function viewOf({
   rules = NO_RULES,
   env = process.env,
   platform = process.platform,
+  machine = machineView(env, platform),
 }: ViewOptions): CommandView {
-  const homes = homesOf(env);
-  const system = SYSTEM[platform === 'darwin' ? 'darwin' : 'linux'].filter(exists);
-  const entries = pathEntries(env.PATH ?? DEFAULT_PATH);
-  const isSystem = (path: string) => system.some(one => isWithin(path, realOf(one) ?? one));
+  const { homes, system } = machine;
   const widened = (paths: readonly string[]) => paths.flatMap(path => realOf(path) ?? []);
   const [read, writable] = [widened(rules.read), widened(rules.write)];
   const resolver = rules.network === 'host' ? widened(['/etc/resolv.conf']) : [];
 
   const named: ReadablePlace[] = [
-    ...system.map(path => ({ path, kind: 'system' as const })),
+    ...system.map(({ path }) => ({ path, kind: 'system' as const })),
     ...resolver.map(path => ({ path, kind: 'system' as const })),
-    ...toolchainsOn(
-      entries.filter(entry => !isSystem(entry)),
-      homes,
-    ).map(path => ({ path, kind: 'toolchain' as const })),
-    ...widened(homes.flatMap(home => CACHES.map(name => `${home}/${name}`))).map(path => ({
-      path,
-      kind: 'cache' as const,
-    })),
+    ...machine.places,
     ...read.map(path => ({ path, kind: 'sandbox.json' as const })),
   ];
   // A place inside the root is the root's.
@@ -74,20 +67,81 @@ export function viewOf({
   const seen = [root, ...places.filter(({ kind }) => kind !== 'system').map(({ path }) => path), ...writable];
   const visibleHomes = homes.filter(home => seen.some(one => isWithin(home, one)));
   const hidden = [
-    ...[...seen, ...visibleHomes].flatMap(place => credentialsIn(place, homes.includes(place))),
-    ...othersHomes(homes).filter(home => isSystem(home)),
-    ...(platform === 'darwin' ? [] : closedBelow('/etc')),
+    ...[...seen, ...visibleHomes].flatMap(
+      place => machine.credentials.get(place) ?? credentialsIn(place, homes.includes(place)),
+    ),
+    ...machine.hidden,
   ].filter(path => path !== root && !isWithin(root, path) && !read.includes(path) && !writable.includes(path));
   const [home] = covered;
   return {
     readable: places,
     writable: writable.filter(path => !isWithin(path, root)),
-    hidden: [...new Set(hidden)].filter(path => [...seen, ...system].some(one => isWithin(path, realOf(one) ?? one))),
+    hidden: [...new Set(hidden)].filter(path =>
+      [...seen, ...system.map(one => one.real)].some(one => isWithin(path, realOf(one) ?? one)),
+    ),
     covered,
     home: home !== undefined && home === realOf(env.HOME ?? '') ? home : undefined,
-    path: entries.join(':'),
+    path: machine.path.join(':'),
   };
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What every view on this machine has in common. Looking for it takes some milliseconds. */
+export interface MachineView {
+  readonly homes: readonly string[];
+  readonly system: readonly { readonly path: string; readonly real: string }[];
+  readonly path: readonly string[];
+  /** Toolchains and caches. */
+  readonly places: readonly ReadablePlace[];
+  /** The credentials in each of them. */
+  readonly credentials: ReadonlyMap<string, readonly string[]>;
+  /** In directories of the system. */
+  readonly hidden: readonly string[];
+}
+
+function machineView(env: Environment, platform: NodeJS.Platform): MachineView {
+  const homes = homesOf(env);
+  const system = SYSTEM[platform === 'darwin' ? 'darwin' : 'linux']
+    .filter(exists)
+    .map(path => ({ path, real: realOf(path) ?? path }));
+  const isSystem = (path: string) => system.some(({ real }) => isWithin(path, real));
+  const entries = pathEntries(env.PATH ?? DEFAULT_PATH);
+  const toolchains = toolchainsOn(
+    entries.filter(entry => !isSystem(entry)),
+    homes,
+  );
+  const caches = homes.flatMap(home => CACHES.flatMap(name => realOf(`${home}/${name}`) ?? []));
+  const places = [
+    ...toolchains.map(path => ({ path, kind: 'toolchain' as const })),
+    ...caches.map(path => ({ path, kind: 'cache' as const })),
+  ];
+  return {
+    ...{ homes, system, path: entries, places },
+    credentials: new Map(places.map(({ path }) => [path, credentialsIn(path, homes.includes(path))])),
+    hidden: [...othersHomes(homes).filter(isSystem), ...(platform === 'darwin' ? [] : closedBelow('/etc'))],
+  };
+}
+
+/**
+ * The same, looked for not long ago. Nobody waits for it but the first: while one is used, the next is looked for.
+ */
+export function createRecentMachineView(look = () => machineView(process.env, process.platform)): () => MachineView {
+  let known: { readonly view: MachineView; readonly at: number } | undefined;
+  const lookAgain = () => {
+    known = { view: look(), at: performance.now() };
+    return known;
+  };
+  return () => {
+    const age = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.at;
+    if (known === undefined || age > OLDEST_MS) return lookAgain().view;
+    if (age > RECENT_MS) setImmediate(lookAgain).unref();
+    return known.view;
+  };
+}
+
+const RECENT_MS = 5000;
+const OLDEST_MS = 300_000;
 
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -160,7 +214,7 @@ function isDirectory(path: string): boolean {
 
 function realOf(path: string): string | undefined {
   try {
-    return path === '' ? undefined : fs.realpathSync(path);
+    return path === '' || !fs.existsSync(path) ? undefined : fs.realpathSync(path);
   } catch {
     return undefined;
   }

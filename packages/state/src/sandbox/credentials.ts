@@ -74,7 +74,8 @@ function names(directory: string): readonly string[] {
 
 function holdsToken(file: string): boolean {
   try {
-    const stat = fs.statSync(file);
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) return false;
     // One that cannot be read is none of the command's business either.
     return stat.isFile() && (stat.size > MAX_SETTINGS_BYTES || TOKEN.test(fs.readFileSync(file, 'utf8')));
   } catch (cause) {
@@ -84,7 +85,7 @@ function holdsToken(file: string): boolean {
 
 function real(path: string): readonly string[] {
   try {
-    return [fs.realpathSync(path)];
+    return fs.lstatSync(path, { throwIfNoEntry: false }) === undefined ? [] : [fs.realpathSync(path)];
   } catch {
     return [];
   }
