@@ -123,19 +123,17 @@ function machineView(env: Environment, platform: NodeJS.Platform): MachineView {
   };
 }
 
-/**
- * The same, looked for not long ago. Nobody waits for it but the first: while one is used, the next is looked for.
- */
-export function createRecentMachineView(look = () => machineView(process.env, process.platform)): () => MachineView {
-  let known: { readonly view: MachineView; readonly at: number } | undefined;
+/** The same, looked for not long ago. Nobody waits for it but the first: while one is used, the next is looked for. */
+export function createRecentMachineView(env: Environment = process.env): () => MachineView {
+  let known: { readonly view: MachineView; readonly of: string; readonly at: number } | undefined;
+  const present = () => JSON.stringify([env.HOME, env.PATH]);
   const lookAgain = () => {
-    known = { view: look(), at: performance.now() };
+    known = { of: present(), view: machineView(env, process.platform), at: performance.now() };
     return known;
   };
   return () => {
-    const age = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.at;
-    if (known === undefined || age > OLDEST_MS) return lookAgain().view;
-    if (age > RECENT_MS) setImmediate(lookAgain).unref();
+    if (known?.of !== present() || performance.now() - known.at > OLDEST_MS) return lookAgain().view;
+    if (performance.now() - known.at > RECENT_MS) setImmediate(lookAgain).unref();
     return known.view;
   };
 }
