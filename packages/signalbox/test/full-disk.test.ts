@@ -70,7 +70,7 @@ async function filled(name: string) {
   const { url, page } = JSON.parse(told);
   const token = new URL(page).hash.slice('#token='.length);
   const client = createClient({ url, token });
-  const started = await client.start({ file: path.join(cwd, 'plan.tsx'), input: {} });
+  const started = await client.start({ file: path.join(cwd, 'plan.tsx'), anyFile: true, input: {} });
   if (!started.ok) throw new Error(started.error.message);
   const run = started.value.id;
   const heard: News[] = [];

@@ -101,7 +101,7 @@ async function goOnWithout(run: RunId, message: string): Promise<RunId> {
   const file = path.join(folder, 'plan.tsx');
   const lines = readFileSync(file, 'utf8').split('\n');
   writeFileSync(file, lines.filter(line => !line.includes(`new Error('${bug}')`)).join('\n'));
-  const resumed = await host.resume(run, { useCurrent: true });
+  const resumed = await host.resume(run, { useCurrent: true, anyFile: true });
   if (!resumed.ok) throw new Bug(resumed.error.message);
   return resumed.value;
 }
