@@ -57,7 +57,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
 
   const start = async () => {
     const machine = thisMachine();
-    const opened = await openHome({ dataDirectory, machine, env: {}, resumeOnAnswer: true });
+    const opened = await openHome({ dataDirectory, machine, env: {}, planRoots: [folder], resumeOnAnswer: true });
     if (!opened.ok) throw new Error(opened.error.message);
     home = opened.value;
     const { timers } = machine;

@@ -83,7 +83,7 @@ export async function streamRuns(load: Load): Promise<LoadReport> {
     const input = { turns: load.turns, lookMs: load.lookMs };
     const runs: RunId[] = [];
     while (runs.length < load.runs) {
-      const { id } = given(await client.start({ file, input }));
+      const { id } = given(await client.start({ file, anyFile: true, input }));
       runs.push(id);
       for (const listener of listeners) listener.watch(id);
     }

@@ -86,7 +86,7 @@ async function serving(cwd: string, [program = '', ...args]: readonly string[]) 
     client,
     complained: () => complained,
     async start(file: string) {
-      const started = await client.start({ file, input: {} });
+      const started = await client.start({ file, anyFile: true, input: {} });
       if (!started.ok) throw new Error(started.error.message);
       return started.value.id;
     },

@@ -27,6 +27,10 @@ function place(name: string): string {
   const cwd = path.join(folder, name);
   mkdirSync(cwd);
   writeFileSync(path.join(cwd, 'gate.tsx'), plan);
+  // It is the home directory here too, and so no project.
+  mkdirSync(path.join(cwd, 'data'), { mode: 0o700 });
+  const config = JSON.stringify({ plans: { roots: [cwd] } });
+  writeFileSync(path.join(cwd, 'data', 'config.json'), config, { mode: 0o600 });
   return cwd;
 }
 

@@ -75,6 +75,11 @@ describe('the project of a directory', () => {
     expect(of('work', 'other', 'deep')).toBe(at('home', 'work'));
     expect(of('loose')).toBe(at('home', 'loose'));
     expect(of()).toBeUndefined();
+    // What a person keeps at home for all projects makes no project of it.
+    mkdirSync(at('home', '.signalbox'));
+    expect(of('work', 'other')).toBe(at('home', 'work'));
+    expect(of('loose')).toBe(at('home', 'loose'));
+    expect(of()).toBeUndefined();
     expect(projectOf('/')).toBeUndefined();
   });
 });

@@ -55,15 +55,11 @@ export function planPlaces({ dataDirectory, roots }: PlanPlacesOptions): PlanPla
  */
 export function projectOf(directory: string, home: string = homedir()): string | undefined {
   const start = placeOf(directory) ?? directory;
-  const project = withEntry(start, '.signalbox') ?? withEntry(start, '.git') ?? start;
-  return project === (placeOf(home) ?? home) || project === path.parse(project).root ? undefined : project;
-}
-
-function withEntry(start: string, name: string): string | undefined {
-  for (let at = start; ; at = path.dirname(at)) {
-    if (existsSync(path.join(at, name))) return at;
-    if (at === path.dirname(at)) return undefined;
-  }
+  const within: string[] = [];
+  for (let at = start; at !== path.dirname(at) && at !== (placeOf(home) ?? home); at = path.dirname(at))
+    within.push(at);
+  const withEntry = (name: string) => within.find(at => existsSync(path.join(at, name)));
+  return withEntry('.signalbox') ?? withEntry('.git') ?? within[0];
 }
 
 /** A path with the links resolved of as much of it as exists; undefined where that cannot be told. */

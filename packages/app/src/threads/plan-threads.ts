@@ -4,7 +4,7 @@ import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
-import { planEnvironment } from './plan-environment.ts';
+import { basicEnvironment, planEnvironment } from './plan-environment.ts';
 import { createKnownPlans } from './plan-key.ts';
 import { createPlanSeats, type Seat, type ThreadLost } from './plan-seats.ts';
 import { PortClosedError } from './port-calls.ts';
@@ -76,7 +76,7 @@ export interface PlanThreadsOptions {
   readonly cacheDirectory?: string | undefined;
   /** How threads recognise secrets, in what they are told and in what they tell. */
   readonly secrets?: SharedSecrets | undefined;
-  /** What the environments of plans are made of; that of the process by default. */
+  /** What the environments of plans are made of, beside the basics of the process; that of the process by default. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Starts a thread at once: one will be needed. */
   readonly warm?: boolean | undefined;
@@ -124,7 +124,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
 
   /** Tells a thread the environment of the plan whose code it is about to run. */
   function ready(seat: Seat, source: PlanSource): Seat {
-    const variables = planEnvironment(source, options.env ?? process.env);
+    const variables = planEnvironment(source, { ...basicEnvironment(process.env), ...(options.env ?? process.env) });
     const text = JSON.stringify(variables);
     if (variables.ok && told.get(seat) !== text) seat.thread.calls.tell('environment', variables.value);
     told.set(seat, text);
