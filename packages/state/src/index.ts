@@ -80,6 +80,7 @@ export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
 export {
+  NO_RULES,
   type ProjectRules,
   readSandboxRules,
   SANDBOX_FILE,

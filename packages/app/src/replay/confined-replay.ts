@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ErrorEnvelope, err, failure, type Result } from '@signalbox/model';
-import { detectSandbox, type SandboxDetection } from '@signalbox/state';
+import { detectSandbox, NO_RULES, type SandboxDetection } from '@signalbox/state';
 import * as z from 'zod';
 import { planLost } from '../runs/plan-lost.ts';
 import { hiddenPlaces, ownFiles } from './hidden-places.ts';
@@ -50,10 +50,12 @@ export async function replayConfined(
     copyFileSync(bundle, path.join(root, BUNDLE));
     const entry = realpathSync(fileURLToPath(new URL(ENTRY, import.meta.url)));
     const node = realpathSync(process.execPath);
+    const own = ownFiles(entry, node);
     const running = sandbox.value.start({
       command: [node, '--disable-warning=ExperimentalWarning', entry, root],
       root,
-      refused: hiddenPlaces(ownFiles(entry, node), hidden),
+      refused: hiddenPlaces(own, hidden),
+      rules: { ...NO_RULES, read: [...own] },
       env: {},
     });
     let said = '';
