@@ -27,6 +27,17 @@ const isShown = (words: string | RegExp) => page.getByText(words).first().waitFo
 const node = (id: string) => page.locator(`[data-node="${id}"]`);
 const status = (word: string) => page.getByRole('status').filter({ hasText: word }).waitFor();
 const tab = (name: string) => page.getByRole('tab', { name }).click();
+/** The second key counts for a moment only, which a busy machine may miss. */
+const goTo = (key: string, place: RegExp) =>
+  expect
+    .poll(
+      async () => {
+        for (const one of ['g', key]) await page.keyboard.press(one);
+        return new URL(page.url()).pathname;
+      },
+      { timeout: 60_000 },
+    )
+    .toMatch(place);
 const runOfPage = () => new URL(page.url()).pathname.split('/').at(-1) as RunId;
 const until = (run: RunId, status: string) => untilStatus(live.client, run, status);
 
@@ -120,8 +131,7 @@ describe('a run from its start to its end', () => {
   it('[K14] the briefing says what needs the person, and what it cost', async () => {
     const run = runOfPage();
     await page.getByRole('searchbox', { name: 'Filter the plan' }).press('Escape');
-    await page.keyboard.press('g');
-    await page.keyboard.press('b');
+    await goTo('b', /^\/$/);
     await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
     await expect
       .poll(() => page.getByRole('region', { name: 'In short' }).innerText())
@@ -489,12 +499,7 @@ describe('what a person does', () => {
     await page.getByRole('dialog', { name: 'Keys' }).getByText('approve', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    // The second key counts for a moment only, which a busy machine may miss.
-    const goToSettings = async () => {
-      for (const key of ['g', 's']) await page.keyboard.press(key);
-      return page.url();
-    };
-    await expect.poll(goToSettings, { timeout: 60_000 }).toMatch(/\/settings/);
+    await goTo('s', /^\/settings/);
   });
 
   it('[K28] times are shown as UTC, local or relative, and stay so', async () => {

@@ -57,7 +57,7 @@ const serveIn = (disk: string) => [
 ];
 
 /** A server that runs on a disk of its own. */
-async function serving(cwd: string, [program = '', ...args]: readonly string[]) {
+async function serving(cwd: string, [program = '', ...args]: readonly string[], known?: string) {
   const child = spawn(program, args, {
     cwd,
     env: ownEnvironment(cwd),
@@ -78,12 +78,14 @@ async function serving(cwd: string, [program = '', ...args]: readonly string[]) 
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
   await until(() => told.includes('\n'));
   const { url, page } = JSON.parse(told);
-  const token = new URL(page).hash.slice('#token='.length);
+  // Only the first start of a data directory prints it.
+  const token = known ?? new URL(page).hash.slice('#token='.length);
   const client = createClient({ url, token });
   return {
     child,
     ended,
     client,
+    token,
     complained: () => complained,
     async start(file: string) {
       const started = await client.start({ file, anyFile: true, input: {} });
@@ -219,7 +221,7 @@ describe.skipIf(!hasFailingDisks)('a server whose disk turns read-only', () => {
     expect(await first.ended).toBe(143);
 
     mendFailingDisk(image);
-    const second = await serving(cwd, failingDisk(image, disk, serveIn(disk)));
+    const second = await serving(cwd, failingDisk(image, disk, serveIn(disk)), first.token);
     await until(async () => (await value(second.client.run(run))).status === 'completed');
     const events = await second.ask(EVENTS(run));
     expect(events.match(/"task\.ended"/g)).toHaveLength(3);

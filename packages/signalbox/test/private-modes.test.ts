@@ -249,7 +249,9 @@ describe('a data directory without a umask', () => {
 const READERS: ReadonlySet<string> = new Set([
   ...[
     'decisions',
+    'link',
     'ls',
+    'sandbox',
     'show',
     'why',
     'state',

@@ -1,20 +1,19 @@
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
-import { checkView, dataDirectory, openAcceptedRules, usageError } from '@signalbox/app';
+import { checkView, openAcceptedRules, usageError } from '@signalbox/app';
 import { thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { describeChecks } from '../doctor-command.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError } from '../terminal.ts';
 
 export const defineSandbox: DefineCommand = (command, { terminal, end }) => {
-  const placeOf = ({ dataDir }: DataFlags) => {
-    const { env, platform } = process;
-    return dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
-  };
-
   command
     .description(
       'Shows what commands of agents may read and change in a directory, which credentials are hidden from them, and their ' +
@@ -38,7 +37,7 @@ Exit codes: 0 all is well or only warnings, 1 the project's file cannot be used,
         reportError(terminal, usageError(`${root} is not a directory.`, 'Name one that exists.'), flags.json ?? false);
         return end(exitCodes.usage);
       }
-      const checks = checkView(placeOf(flags), root);
+      const checks = checkView(askedDataDirectory(flags.dataDir), root);
       terminal.print(flags.json ? JSON.stringify({ checks }) : describeChecks(checks, paintOf(terminal)).join('\n'));
       end(checks.every(check => check.status !== 'fail') ? exitCodes.done : exitCodes.failed);
     });
@@ -54,7 +53,8 @@ Exit codes: 0 all is well or only warnings, 1 the project's file cannot be used,
     .option('--json', 'print the file, its digest and what it allows as JSON')
     .action((directory: string | undefined, _: DataFlags, own: { optsWithGlobals(): DataFlags }) => {
       const flags = own.optsWithGlobals();
-      const accepted = openAcceptedRules(placeOf(flags)).accept(path.resolve(directory ?? '.'), thisMachine().clock);
+      const rules = openAcceptedRules(writableDataDirectory(flags.dataDir));
+      const accepted = rules.accept(path.resolve(directory ?? '.'), thisMachine().clock);
       if (!accepted.ok) {
         reportError(terminal, accepted.error, flags.json ?? false);
         return end(exitCodeOf(accepted.error));

@@ -1,7 +1,6 @@
-import { homedir } from 'node:os';
-import { dataDirectory, usageError } from '@signalbox/app';
+import { usageError } from '@signalbox/app';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
 import { ownerClient } from '../users/owner-client.ts';
@@ -16,8 +15,7 @@ export const defineLink: DefineCommand = (command, { terminal, end }) => {
     .option('--json', 'print the link and when it expires as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox link')
     .action(async ({ dataDir, json = false }: DataFlags) => {
-      const { env, platform } = process;
-      const directory = dataDirectory({ asked: dataDir, env, platform, home: homedir(), cwd: process.cwd() });
+      const directory = askedDataDirectory(dataDir);
       const owner = await ownerClient(directory);
       const link =
         owner === undefined
