@@ -39,6 +39,7 @@ async function begin(): Promise<void> {
   const run = value(
     await host.start({
       file: path.join(folder, 'planted.tsx'),
+      anyFile: true,
       input: { folder, note: planted.input },
       name: `a run with ${planted.name}`,
       tags: [planted.tag],
@@ -65,7 +66,7 @@ async function end(): Promise<void> {
   say(await host.finished(run));
   // What cannot be done quotes what was asked for.
   writeFileSync(path.join(folder, 'broken.tsx'), `throw new Error(${JSON.stringify(planted.broken)});`);
-  say(await host.start({ file: path.join(folder, 'broken.tsx'), input: {} }));
+  say(await host.start({ file: path.join(folder, 'broken.tsx'), anyFile: true, input: {} }));
   say(await host.inspection.describePlan(path.join(folder, 'planted.tsx')));
   await everything(run);
   value(await host.bundles.export(run, path.join(folder, 'run.bundle')));
