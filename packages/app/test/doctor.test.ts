@@ -60,6 +60,11 @@ describe('the doctor', () => {
     });
   });
 
+  it.skipIf(process.platform !== 'linux')('[A9] ends where no directory can be made', async () => {
+    const report = await doctor({ dataDir: '/proc/none/data', program: childProgram });
+    expect(statusOf(report)).toMatchObject({ 'data directory': 'fail' });
+  });
+
   it('[A9] fails a data directory that cannot be made, and says what it did not try', async () => {
     writeFileSync(at('file'), '');
     const report = await doctor({ dataDir: at('file/data'), program: childProgram });

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { dataDirectoryFault } from '../data-directory-fault.ts';
+import { makePrivateDirectory } from '../private-directory.ts';
 import { type Check, failed, passed } from './check.ts';
 
 const NAME = 'data directory';
@@ -26,7 +27,7 @@ export function openScratch(dataDir: string): ScratchAttempt {
   }
   let firstMade: string | undefined;
   try {
-    firstMade = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    firstMade = existsSync(dataDir) ? undefined : makePrivateDirectory(dataDir);
     const isOpen = process.platform !== 'win32' && (statSync(dataDir).mode & 0o077) !== 0;
     const scratch = mkdtempSync(path.join(dataDir, '.doctor-'));
     const check =

@@ -31,6 +31,27 @@ function undoLater(files: HostFilesystem, snapshot: FilesystemSnapshot) {
   return restoreAll([() => files.stage(snapshot, { id: `undo ${++restores}`, left: 'known' })]);
 }
 
+describe('credentials in a root', () => {
+  it('[S160] are not read, listed, changed or moved, under their names or through links', async () => {
+    fs.writeFileSync(`${root}/.netrc`, 'machine');
+    fs.mkdirSync(`${root}/.ssh`);
+    fs.writeFileSync(`${root}/.ssh/id_rsa`, 'key');
+    fs.symlinkSync('.ssh', `${root}/keys`);
+    fs.writeFileSync(`${root}/notes`, 'notes');
+    const files = openTestFilesystem(root);
+    const refused = { ok: false, error: { message: expect.stringContaining('credentials') } };
+    for (const path of ['.netrc', '.ssh/id_rsa', 'keys/id_rsa', './.ssh/../.netrc']) {
+      expect(await files.read(path), path).toMatchObject({ ok: false });
+      expect(await files.write(path, Buffer.from('x')), path).toMatchObject({ ok: false });
+    }
+    expect(await files.read('.netrc')).toMatchObject(refused);
+    expect(await files.list('.ssh')).toMatchObject(refused);
+    expect(await files.rename('.ssh', 'open')).toMatchObject(refused);
+    expect(Buffer.from(must(await files.read('notes'))).toString()).toBe('notes');
+    expect(fs.readFileSync(`${root}/.netrc`, 'utf8')).toBe('machine');
+  });
+});
+
 describe('restoring a directory', () => {
   it('[S19] ignored files, empty directories, modes, links and nested trees come back; new files go away', async () => {
     fs.writeFileSync(`${root}/.gitignore`, '.env\ndist\n');

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Layers } from '../layers/layer.ts';
 import { createLayering } from '../layers/layering.ts';
 import { undoChanges } from '../layers/undo-changes.ts';
+import { credentialsOf } from '../sandbox/credentials.ts';
 import { restoreFailed, type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles, StagedRestore, StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
@@ -122,7 +123,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     records.set(record.id, record);
   };
 
-  const limits = { root, forbidden, opaque };
+  const limits = { root, forbidden, opaque, hidden: credentialsOf(root) };
   const access = createHostFileAccess(
     limits,
     async parts => {

@@ -10,6 +10,8 @@ export interface Confinement {
   /** Directories that no path may enter, such as the one that holds the token and the truth. */
   readonly forbidden: readonly string[];
   readonly opaque: ReadonlySet<string>;
+  /** Files and directories with credentials, which no tool reads or changes. */
+  hidden?(): readonly string[];
 }
 
 export interface HostPath {
@@ -30,6 +32,7 @@ export function hostPath(
 ): Result<HostPath, FileError> {
   const parts = pathParts(path);
   if (!parts.ok) return parts;
+  const hidden = limits.hidden?.() ?? [];
   let at = limits.root;
   for (const [index, part] of parts.value.entries()) {
     const next = `${at}/${part}`;
@@ -44,6 +47,7 @@ export function hostPath(
     if (limits.forbidden.some(directory => isWithin(at, directory))) {
       return err(pathRefused(path, 'it is in a directory that tools may not enter'));
     }
+    if (hidden.some(one => isWithin(at, one))) return err(pathRefused(path, 'it is where credentials are kept'));
   }
   const within = at === limits.root ? [] : at.slice(limits.root.length + 1).split('/');
   const opaque = how.change ? within.find(part => limits.opaque.has(part)) : undefined;

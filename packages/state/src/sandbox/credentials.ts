@@ -1,4 +1,6 @@
 import * as fs from 'node:fs';
+import * as os from 'node:os';
+import { isWithin } from '../filesystem/path-locks.ts';
 
 /**
  * Files and directories in which programs keep credentials, by name. They are hidden from commands wherever a command may
@@ -43,6 +45,21 @@ export function credentialsIn(directory: string, isHome: boolean): readonly stri
   const holding = WITH_TOKENS.filter(name => holdsToken(`${directory}/${name}`));
   return [...names, ...holding].flatMap(name => real(`${directory}/${name}`));
 }
+
+/** The credentials directly inside a directory, looked for at most once a second: a search asks for them at every file. */
+export function credentialsOf(directory: string, home = os.homedir()): () => readonly string[] {
+  let known: readonly string[] = [];
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - lookedAt > RECENT_MS) {
+      known = credentialsIn(directory, real(home).includes(directory)).filter(path => isWithin(path, directory));
+      lookedAt = performance.now();
+    }
+    return known;
+  };
+}
+
+const RECENT_MS = 1000;
 
 /** What others than its owner and group may not read, below a directory of the system: keys of the host, hashes of passwords. */
 export function closedBelow(directory: string, limit = MAX_ENTRIES): readonly string[] {
