@@ -36,6 +36,8 @@ const MB = 1024 * 1024;
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.js';
 
+const YOUNG_MB = 12;
+
 export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanThread {
   const worker = new Worker(new URL(ENTRY, import.meta.url), {
     // A plan's code sees neither the environment nor the arguments of the process.
@@ -46,7 +48,8 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
       memoryMb: options.memoryMb,
       secrets: options.secrets,
     } satisfies ThreadData,
-    resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+    // What is young becomes old all at once. Where that is more than V8 lets a thread exceed its limit by, it ends the process.
+    resourceLimits: { maxOldGenerationSizeMb: options.memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
   });
   const calls = connectPort<ThreadCalls>(worker, host.calls);
   let reason: string | undefined;
