@@ -32,11 +32,11 @@ export interface ThreadOptions {
 /** Between two looks at the memory of a thread. */
 const LOOK_MS = 100;
 const MB = 1024 * 1024;
+/** Objects that are young become old together. If that exceeds the limit by more than V8 tolerates, V8 ends the whole process. */
+const YOUNG_MB = 12;
 
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.js';
-
-const YOUNG_MB = 12;
 
 export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanThread {
   const worker = new Worker(new URL(ENTRY, import.meta.url), {
@@ -48,7 +48,6 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
       memoryMb: options.memoryMb,
       secrets: options.secrets,
     } satisfies ThreadData,
-    // What is young becomes old all at once. Where that is more than V8 lets a thread exceed its limit by, it ends the process.
     resourceLimits: { maxOldGenerationSizeMb: options.memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
   });
   const calls = connectPort<ThreadCalls>(worker, host.calls);

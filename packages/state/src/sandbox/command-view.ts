@@ -72,13 +72,12 @@ export function viewOf({
     ),
     ...machine.hidden,
   ].filter(path => path !== root && !isWithin(root, path) && !read.includes(path) && !writable.includes(path));
+  const shown = [...seen.map(path => realOf(path) ?? path), ...system.map(({ real }) => real)];
   const [home] = covered;
   return {
     readable: places,
     writable: writable.filter(path => !isWithin(path, root)),
-    hidden: [...new Set(hidden)].filter(path =>
-      [...seen, ...system.map(one => one.real)].some(one => isWithin(path, realOf(one) ?? one)),
-    ),
+    hidden: [...new Set(hidden)].filter(path => shown.some(one => isWithin(path, one))),
     covered,
     home: home !== undefined && home === realOf(env.HOME ?? '') ? home : undefined,
     path: machine.path.join(':'),

@@ -22,13 +22,13 @@ export function prlimitCommand(
   { memoryMb, processes, fileMb }: CommandLimits,
   inOwnNamespace: boolean,
 ): readonly string[] {
-  const others = inOwnNamespace && isSince(5, 14) ? 0 : tasksOf(process.geteuid?.() ?? 0);
+  const others = () => (inOwnNamespace && isSince(5, 14) ? 0 : tasksOf(process.geteuid?.() ?? 0));
   return [
     program,
     `--data=${bytesOf(memoryMb + RESERVED_MB)}`,
     `--fsize=${bytesOf(fileMb)}`,
     '--core=0',
-    ...(isRoot() ? [] : [`--nproc=${others + hardLimit(processes)}`]),
+    ...(isRoot() ? [] : [`--nproc=${others() + hardLimit(processes)}`]),
     '--',
   ];
 }
