@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
-import { openHome } from '../src/runs/open-home.ts';
-import { planText, testHostOf } from './support/open-host.ts';
+import { planText } from './support/open-host.ts';
+import { MODEL_KEY, openTestHome } from './support/open-scripted-home.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const BY = 'ada';
@@ -20,20 +20,8 @@ async function openWorld(folder: string, script: ModelScript) {
   onTestFinished(() => server.close());
   const work = path.join(folder, 'work');
   mkdirSync(work, { recursive: true });
-  const open = async () => {
-    const home = await openHome({
-      dataDirectory: path.join(folder, 'data'),
-      machine: thisMachine(),
-      env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
-      threads: { threads: 1 },
-    });
-    if (!home.ok) throw new Bug(home.error.message);
-    const { host, owned, close } = home.value;
-    let closing: Promise<void> | undefined;
-    const closeOnce = () => (closing ??= close());
-    onTestFinished(closeOnce);
-    return testHostOf(folder, host, owned.store, closeOnce);
-  };
+  const env = { ANTHROPIC_API_KEY: MODEL_KEY, ANTHROPIC_BASE_URL: server.url };
+  const open = () => openTestHome(folder, { env });
   return { server, open, work, file: (name: string) => path.join(work, name) };
 }
 

@@ -1,18 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { Bug } from '@signalbox/model';
 import { openReader } from '@signalbox/store';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exportSession } from '../../src/guided/index.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { verifyRunReplay } from '../../src/replay/verify-replay.ts';
-import { openHome } from '../../src/runs/open-home.ts';
 import { openSecrets } from '../../src/secrets/open-secrets.ts';
 import { filledIn } from '../guided/support/agent-calls.ts';
 import { dataDirectory, errorOf, eventsOf, value } from '../guided/support/guided-walk.ts';
 import { openTools } from '../guided/support/open-tools.ts';
-import { planText, testHostOf } from '../support/open-host.ts';
+import { planText } from '../support/open-host.ts';
+import { openTestHome } from '../support/open-scripted-home.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const SECRET = ['value', 'of', 'the', 'door'].join('-');
@@ -20,20 +19,7 @@ const MARK = '[redacted: DOOR_TOKEN]';
 const env = { DOOR_TOKEN: SECRET };
 const machine = thisMachine();
 
-async function open(folder: string, variables: Readonly<Record<string, string>>) {
-  const home = await openHome({
-    dataDirectory: path.join(folder, 'data'),
-    machine,
-    env: variables,
-    threads: { threads: 1 },
-  });
-  if (!home.ok) throw new Bug(home.error.message);
-  const { host, owned, close } = home.value;
-  let closing: Promise<void> | undefined;
-  const closeOnce = () => (closing ??= close());
-  onTestFinished(closeOnce);
-  return testHostOf(folder, host, owned.store, closeOnce);
-}
+const open = (folder: string, variables: Readonly<Record<string, string>>) => openTestHome(folder, { env: variables });
 
 /** The secret is in a file beside the plan, so that a process without the variable comes upon it too. */
 function storyIn(folder: string): string {

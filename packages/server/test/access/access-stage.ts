@@ -37,8 +37,12 @@ export async function accessStage(): Promise<AccessStage> {
   });
   users.remove('removed');
   const host = scriptedHost();
-  const server = await start(host, SERVER_TOKEN, users);
-  const other = await start(scriptedHost(), 'the-token-of-another-server', memoryUsers({ 'token-elsewhere': 'ada' }));
+  const server = await startBare({ host, token: SERVER_TOKEN, users });
+  const other = await startBare({
+    host: scriptedHost(),
+    token: 'the-token-of-another-server',
+    users: memoryUsers({ 'token-elsewhere': 'ada' }),
+  });
   const tabOf = async ({ url, newLink }: RunningServer) => {
     const taken = await logIn(url, new URL(newLink().url).hash.slice('#code='.length));
     if (!taken.ok) throw new Error(taken.error.message);
@@ -67,16 +71,19 @@ export async function accessStage(): Promise<AccessStage> {
   };
 }
 
-async function start(host: ScriptedHost, token: string, users: ReturnType<typeof memoryUsers>): Promise<RunningServer> {
+type ServerOptions = Parameters<typeof startServer>[0];
+
+/** A server of these that has nothing else. */
+export async function startBare(
+  options: Pick<ServerOptions, 'host' | 'token' | 'users'> & Partial<ServerOptions>,
+): Promise<RunningServer> {
   const started = await startServer({
-    host,
-    token,
-    users,
     settings: noSettings,
     sessions: noSessions,
     guided: scriptedGuided({}),
     port: 0,
     timers: thisMachine().timers,
+    ...options,
   });
   if (!started.ok) throw new Error(started.error.message);
   return started.value;

@@ -1,18 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import type { Users } from '@signalbox/app';
-import { thisMachine } from '@signalbox/app/runs';
 import { createClient } from '@signalbox/client';
 import { timestamp, type UserRole } from '@signalbox/model';
-import { type RunningServer, startServer } from '@signalbox/server';
+import type { RunningServer, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TOKEN } from '../http-asker.ts';
 import { type LiveClient, liveClient } from '../live-client.ts';
 import { manualTimers } from '../manual-timers.ts';
-import { scriptedGuided } from '../mcp/scripted-guided.ts';
 import { memoryUsers, noSettings } from '../memory-users.ts';
-import { noSessions } from '../no-sessions.ts';
 import { releasePlan } from '../release-plan.ts';
 import { type ScriptedHost, scriptedHost } from '../scripted-host.ts';
+import { startBare } from './access-stage.ts';
 
 const ADA = 'token-of-ada-before';
 
@@ -34,19 +32,7 @@ async function stage({
   const host = scriptedHost();
   const expiry = expiresAt === undefined ? {} : { expiresAt: timestamp.parse(expiresAt) };
   const users = memoryUsers({ [ADA]: { name: 'ada', role, ...expiry } }, options.clock);
-  const started = await startServer({
-    host,
-    token: TOKEN,
-    users,
-    settings: noSettings,
-    sessions: noSessions,
-    guided: scriptedGuided({}),
-    port: 0,
-    timers: thisMachine().timers,
-    ...options,
-  });
-  if (!started.ok) throw new Error(started.error.message);
-  const server = started.value;
+  const server = await startBare({ host, token: TOKEN, users, ...options });
   onTestFinished(() => server.close());
   return { host, server, users, owner: createClient({ url: server.url, token: TOKEN }) };
 }
