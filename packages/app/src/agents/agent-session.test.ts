@@ -73,7 +73,7 @@ describe('the session of an agent', () => {
     const chunks = await store.stream(run, brief.task, 0, 100);
     const said = (kind: string) => chunks.filter(chunk => chunk.kind === kind).map(({ payload }) => payload);
     expect(said('token').join('')).toBe('Say [redacted: DOOR] at the door.');
-    // What is only the beginning of a secret is said when nothing more comes.
+    // Text that only looks like the start of a secret is released when nothing follows it.
     expect(said('thinking')).toEqual(['open-sesame']);
     expect(said('message')).toEqual(kept);
   });

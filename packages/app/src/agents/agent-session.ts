@@ -60,7 +60,7 @@ export async function openAgentSession(
   let next = nextIndex;
   let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
   let cancelFlush: (() => void) | undefined;
-  /** What is said now, and what of it may be the beginning of a secret. */
+  /** The text so far, without an end that may be the start of a secret. */
   let saying: { readonly kind: StreamChunk['kind']; readonly stream: SecretStream } | undefined;
   /** A call was made whose spending is not known yet. What is spent without one was told by an attempt before. */
   let isCalling = false;

@@ -36,7 +36,7 @@ export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
   });
 }
 
-/** What the machine answers for and not the name of the file. */
+/** Failures of the machine, not of the file name that was given. */
 const DISK_FAILURES: ReadonlySet<string> = new Set(['EIO', 'ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 function refusal(file: string, code: BundleErrorCode, why: string, part?: string): ErrorEnvelope {

@@ -58,7 +58,7 @@ export async function exportFrom(
 ): Promise<Result<RunExport, ErrorEnvelope>> {
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok) return archive;
-  // What any process that wrote here knew, whatever this one knows.
+  // Recognises the secrets of every process that wrote here, not only those of this one.
   const { filter: secrets } = openSecrets({ dataDirectory, env, readOnly: true });
   try {
     // A journal that is damaged is no reason not to export what the run still is.

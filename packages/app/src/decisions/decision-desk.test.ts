@@ -57,7 +57,7 @@ describe('a question', () => {
     const other = await asked('open-sesame-43');
     expect(other?.proposal).toEqual(first?.proposal);
     expect(other?.proposalHash).not.toBe(first?.proposalHash);
-    // What holds no secret is named as before.
+    // Without a secret the hash stays as it was.
     expect((await asked('hello'))?.proposalHash).toBe(digestOf(portableHasher, about('hello')));
   });
 

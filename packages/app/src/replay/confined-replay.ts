@@ -21,7 +21,7 @@ export interface ConfinedOptions {
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './replay-child.ts' : './replay-child.js';
 
-/** What the child process finds in the one directory that it has, and what it leaves there. */
+/** The file that the child process reads in its only directory, and the one that it writes there. */
 export const BUNDLE = 'run.bundle';
 export const VERDICT = 'verdict.json';
 const MAX_VERDICT_BYTES = 64 * 1024 * 1024;
