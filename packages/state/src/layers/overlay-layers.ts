@@ -84,18 +84,21 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
 
   /**
    * Where it fails, the next layer is made when it is asked for, and says why it cannot be. One that nobody asks for is let
-   * go: its namespace keeps filesystems in use that somebody may want to unmount.
+   * go: its namespace keeps filesystems in use that somebody may want to unmount. A home that is gone meanwhile stays gone.
    */
   function prepare(): void {
     const ahead = () => {
-      if (ready !== undefined) return;
+      if (ready !== undefined || !fs.existsSync(home)) return;
       try {
         const made = make();
         ready = made;
         setTimeout(() => letReadyGo(made), READY_MS).unref();
       } catch {}
     };
-    setImmediate(ahead).unref();
+    try {
+      homeNow();
+      setImmediate(ahead).unref();
+    } catch {}
   }
 
   function takeReady(): EmptyLayer | undefined {
