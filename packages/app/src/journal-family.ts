@@ -2,6 +2,7 @@ import { type Disk, type EventSchema, type JournalEvent, manifestRecord } from '
 import { err } from '@signalbox/model';
 import { sessionEventSchema } from '@signalbox/workflow';
 import { isRunEventKind, runJournalSchema } from './run-journal/run-journal-event.ts';
+import { isRunRecordKind, runRecordSchema } from './run-journal/run-record-event.ts';
 
 /** Journals whose events have one schema. */
 export interface JournalFamily {
@@ -12,6 +13,7 @@ export interface JournalFamily {
 }
 
 const families: readonly JournalFamily[] = [
+  { name: 'log', owns: isRunRecordKind, schema: runRecordSchema },
   { name: 'run', owns: isRunEventKind, schema: runJournalSchema },
   { name: 'session', owns: kind => kind === 'session_created', schema: sessionEventSchema },
 ];

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { nodeHasher } from '@signalbox/journal';
-import { Bug, EMPTY_HEAD, type RunId } from '@signalbox/model';
-import { type AgentBrief, placeEvents, type RunReader } from '@signalbox/runs';
+import { Bug, type RunId } from '@signalbox/model';
+import type { AgentBrief, RunReader } from '@signalbox/runs';
 import { defineTool, fail } from '@signalbox/state';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isChained } from '../../runs/test/log-chain.ts';
 import * as z from 'zod';
 import { openAgentTools } from '../src/agents/agent-tools.ts';
 import { thisMachine } from '../src/machine.ts';
@@ -77,13 +77,6 @@ async function bytesOf(reader: RunReader, run: RunId): Promise<string> {
     await reader.tasks(run),
     await reader.events(run, 0, 10_000),
   ]);
-}
-
-async function isChained(reader: RunReader, run: RunId): Promise<boolean> {
-  const stored = await reader.events(run, 0, 10_000);
-  const drafts = stored.map(({ event: { runId: _, seq: __, ...draft } }) => draft);
-  const made = placeEvents(nodeHasher, { run, nextSeq: 0, head: EMPTY_HEAD }, drafts as never);
-  return stored.length > 0 && stored.every(({ hash }, index) => hash === made[index]?.hash);
 }
 
 describe('a fork of a run', () => {

@@ -1,14 +1,15 @@
 import {
   type ApprovalId,
+  type Digest,
   EMPTY_HEAD,
   type ErrorEnvelope,
   err,
   failure,
-  type Hasher,
   ok,
   type Result,
   type RunId,
   type TaskStatus,
+  type Timestamp,
 } from '@signalbox/model';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { CommitError, Committed, Guard, WriteSet } from './commit.ts';
@@ -22,8 +23,12 @@ import type { IntervalSpace } from './frames/interval.ts';
 import type { Transition } from './frames/transition.ts';
 import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
+import type { OpenRecord } from './log/open-record.ts';
+import type { Beginning, LogRecord, RecordDraft, RecordHeader } from './log/record.ts';
+import { type SealPorts, sealRecord } from './log/seal-record.ts';
+import type { RetentionWrite } from './retention/retention-write.ts';
 import { planVersionOf } from './run/plan-versions.ts';
-import { changeRun, createRun } from './run/run-change.ts';
+import { changeRun, createRun, retainRun } from './run/run-change.ts';
 import type { RunRecord } from './run/run-record.ts';
 import type { StreamChunk } from './stream/stream-chunk.ts';
 import type { Task } from './tasks/task.ts';
@@ -45,6 +50,10 @@ export interface CommitView {
   artifactVersion(key: string): number;
   /** The value after the last transition of a key. */
   lastTransition(key: string): { readonly value: Maybe } | undefined;
+  hasUsage(call: string): boolean;
+  hasChunk(chunk: StreamChunk): boolean;
+  /** What a fork has of its parent: tasks under the ids of the fork, handled in its frame 0. */
+  beginning(fork: RunId, inherit: Inheritance): Beginning;
 }
 
 export interface LastValue {
@@ -53,11 +62,12 @@ export interface LastValue {
   readonly value: () => Maybe;
 }
 
-/** What a commit comes to: whole rows, checked, in their places. A store only has to keep them. */
-export interface CommitPlan {
+/** What a record comes to: whole rows, in their places. A store only has to keep them. */
+export interface Outcome {
   readonly record: RunRecord;
-  /** To be taken over before anything else is kept. */
-  readonly inherited: Inheritance | undefined;
+  /** To be kept before anything else. */
+  readonly begins: Beginning | undefined;
+  readonly retention: RetentionWrite | undefined;
   readonly frame: Frame | undefined;
   readonly intervals: readonly IntervalRow[];
   readonly transitions: readonly TransitionRow[];
@@ -66,9 +76,16 @@ export interface CommitPlan {
   readonly artifacts: readonly ArtifactRecord[];
   readonly usage: readonly UsageRecord[];
   readonly stream: readonly StreamChunk[];
-  readonly events: readonly (StoredEvent & { readonly canonical: string })[];
+  readonly events: readonly StoredEvent[];
   /** Committed by others than the driver: its events are told apart by their ids, not by the run's version. */
   readonly isFromOutside: boolean;
+}
+
+/** An outcome, and the record of it. */
+export interface CommitPlan extends Outcome {
+  readonly log: LogRecord;
+  /** Parts of messages, which are no facts: they are in no record. */
+  readonly deltas: readonly StreamChunk[];
   readonly committed: Committed;
 }
 
@@ -90,7 +107,7 @@ export function planCommit(
   view: CommitView,
   writes: WriteSet,
   guard: Guard,
-  hasher: Hasher,
+  ports: SealPorts,
 ): Result<CommitPlan, CommitError> {
   const before = view.run();
   const started = guardedRecord(view, before, writes, guard);
@@ -109,31 +126,151 @@ export function planCommit(
   const decisions = planDecisions(view, writes);
   if (!decisions.ok) return decisions;
 
-  const { id, nextSeq, head } = framed.value;
-  const events = placeEvents(hasher, { run: id, nextSeq, head }, writes.events ?? []);
-  const record: RunRecord = {
-    ...framed.value,
-    version: guard.version === 'any' ? framed.value.version : guard.version + 1,
-    nextSeq: nextSeq + events.length,
-    head: events.at(-1)?.hash ?? head,
-    updatedAt: writes.at,
-  };
-  const { epoch, version } = record;
-  return ok({
-    record,
-    inherited: inherit,
+  const { id } = framed.value;
+  const draft: RecordDraft = withoutEmpty({
+    run: runOf(writes, guard),
+    begins: inherit && view.beginning(id, inherit),
+    retention: writes.retention,
     frame: writes.frame,
-    intervals: intervals.value,
-    transitions: transitions.value,
+    intervals: writes.intervals,
+    transitions: writes.transitions,
     tasks: tasks.value,
     decisions: decisions.value,
     artifacts: planArtifacts(view, writes),
-    usage: writes.usage ?? [],
-    stream: writes.stream ?? [],
-    events,
-    isFromOutside: guard.version === 'any',
-    committed: { run: id, epoch, version, nextSeq: record.nextSeq, head: record.head },
+    usage: once(writes.usage, ({ call }) => call, view.hasUsage),
+    stream: writes.stream?.filter(chunk => !isDelta(chunk) && !view.hasChunk(chunk)),
+    events: writes.events,
   });
+  const isFromOutside = guard.version === 'any';
+  const facts: RecordFacts = {
+    log: id,
+    n: before?.records ?? 0,
+    at: writes.at,
+    who: isFromOutside ? 'outside' : 'driver',
+    version: guard.version === 'any' ? framed.value.version : guard.version + 1,
+    seq: framed.value.nextSeq,
+    events: draft.events?.length ?? 0,
+  };
+  const log = sealRecord(ports, before?.head ?? EMPTY_HEAD, facts, draft);
+  const outcome = outcomeOf(facts, draft, log.hash, framed.value, intervals.value, transitions.value);
+  const { epoch, version, nextSeq, head } = outcome.record;
+  const deltas = writes.stream?.filter(isDelta) ?? [];
+  return ok({ ...outcome, log, deltas, committed: { run: id, epoch, version, nextSeq, head } });
+}
+
+/**
+ * What a record that was committed comes to, for whoever puts the rows together again. `view` shows what the records before it
+ * came to. The text says what does not fit.
+ */
+export function replayRecord(view: CommitView, { header, body }: OpenRecord, hash: Digest): Result<Outcome, string> {
+  const framed = runAfter(view.run(), { header, body }, hash);
+  if (!framed.ok) return framed;
+  const writes: WriteSet = { at: header.at, frame: body.frame, intervals: body.intervals, transitions: body.transitions };
+  const intervals = planIntervals(view, framed.value, writes);
+  if (!intervals.ok) return err(intervals.error.message);
+  const transitions = planTransitions(view, header.log, writes);
+  if (!transitions.ok) return err(transitions.error.message);
+  return ok(outcomeOf(header, body, hash, framed.value, intervals.value, transitions.value));
+}
+
+/** A run after one more record of its log, or why the record does not follow. */
+export function runAfter(
+  before: RunRecord | undefined,
+  { header, body }: OpenRecord,
+  hash: Digest,
+): Result<RunRecord, string> {
+  const { log, at, n, seq, events, version, who } = header;
+  const { records: nextRecord, nextSeq } = before ?? { records: 0, nextSeq: 0 };
+  if (n !== nextRecord) return err(`it is record ${n}, not ${nextRecord}`);
+  if (before !== undefined && before.id !== log) return err(`it is a record of run ${log}`);
+  if (seq !== nextSeq) return err(`its first event is ${seq}, not ${nextSeq}`);
+  if (events !== (body.events?.length ?? 0)) return err(`it does not tell the ${events} events of its header`);
+  if (version !== (before?.version ?? 0) + (who === 'driver' ? 1 : 0)) return err(`version ${version} does not follow`);
+  const changed = runChanged(before, body, log, at);
+  if (!changed.ok) return changed;
+  const framed = withFrame(changed.value, { at, frame: body.frame });
+  if (!framed.ok) return err(framed.error.message);
+  return ok(placed(framed.value, header, hash));
+}
+
+/** The run after the part of a record that is about the run itself. */
+function runChanged(
+  before: RunRecord | undefined,
+  { run, retention }: RecordDraft,
+  id: RunId,
+  at: Timestamp,
+): Result<RunRecord, string> {
+  if (before === undefined) {
+    return run?.kind === 'create' ? ok(createRun(id, run.epoch, run.run, at)) : err('it creates no run');
+  }
+  if (run?.kind === 'create') return err('the run was created before');
+  const changed = run === undefined ? ok(before) : changeRun(before, run.change, at);
+  return changed.ok && retention !== undefined ? ok(retainRun(changed.value, retention)) : changed;
+}
+
+/** The run as the head of its log says. */
+function placed(record: RunRecord, { n, at, version, seq, events }: RecordFacts, hash: Digest): RunRecord {
+  return { ...record, version, nextSeq: seq + events, records: n + 1, head: hash, updatedAt: at };
+}
+
+type RecordFacts = Omit<RecordHeader, 'v' | 'blobs' | 'body'>;
+
+function outcomeOf(
+  facts: RecordFacts,
+  body: RecordDraft,
+  hash: Digest,
+  record: RunRecord,
+  intervals: readonly IntervalRow[],
+  transitions: readonly TransitionRow[],
+): Outcome {
+  return {
+    record: placed(record, facts, hash),
+    begins: body.begins,
+    retention: body.retention,
+    frame: body.frame,
+    intervals,
+    transitions,
+    tasks: body.tasks ?? [],
+    decisions: body.decisions ?? [],
+    artifacts: body.artifacts ?? [],
+    usage: body.usage ?? [],
+    stream: body.stream ?? [],
+    events: placeEvents({ run: facts.log, seq: facts.seq, hash }, body.events ?? []),
+    isFromOutside: facts.who === 'outside',
+  };
+}
+
+function runOf({ run }: WriteSet, guard: Guard): RecordDraft['run'] {
+  if (run === undefined || guard.version === 'any') return undefined;
+  return run.kind === 'create' ? { kind: 'create', epoch: guard.epoch, run: run.run } : run;
+}
+
+/** Parts of a message; the message itself is a chunk of its own. */
+function isDelta({ kind }: StreamChunk): boolean {
+  return kind === 'token' || kind === 'thinking';
+}
+
+/** What is not there yet, each once. */
+function once<Item>(
+  items: readonly Item[] | undefined,
+  keyOf: (item: Item) => string,
+  isThere: (key: string) => boolean,
+): readonly Item[] | undefined {
+  const seen = new Set<string>();
+  return items?.filter(item => {
+    const key = keyOf(item);
+    return !seen.has(key) && seen.add(key) && !isThere(key);
+  });
+}
+
+/** Without members that are undefined and without empty lists. */
+function withoutEmpty(draft: { [Part in keyof RecordDraft]: RecordDraft[Part] | undefined }): RecordDraft {
+  const kept: Record<string, unknown> = {};
+  for (const part in draft) {
+    const value = draft[part as keyof RecordDraft];
+    if (value !== undefined && !(Array.isArray(value) && value.length === 0)) kept[part] = value;
+  }
+  return kept as RecordDraft;
 }
 
 /** The run after its own write, if the guard fits what is there. */
@@ -149,7 +286,7 @@ function guardedRecord(
     const parts = Object.entries({ run, inherit, frame, intervals, transitions, tasks }).filter(
       ([, part]) => part !== undefined,
     );
-    if (parts.length === 0) return ok(before);
+    if (parts.length === 0) return ok(writes.retention === undefined ? before : retainRun(before, writes.retention));
     return err(refused(guard.run, `${parts.map(([name]) => name).join(', ')} can only be written by the run's driver`));
   }
   if (guard.version === 0) {
@@ -158,9 +295,10 @@ function guardedRecord(
     const { idempotencyKey: key } = writes.run.run;
     const first = key === undefined ? undefined : view.runOfKey(key);
     if (key !== undefined && first !== undefined) return err(duplicateKey(key, first));
-    return ok(createRun(guard.run, guard.epoch, writes.run.run, writes.at, EMPTY_HEAD));
+    return ok(createRun(guard.run, guard.epoch, writes.run.run, writes.at));
   }
   if (before === undefined) return err(unknownRun(guard.run));
+  if (writes.retention !== undefined) return err(refused(guard.run, 'its driver neither keeps nor collects it'));
   if (guard.epoch !== before.epoch) return err(staleEpoch(before, guard.epoch));
   if (guard.version !== before.version) return err(staleVersion(before, guard.version));
   if (writes.run === undefined) return ok(before);

@@ -7,6 +7,7 @@ import { inheritance } from './forks/inheritance.ts';
 import { frame } from './frames/frame.ts';
 import { intervalWrite } from './frames/interval.ts';
 import { transition } from './frames/transition.ts';
+import { retentionWrite } from './retention/retention-write.ts';
 import { newRun, runChange } from './run/run-record.ts';
 import { streamChunk } from './stream/stream-chunk.ts';
 import { task } from './tasks/task.ts';
@@ -16,7 +17,7 @@ import { usageRecord } from './usage/usage.ts';
  * The only way a run changes: a set of writes, all or nothing, with its events.
  *
  * C1  What is answered is durable. Nothing is answered, and nobody is told, before.
- * C2  Events get their `seq` and their hash in the same transaction as the change they tell.
+ * C2  A commit is one record of the run's log, and its events are numbered in the same transaction (T1).
  * C3  A commit that does not fit its guard changes nothing.
  * C4  A failed commit changes nothing, unless it says that its outcome is unknown.
  * C5  A write set is given away: whoever commits it does not change it afterwards.
@@ -28,7 +29,7 @@ export interface Commit {
 /**
  * Which run is meant, and what its writer knows of it. `epoch` is the claim it holds: a lower one than the run's is refused.
  * `version` is the number of driver commits it has seen: 0 creates the run; another number than the run's is refused.
- * `any` is for what other people do to a run (answers, signals, artifacts, usage, streams): it may not touch the driver's part
+ * `any` is for what others do to a run (answers, signals, artifacts, usage, streams, retention): it may not touch the driver's part
  * (run, frame, intervals, transitions, tasks), does not count as a version, and needs no claim.
  */
 export const guard = z.union([
@@ -49,6 +50,7 @@ export const writeSet = z.strictObject({
   run: runWrite.optional(),
   /** With the commit that makes a fork; what the same commit writes comes on top of it. */
   inherit: inheritance.optional(),
+  retention: retentionWrite.optional(),
   frame: frame.optional(),
   intervals: z.array(intervalWrite).readonly().optional(),
   transitions: z.array(transition).readonly().optional(),
@@ -68,7 +70,7 @@ export interface Committed {
   /** What the run's next guard says. */
   readonly epoch: number;
   readonly version: number;
-  /** The `seq` of the run's next event, and the hash of its last. */
+  /** The `seq` of the run's next event, and the hash of this record. */
   readonly nextSeq: number;
   readonly head: Digest;
 }

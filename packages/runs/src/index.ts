@@ -27,7 +27,7 @@ export {
   archiveRow,
 } from './bundles/archive-row.ts';
 export { type ImportAsNew, type ImportFacts, importAsNew } from './bundles/import-as-new.ts';
-export type { RestoreError, RunArchive, RunRestore } from './bundles/run-archive.ts';
+export type { LargeTexts, RestoreError, RunArchive, RunRestore } from './bundles/run-archive.ts';
 export {
   type Commit,
   type CommitError,
@@ -44,8 +44,11 @@ export {
   type CommitView,
   type IntervalRow,
   type LastValue,
+  type Outcome,
   planCommit,
   refused,
+  replayRecord,
+  runAfter,
   type TransitionRow,
 } from './commit-plan.ts';
 export {
@@ -58,7 +61,6 @@ export {
   resolution,
 } from './decisions/decision.ts';
 export { changeDecision, type DecisionError } from './decisions/decision-change.ts';
-export { canonicalEvent } from './events/canonical-event.ts';
 export {
   INTERNAL_EVENT_VERSION,
   type InternalEvent,
@@ -86,6 +88,18 @@ export {
   taskId,
   taskIdOf,
 } from './ids.ts';
+export { type OpenRecord, openForeignRecord, openHeader, openRecord } from './log/open-record.ts';
+export {
+  type Beginning,
+  type HeldValue,
+  type LogRecord,
+  type RecordBody,
+  type RecordHeader,
+  recordBody,
+  recordHeader,
+} from './log/record.ts';
+export { digestsIn, mentionedBlobs, neededBlobs } from './log/record-blobs.ts';
+export { type SealPorts, sealRecord } from './log/seal-record.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {
   type CallError,
@@ -132,6 +146,7 @@ export { DEFAULT_PAGE } from './reader.ts';
 export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retention/frame-range.ts';
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
+export { type RetentionWrite, retentionWrite } from './retention/retention-write.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
 export { isSamePlan, planFilesOf, planSources, planVersionOf } from './run/plan-versions.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
@@ -147,7 +162,7 @@ export {
   runRecord,
 } from './run/run-record.ts';
 export { ownWords } from './secrets/own-words.ts';
-export { redactingCommit, redactRow, redactWrites } from './secrets/redact-writes.ts';
+export { redactBody, redactingCommit, redactWrites } from './secrets/redact-writes.ts';
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
 export {

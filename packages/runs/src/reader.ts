@@ -16,6 +16,7 @@ import type { Frame } from './frames/frame.ts';
 import type { IntervalSpace } from './frames/interval.ts';
 import type { Transition } from './frames/transition.ts';
 import type { NodeKey, OwnerId, TaskId } from './ids.ts';
+import type { LogRecord } from './log/record.ts';
 import type { RunRecord } from './run/run-record.ts';
 import type { StreamChunk } from './stream/stream-chunk.ts';
 import type { Task } from './tasks/task.ts';
@@ -38,7 +39,9 @@ export interface RunReader {
   valueAt(run: RunId, space: IntervalSpace, key: string, frame: number): Promise<Maybe>;
   transitions(run: RunId, filter?: TransitionFilter): Promise<Page<TransitionView, TransitionPlace>>;
 
-  /** From `from` on, in order. */
+  /** The log of a run from record `from` on, in order. */
+  records(run: RunId, from: number, limit: number): Promise<readonly LogRecord[]>;
+  /** The events that its records tell, from `from` on, in order. */
   events(run: RunId, from: number, limit: number): Promise<readonly StoredEvent[]>;
 
   task(run: RunId, task: TaskId): Promise<Task | undefined>;

@@ -14,8 +14,9 @@ export {
 } from './owner/owner-lock.ts';
 export { openQueries, type Queries } from './queries/open-queries.ts';
 export type { BlobFile } from './retention/blob-sweep.ts';
-export type { RetentionError, RetentionStore, Told, Weight } from './retention/retention-store.ts';
+export type { RetentionError, RetentionStore, Weight } from './retention/retention-store.ts';
 export { refusedBy } from './sqlite/connection.ts';
 export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';
 export { storageFaultOf, thrownStorageFault } from './storage-fault.ts';
+export type { LogCheck, LogDefect } from './verify/check-run.ts';

@@ -4,8 +4,8 @@ import { ok, type Result } from '@signalbox/model';
 import type { Blobs, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
 import { withoutCollected } from './retention/collected-frames.ts';
-import { runTables } from './runs/member.ts';
 import { runReader } from './runs/run-reader.ts';
+import { runTables } from './runs/run-tables.ts';
 import { valueCache } from './runs/value-cache.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
@@ -23,7 +23,7 @@ export function openReader({ path: file }: { readonly path: string }): Result<Re
   const database = connection.value;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: path.dirname(file), writer: 'nobody' });
   return ok({
-    ...withoutCollected(runReader(database, runTables(database, jsonColumns(blobs), valueCache())), database),
+    ...withoutCollected(runReader(database, runTables(database, jsonColumns(blobs), valueCache(), nodeHasher)), database),
     get: async name => blobs.get(name),
     close: () => database.close(),
   });

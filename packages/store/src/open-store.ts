@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
@@ -9,8 +10,9 @@ import { migrate } from './migrations/migrate.ts';
 import { withoutCollected } from './retention/collected-frames.ts';
 import { type RetentionStore, retentionStore } from './retention/retention-store.ts';
 import { groupCommit } from './runs/group-commit.ts';
-import { applyMember, runTables } from './runs/member.ts';
+import { commitRows } from './runs/commit-rows.ts';
 import { runReader } from './runs/run-reader.ts';
+import { runTables } from './runs/run-tables.ts';
 import { valueCache } from './runs/value-cache.ts';
 import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
@@ -29,7 +31,7 @@ export interface StoreOptions {
   readonly connect?: (path: string) => DatabaseSync;
 }
 
-export type StoreError = ErrorEnvelope<'store/unusable' | 'store/newer'>;
+export type StoreError = ErrorEnvelope<'store/unusable' | 'store/newer' | 'store/older'>;
 
 /** Only the owner of the data directory opens its store: one process writes it. */
 export function openStore({ path: file, connect }: StoreOptions): Result<Store, StoreError> {
@@ -50,11 +52,12 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
   });
   const cache = valueCache();
   const json = jsonColumns(blobs);
-  const tables = runTables(database, json, cache);
+  const tables = runTables(database, json, cache, nodeHasher);
+  const ports = { hasher: nodeHasher, salt: randomSalts(), putText: json.putText };
   const feed = createFeed();
   const group = groupCommit({
     database,
-    apply: (writes, guard) => applyMember(tables, writes, guard, nodeHasher),
+    apply: (writes, guard) => commitRows(tables, writes, guard, ports),
     tell: feed.tell,
     onBegin: cache.begin,
     onRollback() {
@@ -71,16 +74,13 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
   const retention = retentionStore({
     database,
     tables,
-    json,
     home: path.dirname(file),
-    note: (run, { at, event }) => applyMember(tables, { at, events: [event] }, { run, version: 'any' }, nodeHasher),
-    tell: feed.tell,
     forget,
     forgetBlob: blobs.forget,
   });
 
   return ok({
-    ...restoreRuns({ database, tables, hasher: nodeHasher, forget }),
+    ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,
     commit: group.commit,
     subscribe: feed.subscribe,
@@ -100,6 +100,18 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
       if (database.isOpen) database.close();
     },
   });
+}
+
+/** Salts of 96 bits, drawn many at a time. */
+function randomSalts(): () => string {
+  const BYTES = 12;
+  let drawn = Buffer.alloc(0);
+  return () => {
+    if (drawn.length < BYTES) drawn = randomBytes(BYTES * 256);
+    const salt = drawn.subarray(0, BYTES).toString('base64url');
+    drawn = drawn.subarray(BYTES);
+    return salt;
+  };
 }
 
 function migrationFault(database: DatabaseSync): StoreError | undefined {

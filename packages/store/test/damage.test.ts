@@ -25,8 +25,9 @@ async function filledStore() {
 type Filled = Awaited<ReturnType<typeof filledStore>>;
 
 const damages: readonly (readonly [string, string, (filled: Filled) => Promise<unknown>])[] = [
-  ['an event', `update events set event = replace(event, 'signal.received', 'signal.lost')`, readEvents],
-  ['the JSON of an event', `update events set event = '{'`, readEvents],
+  ['an event', `update records set body = replace(body, 'signal.received', 'signal.lost')`, readEvents],
+  ['the JSON of a record', `update records set body = '{'`, readEvents],
+  ['the header of a record', `update records set header = '{}'`, readEvents],
   ['a run', `update runs set status = 'dancing'`, ({ store, run }) => store.run(run)],
   ['the details of a run', `update run_details set details = '{}'`, ({ store, run }) => store.run(run)],
   ['a frame', `update frames set frame = '{"index":0}'`, ({ store, run }) => store.frame(run, 0)],

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '@signalbox/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { at, frame, signal, startRun } from '../../runs/test/builders.ts';
-import { type Migration, migrate, migrations, schemaVersion } from '../src/migrations/migrate.ts';
+import { FIRST_VERSION, type Migration, migrate, migrations, SCHEMA_VERSION, schemaVersion } from '../src/migrations/migrate.ts';
 import { ALL_AT } from '../src/runs/interval-rows.ts';
 import { ORPHANS } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
@@ -92,45 +92,40 @@ describe('opening a store', () => {
 });
 
 describe('the schema', () => {
-  it('[D2] of an old database is brought to the newest step by step, and its data stays', async () => {
-    for (let version = 0; version < migrations.length; version++) {
+  it('[D2] of an older database is brought to the newest step by step', async () => {
+    for (let steps = 0; steps < migrations.length; steps++) {
       const home = temporaryHome();
       const database = openedDatabase(home);
-      migrate(database, migrations.slice(0, version));
-      expect(schemaVersion(database)).toBe(version);
-      if (version >= 1) {
-        database.exec(`
-          insert into runs (id, status, phase, name, epoch, version, frames, input_seq, next_seq, head, created_at, updated_at)
-          values ('01890000-0000-7000-8000-00000000abcd', 'running', 'BOOT', 'old', 0, 1, 0, 0, 0,
-            'sha256:${'0'.repeat(64)}', '${at()}', '${at()}');
-          insert into run_details (run, details) values (1,
-            '{"driver":"plan","tags":[],"mode":"AUTO","globalMode":"IMPLEMENTATION","input":null,"limits":{},"seed":1,
-              "source":{${version >= 5 ? '"root":"/home/a",' : ''}"entry":"/home/a/plans/hello.tsx","engine":"1","packages":[],"files":[
-                {"path":"lib/hello.tsx","digest":"sha256:${'1'.repeat(64)}"},
-                {"path":"plans/hello.tsx","digest":"sha256:${'2'.repeat(64)}"}]}}')`);
-      }
+      migrate(database, migrations.slice(0, steps));
+      expect(schemaVersion(database)).toBe(steps === 0 ? 0 : FIRST_VERSION + steps);
       database.close();
       const store = opened(home);
-      expect((await store.runs()).items.map(({ name, source }) => [name, source?.root])).toEqual(
-        version >= 1 ? [['old', '/home/a']] : [],
-      );
       const writer = await startRun(store);
       await writer.write({ at: at(), frame: frame(0), events: [signal('works')] });
       store.close();
-      expect(schemaVersion(openedDatabase(home))).toBe(migrations.length);
+      expect(schemaVersion(openedDatabase(home))).toBe(SCHEMA_VERSION);
     }
+  });
+
+  it('[D2] of before runs had a log is refused, and not touched', () => {
+    const home = temporaryHome();
+    const database = openedDatabase(home);
+    database.exec('create table events (a integer); pragma user_version = 6');
+    database.close();
+    expect(openStore({ path: databaseOf(home) })).toMatchObject({ error: { code: 'store/older', details: { found: 6 } } });
+    expect(schemaVersion(openedDatabase(home))).toBe(6);
   });
 
   it('[D2] that a newer program made is refused, and not touched', () => {
     const home = temporaryHome();
     opened(home).close();
     const database = openedDatabase(home);
-    database.exec(`pragma user_version = ${migrations.length + 1}`);
+    database.exec(`pragma user_version = ${SCHEMA_VERSION + 1}`);
     database.close();
     expect(openStore({ path: databaseOf(home) })).toMatchObject({
-      error: { code: 'store/newer', details: { found: migrations.length + 1, known: migrations.length } },
+      error: { code: 'store/newer', details: { found: SCHEMA_VERSION + 1, known: SCHEMA_VERSION } },
     });
-    expect(schemaVersion(openedDatabase(home))).toBe(migrations.length + 1);
+    expect(schemaVersion(openedDatabase(home))).toBe(SCHEMA_VERSION + 1);
   });
 
   it('[D2] keeps the last good version when a step fails', () => {
@@ -138,7 +133,7 @@ describe('the schema', () => {
     const good: Migration = { name: 'good', sql: 'create table good (a integer)' };
     const bad: Migration = { name: 'bad', sql: 'create table bad (a integer); insert into nowhere values (1)' };
     expect(() => migrate(database, [good, bad])).toThrow('nowhere');
-    expect(schemaVersion(database)).toBe(1);
+    expect(schemaVersion(database)).toBe(FIRST_VERSION + 1);
     expect(database.prepare('select name from sqlite_schema').all()).toEqual([{ name: 'good' }]);
   });
 
@@ -156,7 +151,7 @@ describe('the schema', () => {
     const rows = [
       ...tablesWith('run').map(table => [table, 'run = 1']),
       ...tablesWith('place').map(table => [table, 'place between 1 and 2']),
-    ];
+    ].filter(([table], index, all) => all.findIndex(([other]) => other === table) === index);
     const tables = database.prepare(`select name from sqlite_schema where type = 'table' and name <> 'runs'`).all();
     expect(rows.map(([table]) => table).sort()).toEqual(tables.map(row => row.name).sort());
     for (const [table, ofRun] of rows) {

@@ -103,7 +103,7 @@ describe('queries of plans', () => {
   it.each([
     'select * from main.runs',
     'select * from intervals',
-    'select count(*) from main.events',
+    'select count(*) from main.records',
     'select * from sqlite_schema',
     'select * from main.sqlite_schema',
     `select value_of(1, 2, 'count', 9)`,

@@ -10,9 +10,12 @@ import * as z from 'zod';
 
 export const BUNDLE_KIND = 'signalbox-run';
 
+/** Version 1 held rows and events instead of records. */
+export const BUNDLE_VERSION = 2;
+
 export const bundleHead = z.strictObject({
   bundle: z.literal(BUNDLE_KIND),
-  bundleSchemaVersion: z.literal(1),
+  bundleSchemaVersion: z.literal(BUNDLE_VERSION),
   bundleId: z.guid(),
   exportedAt: timestamp,
   producer: z.strictObject({ appVersion: text.min(1) }),

@@ -1,11 +1,9 @@
-import type { Json, SecretFilter } from '@signalbox/model';
+import type { SecretFilter } from '@signalbox/model';
 
 /** Takes secrets out of what leaves the machine, and counts. */
 export interface CountedFilter {
   /** The same value where nothing is in it; counts what it changed. */
-  data(value: Json): Json;
-  /** As `data`, uncounted. */
-  peek(value: Json): Json;
+  data<Value>(value: Value): Value;
   isIn(content: Uint8Array): boolean;
   /** How many values were changed. */
   readonly hits: number;
@@ -19,7 +17,6 @@ export function countedFilter(filter: SecretFilter): CountedFilter {
       if (kept !== value) hits += 1;
       return kept;
     },
-    peek: filter.data,
     isIn: content => filter.has(Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1')),
     get hits() {
       return hits;

@@ -17,18 +17,20 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import {
-  type AnyEvent,
-  type ArchivePart,
-  type ArchiveRows,
-  applyChange,
-  canonicalEvent,
-  type Maybe,
-  planFilesOf,
+  digestsIn,
+  type LogRecord,
+  mentionedBlobs,
+  neededBlobs,
+  openRecord,
+  type RecordBody,
+  type RecordHeader,
   type RunRecord,
+  redactBody,
 } from '@signalbox/runs';
 import { type Archive, StoreDamage, StoreFault } from '@signalbox/store';
 import { writeContainer } from './bundle-container.ts';
 import {
+  BUNDLE_VERSION,
   type BundleEnd,
   blobPath,
   endLine,
@@ -99,13 +101,12 @@ async function* linesOf(
 ): AsyncGenerator<string> {
   const entries: BundleEnd['integrity']['entries'][number][] = [];
   const blobs = new Set<Digest>();
-  const note = blobNames(blobs);
   const exportedAt = timestampOf(clock);
   const runs = records.map(({ id }) => id);
   const bundleId = deriveId<RunId>('bundle', ...records.map(({ id, head, version }) => [id, head, version]));
   yield headLine({
     bundle: 'signalbox-run',
-    bundleSchemaVersion: 1,
+    bundleSchemaVersion: BUNDLE_VERSION,
     bundleId,
     exportedAt,
     producer: { appVersion },
@@ -113,29 +114,13 @@ async function* linesOf(
   });
 
   for (const record of records) {
-    const journal = weighJournal(archive, record, filter);
-    if (journal.fault !== undefined) salvage.push(`run ${record.id}: ${journal.fault}`);
-    let head: Digest = EMPTY_HEAD;
     for (const { part, path } of partPaths(record.id)) {
       const digest = partDigest();
       yield partLine(path);
       try {
-        let count = 0;
-        for (const row of archive.archived(record.id, part)) {
-          if (part === 'journal' && count === journal.events) break;
-          count += 1;
-          note(part, row);
-          let shown = filter.data(
-            part === 'record'
-              ? ({ ...(row as RunRecord), ...journal.ended } as unknown as Json)
-              : (row as unknown as Json),
-          );
-          if (part === 'journal' && journal.isChanged) {
-            const { event } = shown as unknown as { readonly event: AnyEvent };
-            head = chainHead(nodeHasher, head, canonicalEvent(event));
-            shown = { event, hash: head } as unknown as Json;
-          }
-          const canonical = canonicalJson(shown);
+        const rows = part === 'records' ? shownRecords(archive, record, filter, blobs) : archive.archived(record.id, part);
+        for (const row of rows) {
+          const canonical = canonicalJson((part === 'records' ? row : filter.data(row)) as unknown as Json);
           digest.add(canonical);
           yield rowLine(canonical);
         }
@@ -153,6 +138,42 @@ async function* linesOf(
     ...(salvage.length === 0 ? {} : { salvage }),
     ...redacted,
   });
+}
+
+/**
+ * The log of a run as it leaves: as it is, unless a record holds something that must not. From that one on records are sealed
+ * anew. Throws where the chain does not hold.
+ */
+function* shownRecords(
+  archive: Archive,
+  { id, head: end }: RunRecord,
+  filter: CountedFilter,
+  blobs: Set<Digest>,
+): Generator<LogRecord> {
+  let [head, shownHead]: [Digest, Digest] = [EMPTY_HEAD, EMPTY_HEAD];
+  let n = 0;
+  for (const record of archive.archived(id, 'records')) {
+    head = chainHead(nodeHasher, head, record.header);
+    const opened = head === record.hash ? openRecord(record, nodeHasher, archive.textOf) : err('its hash does not hold');
+    if (!opened.ok) throw new StoreDamage(`record ${n} is damaged: ${opened.error}; what comes before it is kept`);
+    const { header, body } = opened.value;
+    for (const name of [...neededBlobs(opened.value), ...mentionedBlobs(body)]) blobs.add(name);
+    const shown = withoutSecrets(record, header, filter, shownHead);
+    shownHead = shown.hash;
+    n += 1;
+    yield shown;
+  }
+  if (head !== end) throw new StoreDamage(`its ${n} records do not end where its record says`);
+}
+
+/** Values that lie in blobs are not looked at here: a blob that holds a secret does not leave. */
+function withoutSecrets(record: LogRecord, header: RecordHeader, filter: CountedFilter, before: Digest): LogRecord {
+  const body = JSON.parse(record.body) as RecordBody;
+  const shown = redactBody(body, filter, nodeHasher);
+  const text = shown === body ? record.body : JSON.stringify(shown);
+  const headerText =
+    shown === body ? record.header : JSON.stringify({ ...header, body: nodeHasher(text) } satisfies RecordHeader);
+  return { header: headerText, body: text, hash: chainHead(nodeHasher, before, headerText) };
 }
 
 const CHUNK = 3 << 14;
@@ -183,61 +204,9 @@ async function* blobLines(
   for (const found of snapshotNames(content.value)) names.add(found);
 }
 
-/** What the journal of a run comes to: how far its chain holds, and its head if secrets are taken out of it. */
-function weighJournal(archive: Archive, record: RunRecord, filter: CountedFilter) {
-  let [head, shown]: [Digest, Digest] = [EMPTY_HEAD, EMPTY_HEAD];
-  let events = 0;
-  let isChanged = false;
-  let fault: string | undefined;
-  try {
-    for (const { event, hash } of archive.archived(record.id, 'journal') as Iterable<ArchiveRows['journal']>) {
-      head = chainHead(nodeHasher, head, canonicalEvent(event));
-      if (head !== hash || event.seq !== events) {
-        fault = `the hash of event ${events} does not hold; what comes before it is kept`;
-        break;
-      }
-      events += 1;
-      const kept = filter.peek(event as unknown as Json) as unknown as AnyEvent;
-      isChanged ||= kept !== event;
-      shown = chainHead(nodeHasher, shown, canonicalEvent(kept));
-    }
-  } catch (cause) {
-    if (!(cause instanceof StoreDamage || cause instanceof StoreFault)) throw cause;
-    fault = cause.message;
-  }
-  if (fault === undefined && (events !== record.nextSeq || head !== record.head)) {
-    fault = `its ${events} events do not end where its record says`;
-  }
-  const ended = fault === undefined ? { head: shown } : { head: shown, nextSeq: events };
-  return { events, isChanged, fault, ended };
-}
-
-/** Contents that rows refer to by name. Values are put together from their rows, which come in order. */
-function blobNames(blobs: Set<Digest>): (part: ArchivePart, row: ArchiveRows[ArchivePart]) => void {
-  let last: { readonly key: string; readonly value: Maybe } | undefined;
-  return (part, row) => {
-    if (part === 'record') for (const digest of planFilesOf(row as RunRecord)) blobs.add(digest);
-    if (part === 'artifacts') {
-      const { digest, content } = row as ArchiveRows['artifacts'];
-      if (content === undefined) blobs.add(digest);
-    }
-    if (part !== 'intervals') return;
-    const { space, key, change } = row as ArchiveRows['intervals'];
-    if (space !== 'workspace' && !(space === 'read' && key.startsWith('file:'))) return;
-    const place = `${space} ${key}`;
-    const value = applyChange(last?.key === place ? last.value : undefined, change);
-    last = value.ok ? { key: place, value: value.value } : undefined;
-    if (last?.value !== undefined) for (const name of digestsIn(canonicalJson(last.value))) blobs.add(name);
-  };
-}
-
 function snapshotNames(content: Uint8Array): Iterable<Digest> {
   const isText = content.length > 0 && content[0] === 0x7b;
   return isText && content.length < 1 << 26 ? digestsIn(Buffer.from(content).toString('utf8')) : [];
-}
-
-function* digestsIn(text: string): Iterable<Digest> {
-  for (const [name] of text.matchAll(/sha256:[0-9a-f]{64}/g)) yield name as Digest;
 }
 
 /** The run above all others: a sub-plan's plan is in the code of the run that began it. */

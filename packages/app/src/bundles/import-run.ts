@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
@@ -13,19 +14,19 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import {
+  type ArchiveRow,
   type Blobs,
-  type ImportAsNew,
   importAsNew,
-  planFilesOf,
+  openForeignRecord,
   type RunRestore,
   type RunSource,
-  redactRow,
+  redactBody,
 } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
-import { checkContainer } from './bundle-container.ts';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';
 import { stageRows } from './staged-rows.ts';
+import { type BundledRun, verifyBundle } from './verify-bundle.ts';
 
 export interface RunImport {
   /** The new run. */
@@ -53,8 +54,8 @@ export interface RunImportOptions {
 const going = new Set<string>();
 
 /**
- * Brings the run of a bundle here as a new one: with new ids, its events chained anew, and its first event saying where it
- * comes from. All of it is there afterwards, or nothing.
+ * Brings the run of a bundle here as a new one: with new ids, its records sealed anew, the first and the last of them saying where
+ * it comes from. Everything is checked before anything is kept; all of it is there afterwards, or nothing.
  */
 export async function importRun(options: RunImportOptions, file: string): Promise<Result<RunImport, ErrorEnvelope>> {
   const { dataDirectory, machine, store } = options;
@@ -65,10 +66,31 @@ export async function importRun(options: RunImportOptions, file: string): Promis
   going.add(staged);
   const rows = stageRows(staged);
   try {
-    const { digest: bundle } = await checkContainer(file);
-    const taken = await takeIn(options, file, bundle, rows.add);
-    const kept = store.restore(rows.rows());
-    return kept.ok ? ok({ ...taken, runs: kept.value.length, bundle }) : kept;
+    const checked = await verifyBundle(file);
+    if (!checked.ok) return checked;
+    const { bundle, salvage, runs } = checked.value;
+    const [root] = runs;
+    if (root === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it holds no run');
+    if (salvage !== undefined) {
+      throw new BundleFault(
+        'BUNDLE_INTEGRITY_FAILED',
+        `it is what was left of a damaged run (${salvage[0]}), to be looked at only`,
+      );
+    }
+    await readBundle(file, {
+      head() {},
+      row: (_, row) => rows.add(row),
+      async blob(_, content) {
+        const put = await store.put([content]);
+        if (!put.ok) throw new NotKept(put.error);
+      },
+    });
+    const run = machine.ids.mint<RunId>();
+    const packages: { last: RunSource['packages'] } = { last: [] };
+    const kept = store.restore(newRows(options, rows.rows(), { root, run, bundle, packages }));
+    if (!kept.ok) return kept;
+    const from = { run: root.id, head: root.head };
+    return ok({ run, from, packages: packages.last, runs: kept.value.length, bundle });
   } catch (cause) {
     return err(cause instanceof NotKept ? cause.envelope : bundleFailure(file, cause));
   } finally {
@@ -77,65 +99,51 @@ export async function importRun(options: RunImportOptions, file: string): Promis
   }
 }
 
-async function takeIn(
+/** The rows of the new runs. Those of a run end with a record of the import. */
+function* newRows(
   { store, machine, by, workingDirectory, secrets }: RunImportOptions,
-  file: string,
-  bundle: Digest,
-  keep: ReturnType<typeof stageRows>['add'],
-): Promise<Omit<RunImport, 'runs' | 'bundle'>> {
-  let news: ImportAsNew | undefined;
-  let from: RunImport['from'] | undefined;
-  let packages: RunSource['packages'] = [];
-  let last: RunId | undefined;
-  const run = machine.ids.mint<RunId>();
-  const wanted = new Set<Digest>();
-  const endRun = () => {
-    for (const row of news?.end() ?? []) keep(row);
-  };
-  const { end } = await readBundle(file, {
-    head({ runs }) {
-      const [root] = runs;
-      if (root === undefined) return;
-      news = importAsNew({
-        root,
-        run,
-        bundle,
-        at: timestampOf(machine.clock),
-        by,
-        eventIds: () => machine.ids.mint<EventId>(),
-        hasher: nodeHasher,
-        workingDirectory,
-      });
-    },
-    row(of, given) {
-      const row = secrets === undefined ? given : redactRow(given, secrets, nodeHasher);
-      if (of !== last) endRun();
-      last = of;
-      if (row.part === 'record') {
-        from ??= { run: row.row.id, head: row.row.head };
-        for (const digest of planFilesOf(row.row)) wanted.add(digest);
-        if (row.row.id === from.run) packages = row.row.source?.packages ?? [];
-      }
-      if (row.part === 'artifacts' && row.row.content === undefined) wanted.add(row.row.digest);
-      for (const kept of news?.take(row) ?? []) keep(kept);
-    },
-    async blob(name, content) {
-      const put = await store.put([content]);
-      if (!put.ok) throw new NotKept(put.error);
-      wanted.delete(name);
-    },
+  rows: Iterable<ArchiveRow>,
+  import_: {
+    readonly root: BundledRun;
+    readonly run: RunId;
+    readonly bundle: Digest;
+    /** Those of the run's last plan, once its records went by. */
+    readonly packages: { last: RunSource['packages'] };
+  },
+): Generator<ArchiveRow> {
+  const { root, run, bundle, packages } = import_;
+  const news = importAsNew({
+    root: root.id,
+    head: root.head,
+    run,
+    bundle,
+    at: timestampOf(machine.clock),
+    by,
+    eventIds: () => machine.ids.mint<EventId>(),
+    seal: { hasher: nodeHasher, salt: randomSalt, putText: store.texts.putText },
+    workingDirectory,
   });
-  endRun();
-  if (end.salvage !== undefined) {
-    throw new BundleFault(
-      'BUNDLE_INTEGRITY_FAILED',
-      `it is what was left of a damaged run (${end.salvage[0]}), to be looked at only`,
-    );
+  let open: { readonly log: RunId; hash: Digest } | undefined;
+  for (const { part, row } of rows) {
+    if (part === 'deltas') {
+      yield { part, row: news.delta(secrets === undefined ? row : secrets.data(row)) };
+      continue;
+    }
+    const opened = openForeignRecord(row, nodeHasher, store.texts.textOf);
+    if (!opened.ok) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', opened.error);
+    const { header, body: given } = opened.value;
+    if (header.n === 0 && open !== undefined) yield { part, row: news.end(open.hash) };
+    const body = secrets === undefined ? given : redactBody(given, secrets, nodeHasher);
+    const source = body.run?.kind === 'create' ? body.run.run.source : body.run?.change.source;
+    if (header.log === root.id && source !== undefined) packages.last = source.packages;
+    yield { part, row: news.take({ header, body }) };
+    open = { log: header.log, hash: row.hash };
   }
-  const [missing] = wanted;
-  if (missing !== undefined) throw new BundleFault('BUNDLE_MISSING_SNAPSHOT', `it lacks the content ${missing}`);
-  if (from === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it holds no run');
-  return { run, from, packages };
+  if (open !== undefined) yield { part: 'records', row: news.end(open.hash) };
+}
+
+function randomSalt(): string {
+  return randomBytes(12).toString('base64url');
 }
 
 /** What a process that was killed left. */

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Bug, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
-import type { RunRecord } from '@signalbox/runs';
 import { type Archive, openArchive, openStore } from '@signalbox/store';
 import { bundleFailure } from './bundle-failure.ts';
 import { type ReadBundle, readBundle } from './read-bundle.ts';
@@ -52,26 +51,14 @@ async function fill(database: string, staged: string, file: string): Promise<Res
   if (!opened.ok) return opened;
   const store = opened.value;
   const rows = stageRows(staged);
-  let record: RunRecord | undefined;
-  const endRun = () => {
-    if (record !== undefined) rows.add({ part: 'record', row: record });
-  };
   try {
     const read = await readBundle(file, {
       head() {},
-      row(_, row) {
-        if (row.part === 'record') {
-          endRun();
-          const { idempotencyKey: __, ...kept } = row.row;
-          record = kept;
-          rows.add({ part: 'record', row: kept });
-        } else rows.add(row);
-      },
+      row: (_, row) => rows.add(row),
       async blob(_, content) {
         await store.put([content]);
       },
     });
-    endRun();
     const kept = store.restore(rows.rows());
     return kept.ok ? ok(read) : kept;
   } finally {

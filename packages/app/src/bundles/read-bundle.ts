@@ -4,6 +4,7 @@ import { type ArchiveRow, archiveRow } from '@signalbox/runs';
 import { checkContainer, containerLines, type WrittenBundle } from './bundle-container.ts';
 import { BundleFault } from './bundle-failure.ts';
 import {
+  BUNDLE_VERSION,
   type BundleEnd,
   type BundleHead,
   blobPath,
@@ -108,8 +109,8 @@ function headOf(value: Json): BundleHead {
   const parsed = bundleHead.safeParse(value);
   if (parsed.success) return parsed.data;
   const { bundleSchemaVersion: version } = value as { readonly bundleSchemaVersion?: Json };
-  if (typeof version === 'number' && version !== 1) {
-    throw new BundleFault('BUNDLE_UNSUPPORTED_VERSION', `it has version ${version}, and 1 is known`);
+  if (typeof version === 'number' && version !== BUNDLE_VERSION) {
+    throw new BundleFault('BUNDLE_UNSUPPORTED_VERSION', `it has version ${version}, and ${BUNDLE_VERSION} is known`);
   }
   throw new BundleFault('BUNDLE_INVALID_FORMAT', 'its first line is not that of a bundle');
 }

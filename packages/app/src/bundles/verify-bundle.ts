@@ -1,15 +1,6 @@
 import { nodeHasher } from '@signalbox/journal';
-import {
-  chainHead,
-  type Digest,
-  EMPTY_HEAD,
-  type ErrorEnvelope,
-  err,
-  ok,
-  type Result,
-  type RunId,
-} from '@signalbox/model';
-import { canonicalEvent, planFilesOf, type RunRecord } from '@signalbox/runs';
+import { chainHead, type Digest, EMPTY_HEAD, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type LogRecord, neededBlobs, openRecord, type RunRecord, runAfter } from '@signalbox/runs';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';
 
@@ -28,59 +19,43 @@ export interface BundleReport {
   readonly unexpected?: string;
 }
 
-export interface BundledRun extends Pick<RunRecord, 'id' | 'name' | 'status' | 'frames' | 'head'> {
+export interface BundledRun extends Pick<RunRecord, 'id' | 'name' | 'status' | 'frames' | 'head' | 'records'> {
   readonly events: number;
 }
 
-/** Checks a bundle from its file alone: bits, parts, rows, the chain of every run, and that nothing is missing. */
+/** Checks a bundle from its file alone: bits, parts, the log of every run, and that nothing is missing. */
 export async function verifyBundle(
   file: string,
   expectHead?: string | undefined,
 ): Promise<Result<BundleReport, ErrorEnvelope>> {
-  const chains = new Map<RunId, { readonly record: RunRecord; head: Digest; events: number }>();
+  const runs = new Map<RunId, RunRecord>();
   const wanted = new Set<Digest>();
   let blobs = 0;
   try {
     const { digest, bytes, head, end } = await readBundle(file, {
       head() {},
       row(run, { part, row }) {
-        if (part === 'record') {
-          chains.set(run, { record: row, head: EMPTY_HEAD, events: 0 });
-          for (const name of planFilesOf(row)) wanted.add(name);
-        }
-        if (part === 'artifacts' && row.content === undefined) wanted.add(row.digest);
-        const chain = chains.get(run);
-        if (part !== 'journal' || chain === undefined) return;
-        const { event, hash } = row;
-        const place = `runs/${run}/journal`;
-        if (event.seq !== chain.events || event.runId !== run)
-          throw new BundleFault('BUNDLE_EVENT_ORDER_INVALID', `event ${event.seq} is not in its place`, place);
-        chain.head = chainHead(nodeHasher, chain.head, canonicalEvent(event));
-        chain.events += 1;
-        if (chain.head !== hash)
-          throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `the hash of event ${event.seq} does not hold`, place);
+        if (part === 'records') runs.set(run, nextOf(runs.get(run), run, row, wanted));
       },
       blob(name) {
         blobs += 1;
         wanted.delete(name);
       },
     });
-    const runs = [...chains.values()].map(({ record: { id, name, status, frames, head: said, nextSeq }, ...chain }) => {
-      if (said === chain.head && nextSeq === chain.events)
-        return { id, name, status, frames, head: said, events: nextSeq };
-      throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'its events do not end where its record says', `runs/${id}`);
-    });
     const [missing] = wanted;
     if (missing !== undefined && end.salvage === undefined)
       throw new BundleFault('BUNDLE_MISSING_SNAPSHOT', `it lacks the content ${missing}`);
+    const found = [...runs.values()].map(({ id, name, status, frames, records, head: last, nextSeq }) => {
+      return { id, name, status, frames, records, head: last, events: nextSeq };
+    });
     const unexpected =
-      expectHead === undefined || expectHead === runs[0]?.head ? undefined : `${expectHead} was expected`;
+      expectHead === undefined || expectHead === found[0]?.head ? undefined : `${expectHead} was expected`;
     return ok({
       ok: end.salvage === undefined && unexpected === undefined,
       bundle: digest,
       bytes,
       exportedAt: head.exportedAt,
-      runs,
+      runs: found,
       blobs,
       ...(end.salvage === undefined ? {} : { salvage: end.salvage }),
       ...(end.redacted === undefined ? {} : { redacted: end.redacted }),
@@ -88,5 +63,31 @@ export async function verifyBundle(
     });
   } catch (cause) {
     return err(bundleFailure(file, cause));
+  }
+}
+
+/** The run after one more of its records, which must follow. Values that lie in blobs come later in the file. */
+function nextOf(before: RunRecord | undefined, run: RunId, record: LogRecord, wanted: Set<Digest>): RunRecord {
+  const place = `runs/${run}/records`;
+  const n = before?.records ?? 0;
+  if (chainHead(nodeHasher, before?.head ?? EMPTY_HEAD, record.header) !== record.hash)
+    throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `the hash of record ${n} does not hold`, place);
+  const opened = openRecord(record, nodeHasher);
+  if (!opened.ok) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `record ${n}: ${opened.error}`, place);
+  const after = afterRecord(before, opened.value, record.hash);
+  if (after === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', `record ${n} is none of ours`, place);
+  if (!after.ok || after.value.id !== run) {
+    throw new BundleFault('BUNDLE_EVENT_ORDER_INVALID', `record ${n} is not in its place`, place);
+  }
+  for (const name of neededBlobs(opened.value)) wanted.add(name);
+  return after.value;
+}
+
+/** Undefined where the body has not the shape that the engine writes; whoever imports it checks every part of that. */
+function afterRecord(...given: Parameters<typeof runAfter>): ReturnType<typeof runAfter> | undefined {
+  try {
+    return runAfter(...given);
+  } catch {
+    return undefined;
   }
 }

@@ -127,13 +127,20 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
     for (const run of plan.collapse) {
       const name = (await store.run(run))?.name ?? '';
       if (!dryRun && driven().includes(run)) continue;
-      const told = (frames: Parameters<Parameters<typeof retention.collapse>[1]>[0]) => ({
-        at: timestampOf(machine.clock),
-        event: draftEvent(machine, 'run.collapsed', { frames, by }),
-      });
-      const done = dryRun ? ok(retention.weighCollapse(run)) : retention.collapse(run, told);
+      const { ranges, frames, bytes } = retention.weighCollapse(run);
+      if (frames === 0) continue;
+      const done = dryRun
+        ? ok(undefined)
+        : await store.commit(
+            {
+              at: timestampOf(machine.clock),
+              retention: { collapse: ranges },
+              events: [draftEvent(machine, 'run.collapsed', { frames: ranges, by })],
+            },
+            { run, version: 'any' },
+          );
       if (!done.ok) return done;
-      if (done.value.frames > 0) collapsed.push({ run, name, ...done.value });
+      collapsed.push({ run, name, frames, bytes });
     }
 
     const there = new Set(retention.retained().map(({ id }) => id));
@@ -181,7 +188,11 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       if ((record.kept !== undefined) === isKept) return ok(record);
       const at = timestampOf(machine.clock);
       const event = draftEvent(machine, 'run.kept', { kept: isKept, by });
-      return retention.keep(run, isKept ? { at, by } : undefined, { at, event });
+      const kept = isKept ? { at, by } : null;
+      const done = await store.commit({ at, retention: { kept }, events: [event] }, { run, version: 'any' });
+      if (!done.ok) return done;
+      const after = await store.run(run);
+      return after === undefined ? err(unknownRun(run)) : ok(after);
     },
     collect(request) {
       const done = last.then(() => collect(request));

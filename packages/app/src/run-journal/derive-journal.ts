@@ -1,51 +1,84 @@
-import { hostDisk, nodeHasher, openContentStore, openJournal, sqliteLocks } from '@signalbox/journal';
-import { type ErrorEnvelope, err, ok, type Result, type RunId, utf8Length } from '@signalbox/model';
-import { type AnyEvent, canonicalEvent, type RunReader } from '@signalbox/runs';
-import { draftOf, runJournalSchema, sessionOfRun } from './run-journal-event.ts';
+import {
+  hostDisk,
+  type Journal,
+  nodeHasher,
+  openContentStore,
+  openJournal,
+  sqliteLocks,
+} from '@signalbox/journal';
+import { type ErrorEnvelope, err, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
+import type { LogRecord, RunReader } from '@signalbox/runs';
+import { openBlobFiles } from '@signalbox/store';
+import { draftOfRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
 
 /** What one append takes; the journal's own bound is higher. */
-const MAX_EVENTS = 1000;
+const MAX_RECORDS = 1000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/**
- * Brings the journal of a run up to its events: `runs/<run>` in the data directory, in the attested form of every journal
- * (T3). It is derived, so it can be written by anyone at any time; what is there already is not written again.
- */
-export async function deriveJournal(
-  dataDirectory: string,
-  reader: Pick<RunReader, 'events'>,
-  run: RunId,
-): Promise<Result<{ readonly events: number }, ErrorEnvelope>> {
+/** The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. */
+export function journalOfRun(dataDirectory: string, run: RunId): Journal<RunRecordEvent> {
   const writer = `journal-${process.pid}`;
-  const journal = openJournal({
+  return openJournal({
     disk: hostDisk,
     locks: sqliteLocks,
     hasher: nodeHasher,
-    schema: runJournalSchema,
+    schema: runRecordSchema,
     snapshots: openContentStore({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
     home: dataDirectory,
     collection: 'runs',
-    sessionId: sessionOfRun(run),
+    // A run is the only one of its journal, so it lends the journal its id.
+    sessionId: run as string as SessionId,
   });
-  return journal.withLock<{ readonly events: number }, ErrorEnvelope>(async (witness, view) => {
+}
+
+/**
+ * Brings the journal of a run up to its log (T3). It holds the same records, so it can be written by anyone at any time; what is
+ * there already is not written again.
+ */
+export async function deriveJournal(
+  dataDirectory: string,
+  reader: Pick<RunReader, 'records'>,
+  run: RunId,
+): Promise<Result<{ readonly records: number }, ErrorEnvelope>> {
+  const journal = journalOfRun(dataDirectory, run);
+  return journal.withLock<{ readonly records: number }, ErrorEnvelope>(async (witness, view) => {
     let { length } = view;
     for (;;) {
-      const events = await nextEvents(reader, run, length);
-      if (events.length === 0) return ok({ events: length });
-      const appended = journal.append(witness, { events: events.map(draftOf) });
+      const records = bounded(await reader.records(run, length, MAX_RECORDS));
+      if (records.length === 0) return ok({ records: length });
+      const drafts = [];
+      for (const [index, record] of records.entries()) {
+        const held = smallEnough(dataDirectory, record);
+        if (!held.ok) return held;
+        drafts.push(draftOfRecord(run, length + index, held.value));
+      }
+      const appended = journal.append(witness, { events: drafts });
       if (!appended.ok) return err(appended.error);
-      length += events.length;
+      length += records.length;
     }
   });
 }
 
-async function nextEvents(reader: Pick<RunReader, 'events'>, run: RunId, from: number): Promise<readonly AnyEvent[]> {
-  const events: AnyEvent[] = [];
+/** The first of the records that one append takes; at least one. */
+function bounded(records: readonly LogRecord[]): readonly LogRecord[] {
   let bytes = 0;
-  for (const { event } of await reader.events(run, from, MAX_EVENTS)) {
-    bytes += utf8Length(canonicalEvent(event));
-    if (bytes > MAX_BYTES && events.length > 0) break;
-    events.push(event);
-  }
-  return events;
+  const end = records.findIndex(({ header, body }, index) => {
+    bytes += (header.length + body.length) * 3;
+    return bytes > MAX_BYTES && index > 0;
+  });
+  return end < 0 ? records : records.slice(0, end);
+}
+
+/** A body that no append takes is put into the blob that its header names. */
+function smallEnough(dataDirectory: string, record: LogRecord): Result<LogRecord | Omit<LogRecord, 'body'>, ErrorEnvelope> {
+  const { header, body, hash } = record;
+  if (body.length <= MAX_BYTES) return ok(record);
+  const blobs = openBlobFiles({
+    disk: hostDisk,
+    hasher: nodeHasher,
+    home: dataDirectory,
+    writer: `journal-${process.pid}`,
+  });
+  const put = blobs.put(Buffer.from(body));
+  return put.ok ? ok({ header, hash }) : put;
 }

@@ -20,7 +20,7 @@ const MOST_WAIT_MS = 60_000;
  */
 export function createJournalKeeper(
   dataDirectory: string,
-  reader: Pick<RunReader, 'events' | 'children'>,
+  reader: Pick<RunReader, 'records' | 'children'>,
   timers: Timers,
 ): JournalKeeper {
   const behind = new Set<RunId>();

@@ -1,41 +1,26 @@
 import path from 'node:path';
-import {
-  hostDisk,
-  nodeHasher,
-  openContentStore,
-  openJournal,
-  sqliteLocks,
-  type VerifyReport,
-} from '@signalbox/journal';
-import {
-  chainHead,
-  type Digest,
-  EMPTY_HEAD,
-  type ErrorEnvelope,
-  err,
-  ok,
-  type Result,
-  type RunId,
-} from '@signalbox/model';
-import { canonicalEvent } from '@signalbox/runs';
-import { type Archive, openArchive, StoreDamage, StoreFault } from '@signalbox/store';
+import type { VerifyReport } from '@signalbox/journal';
+import { type Digest, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type Archive, type LogDefect, openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { verifyDirectory } from '../verify-directory.ts';
-import { deriveJournal } from './derive-journal.ts';
-import { runJournalSchema, sessionOfRun } from './run-journal-event.ts';
+import { deriveJournal, journalOfRun } from './derive-journal.ts';
 
 /** How far a run can be relied on. */
 export interface RunReport {
   readonly ok: boolean;
   readonly run: RunId;
+  readonly records: number;
   readonly events: number;
   readonly head: Digest;
-  /** The first thing that is wrong, and where. */
-  readonly defect?: { readonly where: 'chain' | 'journal' | 'expected head'; readonly what: string };
-  /** Its journal, as files; absent where the chain does not hold. */
+  /** What is wrong, and where; the first of them. */
+  readonly defects?: readonly RunDefect[];
+  /** Its journal, as files; absent where the log does not hold. */
   readonly journal?: VerifyReport;
 }
+
+export type RunDefect = Omit<LogDefect, 'where'> & { readonly where: LogDefect['where'] | 'journal' | 'expected head' };
 
 /** A run to be checked, where it is. */
 export interface VerifyJob {
@@ -45,8 +30,8 @@ export interface VerifyJob {
 }
 
 /**
- * Checks a run of a data directory: the chain of its events, its journal, and that the two agree. The journal is derived from
- * the events, so it is brought up to date first; what it held before must be what the events say now.
+ * Checks a run of a data directory: the chain of its log, every row that shows it against the log, every blob that it names, and its
+ * journal. The journal holds the same records, so it is brought up to date first; what it held before must be what the log says now.
  */
 export async function verifyRun(
   dataDirectory: string,
@@ -58,79 +43,46 @@ export async function verifyRun(
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok) return archive;
   try {
-    const record = await archive.value.run(run);
-    if (record === undefined) return err(unknownRun(run));
-    const chain = chainOf(archive.value, run);
-    const facts = { run, events: chain.events, head: chain.head };
-    const told = record.nextSeq === chain.events && record.head === chain.head;
-    const broken = chain.fault ?? (told ? undefined : `its ${chain.events} events do not end where its record says`);
-    if (broken !== undefined) return ok({ ok: false, ...facts, defect: { where: 'chain', what: broken } });
-    if (expectHead !== undefined && !chain.heads.has(expectHead)) {
-      return ok({ ok: false, ...facts, defect: { where: 'expected head', what: `${expectHead} is no head of it` } });
+    const checked = archive.value.check(run);
+    if (checked === undefined) return err(unknownRun(run));
+    const { records, events, head, heads } = checked;
+    const facts = { run, records, events, head };
+    const defects: RunDefect[] = [...checked.defects];
+    if (defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
+    if (expectHead !== undefined && !heads.has(expectHead)) {
+      defects.push({ where: 'expected head', what: `${expectHead} is no head of it` });
     }
     const derived = await deriveJournal(dataDirectory, archive.value, run);
-    const directory = path.join(dataDirectory, 'runs', run);
-    const journal = verifyDirectory(directory);
+    const journal = verifyDirectory(path.join(dataDirectory, 'runs', run));
     if (!journal.ok) return derived.ok ? journal : derived;
     // A journal that somebody else writes at this moment says nothing of the run.
     if (!derived.ok && derived.error.retry.kind !== 'not_retryable') return derived;
-    const wrong = !derived.ok
-      ? derived.error.message
-      : (journal.value.defect?.reason ?? disagreement(dataDirectory, run, chain.head));
-    const report = { ...facts, journal: journal.value };
-    if (wrong === undefined) return ok({ ok: journal.value.ok, ...report });
-    return ok({ ok: false, ...report, defect: { where: 'journal', what: wrong } });
+    const wrong = derived.ok
+      ? (journal.value.defect?.reason ?? (await disagreement(dataDirectory, archive.value, run)))
+      : derived.error.message;
+    if (wrong !== undefined) defects.push({ where: 'journal', what: wrong });
+    const isWhole = journal.value.ok && defects.length === 0;
+    return ok({ ok: isWhole, ...facts, ...(defects.length === 0 ? {} : { defects }), journal: journal.value });
   } finally {
     archive.value.close();
   }
 }
 
-function chainOf(archive: Archive, run: RunId) {
-  let head: Digest = EMPTY_HEAD;
-  let events = 0;
-  /** Every head that the run ever had. */
-  const heads = new Set<string>([EMPTY_HEAD]);
-  let fault: string | undefined;
-  try {
-    for (const { event, hash } of archive.archived(run, 'journal')) {
-      const next = chainHead(nodeHasher, head, canonicalEvent(event));
-      if (next !== hash || event.seq !== events || event.runId !== run) {
-        fault = `the hash of event ${events} does not hold: it, or one before it, was changed`;
-        break;
-      }
-      head = next;
-      heads.add(head);
-      events += 1;
-    }
-  } catch (cause) {
-    if (!(cause instanceof StoreDamage || cause instanceof StoreFault)) throw cause;
-    fault = cause.message;
-  }
-  return { head, events, heads, fault };
-}
-
-/** Why the events in the journal are not those of the run; they were written at another time, perhaps before a change. */
-function disagreement(dataDirectory: string, run: RunId, expected: Digest): string | undefined {
-  const journal = openJournal({
-    disk: hostDisk,
-    locks: sqliteLocks,
-    hasher: nodeHasher,
-    schema: runJournalSchema,
-    snapshots: openContentStore({
-      disk: hostDisk,
-      hasher: nodeHasher,
-      home: dataDirectory,
-      name: 'snapshots',
-      writer: 'nobody',
-    }),
-    home: dataDirectory,
-    collection: 'runs',
-    sessionId: sessionOfRun(run),
-  }).read();
+/** Why the records in the journal are not those of the log; they were written at another time, perhaps before a change. */
+async function disagreement(dataDirectory: string, archive: Archive, run: RunId): Promise<string | undefined> {
+  const journal = journalOfRun(dataDirectory, run).read();
   if (!journal.ok) return journal.error.message;
-  let head: Digest = EMPTY_HEAD;
-  for (const { data } of journal.value.events()) head = chainHead(nodeHasher, head, canonicalEvent(data));
-  return head === expected
-    ? undefined
-    : 'its events are not those of the run: the run was changed after they were written';
+  const log = archive.archived(run, 'records')[Symbol.iterator]();
+  let n = 0;
+  for (const { data } of journal.value.events()) {
+    const { value: record, done } = log.next();
+    const isSame =
+      done !== true &&
+      record.hash === data.hash &&
+      record.header === data.header &&
+      (data.body === undefined || data.body === record.body);
+    if (!isSame) return `its record ${n} is not that of the log: the log was changed after it was written`;
+    n += 1;
+  }
+  return undefined;
 }

@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { EMPTY_HEAD, portableHasher, type RunId } from '@signalbox/model';
-import { type EventDraft, placeEvents } from '@signalbox/runs';
+import { EMPTY_HEAD, type RunId } from '@signalbox/model';
 import type { Store } from '@signalbox/store';
 import { startChild } from '@signalbox/testkit';
 
 import { describe, expect, it } from 'vitest';
+import { isChained } from '../../../runs/test/log-chain.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { deskOf, endedRun, filesOf, makeOld, storeIn } from './support.ts';
 
@@ -200,11 +200,7 @@ async function isWhole(store: Store, run: RunId): Promise<boolean> {
   const events = await store.events(run, 0, 1000);
   const frames = (await store.frames(run, 0, 100)).map(({ index }) => index);
   if (record === undefined) return events.length === 0 && frames.length === 0 && store.retention.weigh([run]) === 0;
-  const drafts = events.map(({ event: { runId: _, seq: __, ...draft } }) => draft as EventDraft);
-  const chain = placeEvents(portableHasher, { run, nextSeq: 0, head: EMPTY_HEAD }, drafts);
-  const isChained =
-    chain.every(({ hash }, index) => hash === events[index]?.hash) && record.head === chain.at(-1)?.hash;
   const large = await store.valueAt(run, 'state', 'large', 6);
   const told = record.collected === undefined ? [0, 1, 2, 3, 4, 5] : [0, 5];
-  return isChained && large === record.name.repeat(70_000) && JSON.stringify(frames) === JSON.stringify(told);
+  return (await isChained(store, run)) && large === record.name.repeat(70_000) && JSON.stringify(frames) === JSON.stringify(told);
 }

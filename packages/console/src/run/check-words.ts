@@ -9,9 +9,8 @@ export interface CheckWords {
 }
 
 /** What the check of a record found. */
-export function verifyWords({ ok, events, head, defect, journal }: RunCheck): CheckWords {
-  const details = [`The head after the last event that holds is ${head}.`];
-  if (defect !== undefined) details.unshift(`In the ${defect.where}: ${defect.what}`);
+export function verifyWords({ ok, records, head, defects = [], journal }: RunCheck): CheckWords {
+  const details = [...defects.map(defectWords), `The head after the last record that holds is ${head}.`];
   if (journal !== undefined) {
     details.push(
       journal.ok
@@ -23,10 +22,17 @@ export function verifyWords({ ok, events, head, defect, journal }: RunCheck): Ch
   return {
     isSound: ok,
     verdict: ok
-      ? `All ${many(events, 'event')} hold: each is chained to the one before it, and none was changed.`
-      : `Only the first ${many(events, 'event')} can be relied on.`,
+      ? `All ${many(records, 'record')} hold: each is chained to the one before it, and everything shown follows from them.`
+      : defects.some(({ where }) => where === 'log')
+        ? `Only the first ${many(records, 'record')} can be relied on.`
+        : `The log holds, but ${many(defects.length, 'thing')} shown does not follow from it.`,
     details,
   };
+}
+
+function defectWords({ where, record, table, key, what }: NonNullable<RunCheck['defects']>[number]): string {
+  if (where === 'table') return `In table ${table}, row ${key}: ${what}`;
+  return record === undefined ? `In the ${where}: ${what}` : `In the ${where}, record ${record}: ${what}`;
 }
 
 /** What making the frames again found. */

@@ -14,12 +14,24 @@ export type VerifyBody = z.infer<typeof verifyBody>;
 export const runCheck = z.object({
   ok: z.boolean(),
   run: runId,
-  /** Those that hold, from the start, and the head after the last of them. */
+  /** Records of its log that hold, from the start, the events that they tell, and the head after the last of them. */
+  records: z.int().nonnegative(),
   events: z.int().nonnegative(),
   head: digest,
-  /** The first thing that is wrong. */
-  defect: z.object({ where: z.enum(['chain', 'journal', 'expected head']), what: text }).optional(),
-  /** Its journal, as files; absent where the chain does not hold. */
+  /** What is wrong; the first of it. */
+  defects: z
+    .array(
+      z.object({
+        where: z.enum(['log', 'table', 'blob', 'journal', 'expected head']),
+        record: z.int().nonnegative().optional(),
+        table: text.optional(),
+        key: text.optional(),
+        what: text,
+      }),
+    )
+    .readonly()
+    .optional(),
+  /** Its journal, as files; absent where the log does not hold. */
   journal: z
     .object({
       ok: z.boolean(),

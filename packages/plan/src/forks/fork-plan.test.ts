@@ -1,7 +1,8 @@
-import { EMPTY_HEAD, failure, portableHasher, type RunId } from '@signalbox/model';
-import { type Commit, placeEvents } from '@signalbox/runs';
+import { failure, type RunId } from '@signalbox/model';
+import type { Commit } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { isChained } from '../../../runs/test/log-chain.ts';
 import { el } from '../../test/elements.ts';
 import { type Harness, harness } from '../../test/harness.ts';
 import { Each, Effect, Human, If, Parallel, Phase, Step, SubPlan, Task, While } from '../nodes/components.ts';
@@ -57,15 +58,6 @@ async function pictureOf({ runs }: Harness, run: RunId) {
   };
 }
 
-/** The chain of a run's events, made anew from its events. */
-async function isChained({ runs }: Harness, run: RunId): Promise<boolean> {
-  const stored = await runs.events(run, 0, 10_000);
-  const drafts = stored.map(({ event: { runId: _, seq: __, ...draft } }) => draft);
-  const place = { run, nextSeq: 0, head: EMPTY_HEAD };
-  const made = placeEvents(portableHasher, place, drafts as never);
-  return stored.every(({ hash }, index) => hash === made[index]?.hash);
-}
-
 describe('a fork', () => {
   it('[P83] of every frame has its state, statuses, tree and digest; it ends like its parent, which nobody touched', async () => {
     const world = harness();
@@ -98,10 +90,10 @@ describe('a fork', () => {
       expect((await runs.tasks(run)).map(({ node, status }) => `${node} ${status}`).sort()).toEqual(
         before.tasks.map(({ node, status }) => `${node} ${status}`).sort(),
       );
-      expect(await isChained(world, run)).toBe(true);
+      expect(await isChained(world.runs, run)).toBe(true);
     }
     expect(await pictureOf(world, parent)).toEqual(before);
-    expect(await isChained(world, parent)).toBe(true);
+    expect(await isChained(world.runs, parent)).toBe(true);
   });
 
   it('[P84] names the hash of the event of its parent’s frame in its first event, and who asked in its second', async () => {
@@ -262,7 +254,7 @@ describe('a fork of a plan with everything', () => {
       const forked = await forkPlan(ports, { run, parent, frame, by: 'anna' });
       expect(forked.ok).toBe(true);
       expect([frame, await world.end(world.resume(plan, { run, executor }))]).toEqual([frame, end]);
-      expect(await isChained(world, run)).toBe(true);
+      expect(await isChained(world.runs, run)).toBe(true);
       const children = (await runs.children(run)).filter(({ origin }) => origin?.kind === 'sub-plan');
       const isDone =
         ((await runs.valueAt(parent, 'status', 'sub', frame)) as { status?: string })?.status === 'succeeded';

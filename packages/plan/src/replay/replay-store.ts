@@ -141,7 +141,7 @@ export function createReplayStore(run: RunId): ReplayStore {
 }
 
 function begun(id: RunId, run: NewRun, at: Timestamp): RunRecord {
-  const counts = { epoch: 0, version: 0, frames: 0, inputSeq: 0, nextSeq: 0 };
+  const counts = { epoch: 0, version: 0, frames: 0, inputSeq: 0, nextSeq: 0, records: 0 };
   return { ...run, ...counts, id, head: EMPTY_HEAD, createdAt: at, updatedAt: at, startedAt: at };
 }
 

@@ -1,48 +1,53 @@
 import {
   type ApprovalId,
-  chainHead,
   type Digest,
   deriveId,
   EMPTY_HEAD,
   type EventId,
-  type Hasher,
   type Json,
   type NodeId,
   type RunId,
+  type RunStatus,
   type Timestamp,
 } from '@signalbox/model';
-import { canonicalEvent } from '../events/canonical-event.ts';
-import type { AnyEvent } from '../events/stored-event.ts';
-import { contractNodeId, decisionIdOf, type NodeKey, subPlanRunId, type TaskId, taskIdOf } from '../ids.ts';
-
-import type { RunRecord } from '../run/run-record.ts';
-import type { ArchiveRow, ArchiveRows } from './archive-row.ts';
+import type { Decision } from '../decisions/decision.ts';
+import type { EventDraft } from '../events/stored-event.ts';
+import { contractNodeId, decisionIdOf, inheritedTaskId, type NodeKey, subPlanRunId, type TaskId, taskIdOf } from '../ids.ts';
+import type { OpenRecord } from '../log/open-record.ts';
+import type { LogRecord, RecordBody, RecordDraft, RecordHeader } from '../log/record.ts';
+import { type SealPorts, sealRecord } from '../log/seal-record.ts';
+import type { RunOrigin } from '../run/run-record.ts';
+import type { StreamChunk } from '../stream/stream-chunk.ts';
+import type { Task } from '../tasks/task.ts';
 
 /**
- * Turns the rows of runs that were made elsewhere into those of new runs.
+ * Turns the logs of runs that were made elsewhere into those of new runs.
  *
  * 1. Every id is new, and derives from the new run's as it did from the old one's, so that whoever takes the run up finds
  *    its tasks, questions and children.
- * 2. What frames show is left as it is, so their hashes still hold. The events are chained anew.
- * 3. The first event and the record say where the run comes from.
+ * 2. Record follows record as before, sealed and chained anew. What frames show is left as it is, so their hashes still hold.
+ * 3. The first record and the last say where the run comes from.
  */
 export interface ImportAsNew {
-  /** The rows to keep in the place of this one; none where they wait for the end of the journal. */
-  take(row: ArchiveRow): readonly ArchiveRow[];
-  /** The run is over; its last rows. */
-  end(): readonly ArchiveRow[];
+  /** The record of a run that stands in the place of this one. The records of a run come in their order. */
+  take(record: OpenRecord): LogRecord;
+  /** What agents said on the way, in the run whose records came last. */
+  delta(chunk: StreamChunk): StreamChunk;
+  /** The last record of the run whose records came last; `hash` is that of its last record where it came from. */
+  end(hash: Digest): LogRecord;
 }
 
 export interface ImportFacts {
-  /** The id of the run that the others are below. */
+  /** The id of the run that the others are below, and the head of its log. */
   readonly root: RunId;
+  readonly head: Digest;
   /** The id of what it becomes. */
   readonly run: RunId;
   readonly bundle: Digest;
   readonly at: Timestamp;
   readonly by: string;
   readonly eventIds: () => EventId;
-  readonly hasher: Hasher;
+  readonly seal: SealPorts;
   /** Where its agents work here. */
   readonly workingDirectory?: string | undefined;
 }
@@ -53,24 +58,24 @@ const MAX_RESTARTS = 1000;
 export function importAsNew(facts: ImportFacts): ImportAsNew {
   /** Ids of the new runs, by those that they had. A run comes before those below it. */
   const runs = new Map<RunId, RunId>([[facts.root, facts.run]]);
-  let old: RunRecord | undefined;
+  let old: RunId;
   let run: RunId;
+  let status: RunStatus = 'queued';
   let ids = new Map<string, string>();
+  let last: RecordHeader | undefined;
   let head: Digest = EMPTY_HEAD;
-  let seq = 0;
 
-  function begin(record: RunRecord): readonly ArchiveRow[] {
-    old = record;
-    run = newRun(record);
-    runs.set(record.id, run);
+  function begin({ header, body }: OpenRecord): void {
+    old = header.log;
+    run = newRun(old, body.run?.kind === 'create' ? body.run.run.origin : undefined);
+    runs.set(old, run);
     ids = new Map<string, string>(runs);
     head = EMPTY_HEAD;
-    seq = 0;
-    return [{ part: 'record', row: recordOf(record) }];
+    last = undefined;
   }
 
   /** A child is found by the id that its parent derives for it. */
-  function newRun({ id, origin }: RunRecord): RunId {
+  function newRun(id: RunId, origin: RunOrigin | undefined): RunId {
     const parent = origin?.kind === 'sub-plan' ? runs.get(origin.run) : undefined;
     if (id === facts.root || origin?.kind !== 'sub-plan' || parent === undefined) return facts.run;
     const { node, iteration } = origin;
@@ -80,38 +85,46 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
       : subPlanRunId(parent, node, iteration, child);
   }
 
-  function recordOf(record: RunRecord): RunRecord {
-    const { owner: _, idempotencyKey: __, ...kept } = record;
-    const isCutOff = record.status === 'running' || record.status === 'queued';
-    const origin = originOf(record);
-    return {
-      ...kept,
-      id: run,
-      status: isCutOff ? 'paused' : record.status,
-      ...(origin === undefined ? {} : { origin }),
-      ...(facts.workingDirectory === undefined ? {} : { workingDirectory: facts.workingDirectory }),
-    };
-  }
-
-  function originOf({ id, origin, head: was }: RunRecord): RunRecord['origin'] {
-    if (id === facts.root) return { kind: 'import', run: id, head: was, bundle: facts.bundle };
+  function originOf(origin: RunOrigin | undefined): RunOrigin | undefined {
+    if (old === facts.root) return { kind: 'import', run: old, head: facts.head, bundle: facts.bundle };
     return origin?.kind === 'sub-plan' ? { ...origin, run: runs.get(origin.run) ?? origin.run } : origin;
   }
 
-  function newTask(row: ArchiveRows['tasks']): ArchiveRows['tasks'] {
-    const { node, iteration, signature } = row;
-    const restart = numberOf(count => taskIdOf(old?.id as RunId, node, iteration, signature, count) === row.id);
-    const id =
-      restart === undefined
-        ? (deriveId<NodeId>('imported-task', run, row.id) as string as TaskId)
-        : taskIdOf(run, node, iteration, signature, restart);
-    ids.set(row.id, id);
-    return { ...row, id };
+  /** Nobody here has started it by that key, and nobody owns it. */
+  function newStart(write: NonNullable<RecordBody['run']>): NonNullable<RecordBody['run']> {
+    if (write.kind === 'change') {
+      const { owner: _, ...change } = write.change;
+      status = change.status ?? status;
+      return { kind: 'change', change };
+    }
+    const { owner: _, idempotencyKey: __, ...start } = write.run;
+    const origin = originOf(start.origin);
+    status = start.status;
+    return {
+      ...write,
+      run: {
+        ...start,
+        ...(origin === undefined ? {} : { origin }),
+        ...(facts.workingDirectory === undefined ? {} : { workingDirectory: facts.workingDirectory }),
+      },
+    };
   }
 
-  function newDecision(row: ArchiveRows['decisions']): ArchiveRows['decisions'] {
+  function taskIdFor({ id, node, iteration, signature }: Pick<Task, 'id' | 'node' | 'iteration' | 'signature'>): TaskId {
+    const known = ids.get(id);
+    if (known !== undefined) return known as TaskId;
+    const restart = numberOf(count => taskIdOf(old, node, iteration, signature, count) === id);
+    const made =
+      restart === undefined
+        ? (deriveId<NodeId>('imported-task', run, id) as string as TaskId)
+        : taskIdOf(run, node, iteration, signature, restart);
+    ids.set(id, made);
+    return made;
+  }
+
+  function newDecision(row: Decision): Decision {
     const call = mapped(row.call);
-    const isDerived = decisionIdOf(old?.id as RunId, row.node, row.iteration, row.call) === row.id;
+    const isDerived = decisionIdOf(old, row.node, row.iteration, row.call) === row.id;
     const id = isDerived
       ? decisionIdOf(run, row.node, row.iteration, call)
       : deriveId<ApprovalId>('imported-decision', run, row.id);
@@ -119,72 +132,85 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     return { ...row, id, call };
   }
 
-  function newArtifact(row: ArchiveRows['artifacts']): ArchiveRows['artifacts'] {
-    const id = deriveId<typeof row.id>('imported-artifact', run, row.id);
-    ids.set(row.id, id);
-    return { ...row, id, ...taskOf(row) };
-  }
-
   const mapped = (text: string): string => ids.get(text) ?? text;
   const taskOf = <Row extends { readonly task?: TaskId | undefined }>({ task }: Row) =>
     task === undefined ? {} : { task: mapped(task) as TaskId };
 
-  function chained(event: object): ArchiveRow {
-    const placed = { ...event, runId: run, seq } as AnyEvent;
-    seq += 1;
-    head = chainHead(facts.hasher, head, canonicalEvent(placed));
-    return { part: 'journal', row: { event: placed, hash: head } };
+  function newEvent(event: EventDraft): EventDraft {
+    const renamed = withIds(event as unknown as Json, ids) as unknown as EventDraft;
+    const id = deriveId<EventId>('imported-event', run, event.id);
+    if (event.type !== 'run.created') return { ...renamed, id };
+    const origin = originOf(event.origin);
+    return { ...renamed, id, ...(origin === undefined ? {} : { origin }) } as EventDraft;
   }
 
-  function newEvent(event: AnyEvent): ArchiveRow {
-    const renamed = withIds(event as unknown as Json, ids) as unknown as AnyEvent;
-    const id = deriveId<EventId>('imported-event', run, event.id);
-    if (event.type !== 'run.created' || old === undefined) return chained({ ...renamed, id });
-    const origin = originOf(old);
-    return chained({ ...renamed, id, ...(origin === undefined ? {} : { origin }) });
+  /** Ids that rows bring come first: events, usage and streams mention them. */
+  function newBody({ salt: _, large: __, ...body }: RecordBody): RecordDraft {
+    for (const { space, key } of body.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
+    for (const { space, key } of body.begins?.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
+    const { run: start, begins, tasks, decisions, artifacts, usage, stream, events } = body;
+    return {
+      ...body,
+      ...(start && { run: newStart(start) }),
+      ...(begins && {
+        begins: {
+          ...begins,
+          tasks: begins.tasks.map(held => ({ ...held, task: { ...held.task, id: begunTask(held.task.id) } })),
+        },
+      }),
+      ...(tasks && { tasks: tasks.map(row => ({ ...row, id: taskIdFor(row) })) }),
+      ...(decisions && { decisions: decisions.map(newDecision) }),
+      ...(artifacts && {
+        artifacts: artifacts.map(row => {
+          const id = deriveId<typeof row.id>('imported-artifact', run, row.id);
+          ids.set(row.id, id);
+          return { ...row, id, ...taskOf(row) };
+        }),
+      }),
+      ...(usage && { usage: usage.map(row => ({ ...row, call: mapped(row.call), ...taskOf(row) })) }),
+      ...(stream && { stream: stream.map(row => ({ ...row, task: mapped(row.task) as TaskId })) }),
+      ...(events && { events: events.map(newEvent) }),
+    };
+  }
+
+  function nameNode(node: NodeKey): void {
+    ids.set(contractNodeId(old, node), contractNodeId(run, node));
+  }
+
+  function begunTask(id: TaskId): TaskId {
+    const made = inheritedTaskId(run, id);
+    ids.set(id, made);
+    return made;
+  }
+
+  function sealed(header: Omit<RecordHeader, 'v' | 'blobs' | 'body'>, draft: RecordDraft): LogRecord {
+    const record = sealRecord(facts.seal, head, { ...header, log: run }, draft);
+    head = record.hash;
+    return record;
   }
 
   return {
-    take({ part, row }) {
-      switch (part) {
-        case 'record':
-          return begin(row);
-        case 'tasks':
-          return [{ part, row: newTask(row) }];
-        case 'decisions':
-          return [{ part, row: newDecision(row) }];
-        case 'artifacts':
-          return [{ part, row: newArtifact(row) }];
-        case 'intervals': {
-          const node = row.key as NodeKey;
-          if (row.space === 'node') ids.set(contractNodeId(old?.id as RunId, node), contractNodeId(run, node));
-          return [{ part, row }];
-        }
-        case 'frames':
-        case 'transitions':
-          return [{ part, row } as ArchiveRow];
-        case 'usage':
-          return [{ part, row: { ...row, call: mapped(row.call), ...taskOf(row) } }];
-        case 'stream':
-          return [{ part, row: { ...row, task: mapped(row.task) as TaskId } }];
-        case 'journal':
-          return [newEvent(row.event)];
-      }
+    take(record) {
+      if (record.header.n === 0) begin(record);
+      const { v: _, blobs: __, body: ___, ...header } = record.header;
+      last = record.header;
+      return sealed(header, newBody(record.body));
     },
-    end() {
-      if (old === undefined) return [];
-      const record = recordOf(old);
+    delta: chunk => ({ ...chunk, task: mapped(chunk.task) as TaskId }),
+    end(hash) {
       const envelope = () => ({ v: 1, id: facts.eventIds(), ts: facts.at });
-      const { id, head: was, status } = old;
-      const rows = [
-        chained({ ...envelope(), type: 'run.imported', run: id, head: was, bundle: facts.bundle, by: facts.by }),
-      ];
-      if (record.status !== status) {
-        rows.push(chained({ ...envelope(), type: 'run.status', from: status, to: record.status }));
-      }
-      const { inputSeq } = old;
-      const last = { ...record, nextSeq: seq, head, inputSeq: Math.min(inputSeq, seq), updatedAt: facts.at };
-      return [...rows, { part: 'record', row: last }];
+      const isCutOff = status === 'running' || status === 'queued';
+      const events = [
+        { ...envelope(), type: 'run.imported', run: old, head: hash, bundle: facts.bundle, by: facts.by },
+        ...(isCutOff ? [{ ...envelope(), type: 'run.status', from: status, to: 'paused' }] : []),
+      ] as unknown as readonly EventDraft[];
+      const { n, version, seq, events: told } = last as RecordHeader;
+      const next = { n: n + 1, at: facts.at, who: 'driver', version: version + 1, seq: seq + told } as const;
+      const draft: RecordDraft = {
+        ...(isCutOff && { run: { kind: 'change', change: { status: 'paused' } } }),
+        events,
+      };
+      return sealed({ ...next, log: run, events: events.length }, draft);
     },
   };
 }

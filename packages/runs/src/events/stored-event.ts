@@ -1,6 +1,5 @@
-import { chainHead, type Digest, type Hasher, type RunEvent, type RunId, runEvent } from '@signalbox/model';
+import { type Digest, type RunEvent, type RunId, runEvent } from '@signalbox/model';
 import * as z from 'zod';
-import { canonicalEvent } from './canonical-event.ts';
 import { type InternalEvent, internalEvent } from './internal-event.ts';
 
 /** Every event of a run: the contract's, and ours. */
@@ -20,23 +19,17 @@ export const eventDraft = z.discriminatedUnion(
   drafts as [z.ZodObject, ...z.ZodObject[]],
 ) as unknown as z.ZodType<EventDraft>;
 
-/** An event with the head of its run's chain after it. */
+/** An event with the hash of the record that tells it. */
 export interface StoredEvent {
   readonly event: AnyEvent;
   readonly hash: Digest;
 }
 
-/** Drafts in their places: numbered from `nextSeq` and chained from `head`. */
+/** The events of a record in their places, numbered from `seq`. */
 export function placeEvents(
-  hasher: Hasher,
-  place: { readonly run: RunId; readonly nextSeq: number; readonly head: Digest },
+  place: { readonly run: RunId; readonly seq: number; readonly hash: Digest },
   drafts: readonly EventDraft[],
-): readonly (StoredEvent & { readonly canonical: string })[] {
-  let head = place.head;
-  return drafts.map((draft, index) => {
-    const event = { ...draft, runId: place.run, seq: place.nextSeq + index } as AnyEvent;
-    const canonical = canonicalEvent(event);
-    head = chainHead(hasher, head, canonical);
-    return { event, canonical, hash: head };
-  });
+): readonly StoredEvent[] {
+  const { run, seq, hash } = place;
+  return drafts.map((draft, index) => ({ event: { ...draft, runId: run, seq: seq + index } as AnyEvent, hash }));
 }

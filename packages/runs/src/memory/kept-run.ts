@@ -5,6 +5,7 @@ import type { StoredEvent } from '../events/stored-event.ts';
 import type { Maybe } from '../frames/change.ts';
 import type { Frame } from '../frames/frame.ts';
 import type { TaskId } from '../ids.ts';
+import type { LogRecord } from '../log/record.ts';
 import type { TransitionPlace, TransitionView } from '../reader.ts';
 import type { RunRecord } from '../run/run-record.ts';
 import type { StreamChunk } from '../stream/stream-chunk.ts';
@@ -25,6 +26,7 @@ export interface KeptRun {
   readonly decisions: Map<ApprovalId, Decision>;
   readonly artifacts: Map<ArtifactId, ArtifactRecord>;
   readonly usage: Map<string, UsageRecord>;
+  readonly log: LogRecord[];
   readonly events: StoredEvent[];
   /** By task, then by index. */
   readonly streams: Map<TaskId, Map<number, StreamChunk>>;
@@ -42,6 +44,7 @@ export function emptyRun(record: RunRecord): KeptRun {
     decisions: new Map(),
     artifacts: new Map(),
     usage: new Map(),
+    log: [],
     events: [],
     streams: new Map(),
   };

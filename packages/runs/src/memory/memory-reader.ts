@@ -62,6 +62,7 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
       return next === undefined ? { items } : { items, next: { frame: next.frame, index: next.index } };
     },
 
+    records: async (run, from, limit) => runs.get(run)?.log.slice(from, from + limit) ?? [],
     events: async (run, from, limit) => runs.get(run)?.events.slice(from, from + limit) ?? [],
 
     task: async (run, task) => runs.get(run)?.tasks.get(task),

@@ -1,12 +1,14 @@
-import { type Digest, type EventId, err, failure, type Hasher, ok, type Result, type RunId } from '@signalbox/model';
+import { Bug, type Digest, type EventId, err, failure, type Hasher, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import type { ArtifactRecord } from '../artifacts/artifact-record.ts';
 import type { Blobs } from '../blobs.ts';
 import type { Commit, CommitError, Committed, Guard, WriteSet } from '../commit.ts';
 import { checkCommit } from '../commit-check.ts';
 import { type CommitPlan, type CommitView, planCommit, refused } from '../commit-plan.ts';
 import { createFeed } from '../feed.ts';
-import { INHERITED } from '../forks/inheritance.ts';
+import { INHERITED, type Inheritance } from '../forks/inheritance.ts';
 import { inheritedTaskId } from '../ids.ts';
+import type { Beginning, HeldValue } from '../log/record.ts';
+import type { SealPorts } from '../log/seal-record.ts';
 import type { RunFeed, RunReader } from '../reader.ts';
 import { emptyRun, type KeptRun, placeOf, valueKey } from './kept-run.ts';
 import { memoryReader } from './memory-reader.ts';
@@ -20,17 +22,29 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
   const byIdempotencyKey = new Map<string, RunId>();
   const blobs = new Map<Digest, Uint8Array>();
   const feed = createFeed();
+  let salts = 0;
+  const ports: SealPorts = {
+    hasher,
+    // Nothing of a run outlives the process: there is nothing to guess.
+    salt: () => String(salts++),
+    putText(text) {
+      const content = new TextEncoder().encode(text);
+      const name = hasher(content);
+      blobs.set(name, content);
+      return name;
+    },
+  };
 
   function commitNow(given: WriteSet, givenGuard: Guard): Result<Committed, CommitError> {
     const checked = checkCommit(given, givenGuard);
     if (!checked.ok) return checked;
     const { writes, guard } = checked.value;
     const kept = runs.get(guard.run);
-    const plan = planCommit(viewOf(runs, kept, byIdempotencyKey), writes, guard, hasher);
+    const plan = planCommit(viewOf(runs, kept, byIdempotencyKey), writes, guard, ports);
     if (!plan.ok) return plan;
     const doubled = doubledRow(kept, plan.value, outsideIds);
     if (doubled !== undefined) return err(refused(guard.run, `${doubled} is there already`));
-    runs.set(guard.run, keep(kept ?? heir(runs, plan.value), plan.value));
+    runs.set(guard.run, keep(kept ?? heir(plan.value), plan.value));
     const { idempotencyKey } = plan.value.record;
     if (idempotencyKey !== undefined) byIdempotencyKey.set(idempotencyKey, guard.run);
     if (plan.value.isFromOutside) for (const { event } of plan.value.events) outsideIds.add(event.id);
@@ -96,6 +110,9 @@ function viewOf(
       const last = kept?.lastTransitions.get(key);
       return last && { value: last.new };
     },
+    hasUsage: call => kept?.usage.has(call) === true,
+    hasChunk: ({ task, index }) => kept?.streams.get(task)?.has(index) === true,
+    beginning: (fork, inherit) => beginningOf(runs, fork, inherit),
   };
 }
 
@@ -133,31 +150,49 @@ function doubled<Key extends string>(keys: readonly Key[], isKept: (key: Key) =>
   return undefined;
 }
 
-/** A new run with what it inherits. */
-function heir(runs: ReadonlyMap<RunId, KeptRun>, { record, inherited }: CommitPlan): KeptRun {
-  const run = emptyRun(record);
-  const parent = inherited && runs.get(inherited.run);
-  if (inherited === undefined || parent === undefined) return run;
-  for (const [place, rows] of parent.values) {
-    const value = rows.findLast(row => row.fromFrame <= inherited.frame)?.value;
-    if (value !== undefined) run.values.set(place, [{ fromFrame: 0, value }]);
-  }
-  for (const task of parent.tasks.values()) {
-    if (task.handledFrame === undefined || task.handledFrame >= inherited.frame) continue;
-    const id = inheritedTaskId(record.id, task.id);
-    run.tasks.set(id, { ...task, id, handledFrame: 0 });
-  }
-  const state = [...run.values].flatMap(([place, rows]) => {
-    const [space, key = ''] = JSON.parse(place) as [string, string];
-    return space === 'state' ? [{ key, value: rows[0]?.value }] : [];
+/** What holds in a frame of a run, and its tasks that were handled before. */
+function beginningOf(
+  runs: ReadonlyMap<RunId, KeptRun>,
+  fork: RunId,
+  { run, frame }: Inheritance,
+): Beginning {
+  const parent = runs.get(run);
+  const intervals = [...(parent?.values ?? [])].flatMap(([place, rows]) => {
+    const value = rows.findLast(row => row.fromFrame <= frame)?.value;
+    const [space, key] = JSON.parse(place) as [Beginning['intervals'][number]['space'], string];
+    return value === undefined ? [] : [{ space, key, value: { json: value } }];
   });
-  for (const [index, { key, value }] of state.sort((a, b) => (a.key < b.key ? -1 : 1)).entries()) {
-    const first = { frame: 0, index, key, trigger: INHERITED, at: record.createdAt, old: undefined, new: value };
+  const tasks = [...(parent?.tasks.values() ?? [])].flatMap(({ result, ...task }) => {
+    if (task.handledFrame === undefined || task.handledFrame >= frame) return [];
+    const own = { ...task, id: inheritedTaskId(fork, task.id), handledFrame: 0 };
+    return [{ task: own, ...(result === undefined ? {} : { result: { json: result } }) }];
+  });
+  return { intervals, tasks };
+}
+
+/** A new run with what it begins with. */
+function heir({ record, begins }: CommitPlan): KeptRun {
+  const run = emptyRun(record);
+  for (const { space, key, value } of begins?.intervals ?? []) {
+    run.values.set(valueKey(space, key), [{ fromFrame: 0, value: jsonOf(value) }]);
+  }
+  for (const { task, result } of begins?.tasks ?? []) {
+    run.tasks.set(task.id, { ...task, ...(result === undefined ? {} : { result: jsonOf(result) }) });
+  }
+  const state = begins?.intervals.filter(({ space }) => space === 'state') ?? [];
+  for (const [index, { key, value }] of state.toSorted((a, b) => (a.key < b.key ? -1 : 1)).entries()) {
+    const first = { frame: 0, index, key, trigger: INHERITED, at: record.createdAt, old: undefined, new: jsonOf(value) };
     run.transitions.push(first);
     run.lastTransitions.set(key, first);
     run.places.add(placeOf(first));
   }
   return run;
+}
+
+/** Nothing that is kept in memory lies in a blob of its own. */
+function jsonOf(value: HeldValue): Json {
+  if ('json' in value) return value.json;
+  throw new Bug(`the memory of runs holds no blob ${value.blob}`);
 }
 
 function keep(run: KeptRun, plan: CommitPlan): KeptRun {
@@ -180,8 +215,9 @@ function keep(run: KeptRun, plan: CommitPlan): KeptRun {
   for (const decision of plan.decisions) run.decisions.set(decision.id, decision);
   for (const artifact of plan.artifacts) run.artifacts.set(artifact.id, artifact);
   for (const usage of plan.usage) if (!run.usage.has(usage.call)) run.usage.set(usage.call, usage);
-  for (const { event, hash } of plan.events) run.events.push({ event, hash });
-  for (const chunk of plan.stream) {
+  run.log.push(plan.log);
+  run.events.push(...plan.events);
+  for (const chunk of [...plan.stream, ...plan.deltas]) {
     const chunks = run.streams.get(chunk.task) ?? new Map();
     if (!chunks.has(chunk.index)) run.streams.set(chunk.task, chunks.set(chunk.index, chunk));
   }

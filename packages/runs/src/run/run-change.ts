@@ -1,9 +1,10 @@
-import { type Digest, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
+import { EMPTY_HEAD, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
+import type { RetentionWrite } from '../retention/retention-write.ts';
 import { hasRunEnded, mayRunFollow } from './run-lifecycle.ts';
 import type { NewRun, RunChange, RunRecord } from './run-record.ts';
 
-/** The record of a run that has no events and no frames yet. */
-export function createRun(id: RunId, epoch: number, run: NewRun, at: Timestamp, head: Digest): RunRecord {
+/** A run right after it was created, before its first record has its hash. */
+export function createRun(id: RunId, epoch: number, run: NewRun, at: Timestamp): RunRecord {
   return {
     ...run,
     id,
@@ -12,7 +13,8 @@ export function createRun(id: RunId, epoch: number, run: NewRun, at: Timestamp, 
     frames: 0,
     inputSeq: 0,
     nextSeq: 0,
-    head,
+    records: 1,
+    head: EMPTY_HEAD,
     createdAt: at,
     updatedAt: at,
     ...(run.status === 'running' ? { startedAt: at } : {}),
@@ -40,6 +42,17 @@ export function changeRun(before: RunRecord, change: RunChange, at: Timestamp): 
     changed.endedAt = at;
   }
   return ok(changed);
+}
+
+/** A run after keeping or collecting it. */
+export function retainRun(before: RunRecord, { kept, collapse }: RetentionWrite): RunRecord {
+  const { kept: was, ...rest } = before;
+  const mark = kept === undefined ? was : (kept ?? undefined);
+  return {
+    ...rest,
+    ...(mark === undefined ? {} : { kept: mark }),
+    ...(collapse === undefined ? {} : { collected: [...(before.collected ?? []), ...collapse] }),
+  };
 }
 
 /** `output` may be null as a value; every other null takes a field away. */

@@ -103,7 +103,9 @@ export const runRecord = newRun.extend({
   frames: z.int().nonnegative(),
   inputSeq: z.int().nonnegative(),
   nextSeq: z.int().nonnegative(),
-  /** The hash of its last event, chained to all before it. */
+  /** How many records its log has: one for each commit, whoever made it. */
+  records: z.int().positive(),
+  /** The hash of its last record, chained to all before it. */
   head: digest,
   createdAt: timestamp,
   updatedAt: timestamp,

@@ -1,10 +1,10 @@
 import { createSecretFilter, type Digest, knownSecretOf, portableHasher, type RunId } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { draftArtifact } from '../artifacts/artifact-draft.ts';
-import type { ArchiveRow } from '../bundles/archive-row.ts';
 import type { Guard, WriteSet } from '../commit.ts';
+import type { RecordBody } from '../log/record.ts';
 import { ownWords } from './own-words.ts';
-import { redactingCommit, redactRow, redactWrites } from './redact-writes.ts';
+import { redactBody, redactingCommit, redactWrites } from './redact-writes.ts';
 
 const mac = (text: string) => portableHasher(`key ${text}`).slice(7);
 const SECRET = ['open', 'sesame', '42'].join('-');
@@ -68,20 +68,18 @@ describe('what is committed', () => {
     });
   });
 
-  it('[L87] holds no secret of a row that was made elsewhere', () => {
-    const row = (value: unknown) => value as ArchiveRow;
-    const record = row({ part: 'record', row: { name: SECRET, workingDirectory: `/home/${SECRET}`, source } });
-    expect(redactRow(record, filter, portableHasher)).toEqual({
-      part: 'record',
-      row: { name: MARK, workingDirectory: `/home/${SECRET}`, source },
+  it('[L87] holds no secret of a record that was made elsewhere', () => {
+    const body = (value: unknown) => value as RecordBody;
+    const run = { name: SECRET, workingDirectory: `/home/${SECRET}`, source };
+    const artifact = { content: SECRET, digest: 'sha256:0', bytes: 1 };
+    const given = body({ salt: 's', run: { kind: 'create', run }, artifacts: [artifact] });
+    expect(redactBody(given, filter, portableHasher)).toEqual({
+      salt: 's',
+      run: { kind: 'create', run: { ...run, name: MARK } },
+      artifacts: [{ content: MARK, digest: portableHasher(MARK), bytes: MARK.length }],
     });
-    const artifact = row({ part: 'artifacts', row: { content: SECRET, digest: 'sha256:0', bytes: 1 } });
-    expect(redactRow(artifact, filter, portableHasher)).toEqual({
-      part: 'artifacts',
-      row: { content: MARK, digest: portableHasher(MARK), bytes: MARK.length },
-    });
-    const event = row({ part: 'journal', row: { event: { type: 'x', by: 'me' }, hash: 'h' } });
-    expect(redactRow(event, filter, portableHasher)).toBe(event);
+    const other = body({ salt: 's', events: [{ type: 'x', by: 'me' }] });
+    expect(redactBody(other, filter, portableHasher)).toBe(other);
   });
 
   it('[L88] has words of its own', () => {

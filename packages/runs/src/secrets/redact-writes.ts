@@ -1,14 +1,32 @@
 import { type Hasher, type SecretFilter, utf8Length } from '@signalbox/model';
 import type { ArtifactRecord } from '../artifacts/artifact-record.ts';
-import type { ArchiveRow } from '../bundles/archive-row.ts';
 import type { Commit, RunWrite, WriteSet } from '../commit.ts';
+import type { RecordBody } from '../log/record.ts';
 
 /** Commits nothing that the filter takes out. Everything that goes into a row or an event goes through here. */
 export function redactingCommit(commit: Commit, filter: Pick<SecretFilter, 'data'>, hasher: Hasher): Commit {
   return { commit: (writes, guard) => commit.commit(redactWrites(writes, filter, hasher), guard) };
 }
 
-export function redactWrites(writes: WriteSet, { data }: Pick<SecretFilter, 'data'>, hasher: Hasher): WriteSet {
+export function redactWrites(writes: WriteSet, filter: Pick<SecretFilter, 'data'>, hasher: Hasher): WriteSet {
+  return redacted(writes, filter, hasher);
+}
+
+/** The body of a record that was made elsewhere. Whoever seals it does so afterwards. */
+export function redactBody(body: RecordBody, filter: Pick<SecretFilter, 'data'>, hasher: Hasher): RecordBody {
+  return redacted(body, filter, hasher);
+}
+
+interface Written {
+  readonly run?: RunWrite | RecordBody['run'];
+  readonly artifacts?: readonly ArtifactRecord[] | undefined;
+}
+
+function redacted<Writes extends Written>(
+  writes: Writes,
+  { data }: Pick<SecretFilter, 'data'>,
+  hasher: Hasher,
+): Writes {
   const kept = data(writes);
   if (kept === writes) return writes;
   const { run, artifacts } = writes;
@@ -21,18 +39,8 @@ export function redactWrites(writes: WriteSet, { data }: Pick<SecretFilter, 'dat
   };
 }
 
-/** A row that was made elsewhere. Whoever chains its event does so afterwards. */
-export function redactRow(row: ArchiveRow, { data }: Pick<SecretFilter, 'data'>, hasher: Hasher): ArchiveRow {
-  const kept = data(row);
-  if (kept === row) return row;
-  if (kept.part === 'record' && row.part === 'record') return { ...kept, row: { ...kept.row, ...placesOf(row.row) } };
-  if (kept.part === 'artifacts' && row.part === 'artifacts')
-    return { ...kept, row: withDigest(kept.row, row.row, hasher) };
-  return kept;
-}
-
 /** Directories and files must be found again: their names are not what hides a secret. */
-function withPlaces(kept: RunWrite, given: RunWrite): RunWrite {
+function withPlaces<Write extends NonNullable<Written['run']>>(kept: Write, given: Write): Write {
   if (kept.kind === 'create' && given.kind === 'create')
     return { ...kept, run: { ...kept.run, ...placesOf(given.run) } };
   if (kept.kind === 'change' && given.kind === 'change')

@@ -1,5 +1,5 @@
-import { type ArtifactId, EMPTY_HEAD, portableHasher, type RunId } from '@signalbox/model';
-import { anyEvent, placeEvents, type Transition } from '@signalbox/runs';
+import { type ArtifactId, portableHasher, type RunId } from '@signalbox/model';
+import { anyEvent, openForeignRecord, runAfter, type Transition, type UsageRecord } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import {
   at,
@@ -15,29 +15,83 @@ import {
   startRun,
   task,
 } from '../builders.ts';
+import { isChained } from '../log-chain.ts';
 
 import type { RunStore } from './run-store.ts';
 import { artifactOf } from './sample-artifact.ts';
 
 export function describeCommits(name: string, open: () => RunStore): void {
   describe(`commits in ${name}`, () => {
-    it('[L12] number the events of a run from 0 without a gap and chain them by hash', async () => {
+    it('[L12] number the events of a run from 0 without a gap, and chain its records by hash', async () => {
       const store = open();
       const [one, other] = [await startRun(store), await startRun(store)];
       await one.write({ at: at(), events: [signal('a'), signal('b')] });
       await other.write({ at: at(), events: [signal('c')] });
+      await one.write({ at: at() });
       const last = await one.write({ at: at(), events: [signal('d', { deep: [1, 'ü', null] })] });
 
       const stored = await store.events(one.run, 0, 100);
-      const drafts = stored.map(({ event: { runId: _, seq: __, ...draft } }) => draft);
-      expect(stored).toEqual(
-        placeEvents(portableHasher, emptyPlace(one.run), drafts as never).map(({ event, hash }) => ({ event, hash })),
-      );
       expect(stored.map(({ event }) => event.seq)).toEqual([0, 1, 2, 3]);
       expect(stored.every(({ event }) => anyEvent.safeParse(event).success)).toBe(true);
       expect([last.nextSeq, last.head]).toEqual([4, stored[3]?.hash]);
+      expect(stored[1]?.hash).toBe(stored[2]?.hash);
       expect(await store.events(one.run, 2, 1)).toEqual([stored[2]]);
       expect((await store.events(other.run, 0, 100)).length).toBe(2);
+      expect([await isChained(store, one.run), await isChained(store, other.run)]).toEqual([true, true]);
+      const records = await store.records(one.run, 0, 100);
+      expect(records.length).toBe(4);
+      expect(await store.records(one.run, 1, 2)).toEqual(records.slice(1, 3));
+    });
+
+    it('[L90] are records that say everything they wrote, and what it came to', async () => {
+      const store = open();
+      const writer = await startRun(store, newRun({ input: { n: 1 } }));
+      const { run } = writer;
+      const done = task(run);
+      const artifact = { ...artifactOf(freshId<ArtifactId>()), key: 'report' };
+      await writer.write({
+        ...changed({ phase: 'EXECUTE' }),
+        frame: frame(0),
+        intervals: [interval('state', 'a', 0, set('x'.repeat(70_000)))],
+        tasks: [done],
+        artifacts: [artifact],
+        stream: [
+          { task: done.id, index: 0, kind: 'token', payload: 'h', at: at() },
+          { task: done.id, index: 1, kind: 'message', payload: { text: 'hi' }, at: at() },
+        ],
+        usage: [usage('c'), usage('c')],
+        events: [signal('x')],
+      });
+      await store.commit({ at: at(5), usage: [usage('c')], events: [signal('y')] }, { run, version: 'any' });
+      const opened = (await store.records(run, 0, 10)).map(record => openForeignRecord(record, portableHasher));
+      const bodies = opened.map(record => (record.ok ? record.value : record.error));
+      expect(bodies).toMatchObject([
+        { header: { n: 0, who: 'driver', version: 1 }, body: { run: { kind: 'create', run: { input: { n: 1 } } } } },
+        {
+          header: { n: 1, who: 'driver', version: 2, blobs: [expect.any(String)] },
+          body: {
+            run: { kind: 'change', change: { phase: 'EXECUTE' } },
+            frame: { index: 0 },
+            intervals: [{ key: 'a', change: { kind: 'set', value: null } }],
+            tasks: [{ id: done.id }],
+            artifacts: [{ key: 'report', version: 1 }],
+            stream: [{ index: 1, kind: 'message' }],
+            usage: [{ call: 'c' }],
+            events: [{ type: 'signal.received' }],
+          },
+        },
+        { header: { n: 2, who: 'outside', version: 2 }, body: { events: [{ type: 'signal.received' }] } },
+      ]);
+      expect(bodies[2]).not.toHaveProperty('body.usage');
+      expect(await store.stream(run, done.id, 0, 10)).toHaveLength(2);
+      let after: Parameters<typeof runAfter>[0];
+      for (const [n, { hash }] of (await store.records(run, 0, 10)).entries()) {
+        const record = opened[n];
+        const next = record?.ok ? runAfter(after, record.value, hash) : undefined;
+        if (next?.ok !== true) throw new Error(`record ${n} does not follow`);
+        after = next.value;
+      }
+      expect(after).toEqual(await store.run(run));
     });
 
     it('[L12] keep all of a write set or nothing', async () => {
@@ -162,6 +216,8 @@ export function describeCommits(name: string, open: () => RunStore): void {
       const { stopReason: _, ...rest } = stopped ?? {};
       expect(await store.run(writer.run)).toEqual({
         ...rest,
+        records: 5,
+        head: expect.not.stringMatching(String(stopped?.head)),
         status: 'completed',
         output: null,
         inputSeq: 1,
@@ -193,6 +249,7 @@ export function describeCommits(name: string, open: () => RunStore): void {
   });
 }
 
-function emptyPlace(run: RunId) {
-  return { run, nextSeq: 0, head: EMPTY_HEAD };
+function usage(call: string): UsageRecord {
+  const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0 };
+  return { call, ...tokens, toolCalls: 0, costMicroUsd: 3, wallMs: 4, at: at() };
 }

@@ -4,6 +4,7 @@ import {
   type ErrorEnvelope,
   findRun,
   type RunReport,
+  runId,
   verifyBundle,
   verifyRun,
 } from '@signalbox/app/runs';
@@ -36,28 +37,44 @@ export async function verifyNamed(
   if (existsSync(given) || (await targetOf(flags.dataDir, given)).kind !== 'run' || !/^[0-9a-f-]{4,36}$/.test(given))
     return false;
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-    const run = await findRun(reader, given);
-    if (!run.ok) return run.error;
-    const directory = askedDataDirectory(flags.dataDir);
-    const report = await verifyRun(directory, run.value.id, expectHead);
+    // A run that is named in full is checked from its log, whatever the tables make of it.
+    const parsed = runId.safeParse(given);
+    const found = parsed.success ? parsed.data : await findRun(reader, given);
+    if (typeof found !== 'string' && !found.ok) return found.error;
+    const run = typeof found === 'string' ? found : found.value.id;
+    const report = await verifyRun(askedDataDirectory(flags.dataDir), run, expectHead);
     if (!report.ok) return report.error;
     terminal.print(json ? JSON.stringify(report.value) : describeRunReport(report.value, paintOf(terminal)));
     return report.value.ok ? exitCodes.done : exitCodes.failed;
   });
 }
 
-function describeRunReport({ ok, run, events, head, defect, journal }: RunReport, paint: Paint): string {
+function describeRunReport(report: RunReport, paint: Paint): string {
+  const { ok, run, records, events, head, defects = [], journal } = report;
+  const isLogWhole = !defects.some(({ where }) => where === 'log');
   return [
-    ok
-      ? paint.good('✓ the run is as it was written')
-      : paint.bad(`✗ ${defect?.where ?? 'journal'}: ${shown(defect?.what ?? '')}`),
+    ...(ok
+      ? [paint.good('✓ the run is as it was committed')]
+      : defects.map(defect => paint.bad(`✗ ${shown(defectWords(defect))}`))),
     `  run       ${run}`,
-    `  events    ${events}${ok ? '' : ' valid, from the start'}`,
+    `  records   ${records}${isLogWhole ? '' : ' valid, from the start'}`,
+    `  events    ${events}`,
     `  head      ${head}`,
     ...(journal === undefined
       ? []
-      : [`  journal   ${journal.health}, ${journal.events} events in ${journal.segments} segments`]),
+      : [`  journal   ${journal.health}, ${journal.events} records in ${journal.segments} segments`]),
   ].join('\n');
+}
+
+function defectWords({ where, record, table, key, what }: NonNullable<RunReport['defects']>[number]): string {
+  switch (where) {
+    case 'table':
+      return `table ${table}, row ${key}: ${what}`;
+    case 'log':
+      return record === undefined ? `log: ${what}` : `log, record ${record}: ${what}`;
+    default:
+      return `${where}: ${what}`;
+  }
 }
 
 function describeBundle(report: BundleReport, paint: Paint): string {

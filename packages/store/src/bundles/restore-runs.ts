@@ -1,41 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  chainHead,
-  type Digest,
-  EMPTY_HEAD,
-  type ErrorEnvelope,
-  err,
-  failure,
-  type Hasher,
-  ok,
-  type RunId,
-} from '@signalbox/model';
-import {
-  type ArchiveRow,
-  type ArchiveRows,
-  applyChange,
-  canonicalEvent,
-  type IntervalSpace,
-  type Maybe,
-  type RestoreError,
-  type RunRecord,
-  type RunRestore,
-} from '@signalbox/runs';
-import type { RunTables } from '../runs/member.ts';
+import { type ErrorEnvelope, err, failure, type Hasher, ok, type RunId } from '@signalbox/model';
+import type { ArchiveRow, LogRecord, RestoreError, RunRestore } from '@signalbox/runs';
+import { replayRows } from '../runs/replay-rows.ts';
+import type { RunTables } from '../runs/run-tables.ts';
 import { SQLITE_CONSTRAINT, sqliteCode } from '../sqlite/connection.ts';
-import { StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+import { type JsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 
 export interface RestorePorts {
   readonly database: DatabaseSync;
   readonly tables: RunTables;
+  readonly json: JsonColumns;
   readonly hasher: Hasher;
   /** What is remembered of rows may be wrong. */
   readonly forget: () => void;
 }
 
-/** Keeps the rows of runs in one transaction: a process that is killed leaves all of it or nothing. */
+/** Keeps the logs of runs in one transaction: a process that is killed leaves all of it or nothing. */
 export function restoreRuns(ports: RestorePorts): RunRestore {
-  const { database, forget } = ports;
+  const { database, json, forget } = ports;
   return {
     restore(rows) {
       forget();
@@ -52,119 +34,42 @@ export function restoreRuns(ports: RestorePorts): RunRestore {
         forget();
       }
     },
+    texts: { textOf: json.blobText, putText: json.putText },
   };
 }
 
-/** A run that is being kept. */
+/** The run whose records came last. */
 interface Open {
+  readonly id: RunId;
   readonly n: number;
-  readonly first: RunRecord;
-  head: Digest;
-  events: number;
-  frames: number;
-  last: { readonly space: IntervalSpace; readonly key: string; readonly value: Maybe } | undefined;
-  readonly state: Map<string, Maybe>;
-  isClosed: boolean;
 }
 
-function keepAll({ tables, hasher }: RestorePorts, rows: Iterable<ArchiveRow>): readonly RunId[] {
-  const kept: RunId[] = [];
+function keepAll(ports: RestorePorts, rows: Iterable<ArchiveRow>): readonly RunId[] {
+  const { tables } = ports;
+  const kept = new Set<RunId>();
   let open: Open | undefined;
   for (const { part, row } of rows) {
-    if (part === 'record') {
-      if (open !== undefined && row.id === open.first.id) close(tables, open, row);
-      else {
-        finish(open);
-        open = begin(tables, row);
-        kept.push(row.id);
-      }
-      continue;
-    }
-    if (open === undefined || open.isClosed) throw refusal('BUNDLE_INVALID_FORMAT', `rows of ${part} have no run`);
-    switch (part) {
-      case 'tasks':
-        tables.records.putTask(open.n, row);
-        break;
-      case 'decisions':
-        tables.records.putDecision(open.n, row);
-        break;
-      case 'artifacts':
-        tables.records.insertArtifact(open.n, row);
-        break;
-      case 'intervals':
-        putInterval(tables, open, row);
-        break;
-      case 'frames':
-        open.frames += 1;
-        tables.events.insertFrame(open.n, row);
-        break;
-      case 'transitions':
-        putTransition(tables, open, row);
-        break;
-      case 'usage':
-        tables.records.insertUsage(open.n, row);
-        break;
-      case 'stream':
-        tables.streams.insert(open.n, row);
-        break;
-      case 'journal':
-        putEvent(tables, hasher, open, row);
+    if (part === 'records') {
+      open = keepRecord(ports, row, kept);
+      kept.add(open.id);
+    } else {
+      if (open === undefined) throw refusal('BUNDLE_INVALID_FORMAT', `rows of ${part} have no run`);
+      tables.streams.insert(open.n, row);
     }
   }
-  finish(open);
-  return kept;
+  return [...kept];
 }
 
-function begin(tables: RunTables, record: RunRecord): Open {
-  if (tables.runs.find(record.id) !== undefined) throw new Refusal(taken(record.id));
-  const n = tables.runs.insert(record);
-  const counts = { events: 0, frames: 0, head: EMPTY_HEAD };
-  return { n, first: record, ...counts, last: undefined, state: new Map(), isClosed: false };
-}
-
-/** What the journal came to is what the record says. */
-function close(tables: RunTables, open: Open, record: RunRecord): void {
-  tables.runs.update(open.n, record, true);
-  open.isClosed = true;
-  if (record.nextSeq === open.events && record.head === open.head) return;
-  throw refusal(
-    'BUNDLE_INTEGRITY_FAILED',
-    `run ${record.id} says that its ${record.nextSeq} events end in ${record.head}, but ${open.events} end in ${open.head}`,
-  );
-}
-
-function finish(open: Open | undefined): void {
-  if (open !== undefined && !open.isClosed) throw refusal('BUNDLE_INVALID_FORMAT', `run ${open.first.id} has no end`);
-}
-
-function putInterval(tables: RunTables, open: Open, row: ArchiveRows['intervals']): void {
-  const { space, key, change } = row;
-  const before = open.last?.space === space && open.last.key === key ? open.last.value : undefined;
-  const value = applied(`the ${space} of '${key}'`, before, change);
-  open.last = { space, key, value };
-  tables.intervals.put(open.n, { ...row, value });
-}
-
-function putTransition(tables: RunTables, open: Open, row: ArchiveRows['transitions']): void {
-  const value = applied(`the transition of '${row.key}'`, open.state.get(row.key), row.change);
-  open.state.set(row.key, value);
-  tables.transitions.insert(open.n, { ...row, value });
-}
-
-function applied(what: string, before: Maybe, change: ArchiveRows['intervals']['change']): Maybe {
-  const value = applyChange(before, change);
-  if (!value.ok) throw refusal('BUNDLE_INVALID_FORMAT', `${what} does not follow what is before it: ${value.error}`);
-  return value.value;
-}
-
-function putEvent(tables: RunTables, hasher: Hasher, open: Open, { event, hash }: ArchiveRows['journal']): void {
-  const canonical = canonicalEvent(event);
-  const isNext = event.seq === open.events && event.runId === open.first.id;
-  if (!isNext) throw refusal('BUNDLE_EVENT_ORDER_INVALID', `event ${event.seq} is not in its place`);
-  open.head = chainHead(hasher, open.head, canonical);
-  open.events += 1;
-  if (open.head !== hash) throw refusal('BUNDLE_INTEGRITY_FAILED', `the hash of event ${event.seq} does not hold`);
-  tables.events.insert(open.n, [{ event, canonical, hash }], false);
+function keepRecord({ tables, json, hasher }: RestorePorts, record: LogRecord, kept: ReadonlySet<RunId>): Open {
+  const replayed = replayRows(tables, record, { hasher, textOf: json.blobText });
+  if (!replayed.ok) {
+    const { kind, why } = replayed.error;
+    throw refusal(kind === 'chain' ? 'BUNDLE_INTEGRITY_FAILED' : 'BUNDLE_INVALID_FORMAT', `a record is refused: ${why}`);
+  }
+  const { run, outcome } = replayed.value;
+  const { id, records } = outcome.record;
+  if (records > 1 && !kept.has(id)) throw new Refusal(taken(id));
+  return { id, n: run };
 }
 
 class Refusal extends Error {

@@ -42,8 +42,9 @@ export const framesAndTasks: Migration = {
     ) strict, without rowid;
     create index transitions_by_key on transitions (run, key, frame, idx);
 
+    -- \`place\` is the run's number times 2^28 plus the task's among those of its run, in the order they were made.
     create table tasks (
-      n integer primary key,
+      place integer primary key,
       run integer not null references runs (n),
       id text not null,
       node text not null,
@@ -67,5 +68,5 @@ export const framesAndTasks: Migration = {
       ended_at text,
       unique (run, id)
     ) strict;
-    create index tasks_under_way on tasks (run, n) where status in ('running', 'canceling')`,
+    create index tasks_under_way on tasks (run, place) where status in ('running', 'canceling')`,
 };

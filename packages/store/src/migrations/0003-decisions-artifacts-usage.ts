@@ -1,11 +1,11 @@
 import type { Migration } from './migrate.ts';
 
-/** What waits for people, what comes out, and what it cost. */
+/** What waits for people, what comes out, and what it cost. A `place` is as that of a task. */
 export const decisionsArtifactsUsage: Migration = {
   name: 'decisions, artifacts and usage',
   sql: `
     create table decisions (
-      n integer primary key,
+      place integer primary key,
       run integer not null references runs (n),
       id text not null unique,
       node text not null,
@@ -25,7 +25,7 @@ export const decisionsArtifactsUsage: Migration = {
     create index decisions_by_status on decisions (status, asked_at);
 
     create table artifacts (
-      n integer primary key,
+      place integer primary key,
       run integer not null references runs (n),
       id text not null unique,
       node text,
@@ -39,12 +39,15 @@ export const decisionsArtifactsUsage: Migration = {
       created_at text not null,
       key text,
       version integer,
+      alt text,
       workstream text,
       status text,
       provenance any,
       diff any
     ) strict;
-    create index artifacts_by_run on artifacts (run, n);
+    create index artifacts_by_time on artifacts (created_at, place);
+    create index artifacts_by_run on artifacts (run, place);
+    create unique index artifacts_by_key on artifacts (run, key, version) where key is not null and version is not null;
 
     create table usage (
       run integer not null references runs (n),

@@ -1,11 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { runsAndEvents } from './0001-runs-and-events.ts';
+import { logAndRuns } from './0001-log-and-runs.ts';
 import { framesAndTasks } from './0002-frames-and-tasks.ts';
 import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
-import { startsOfRuns } from './0005-starts-of-runs.ts';
-import { artifactVersions } from './0008-artifact-versions.ts';
 
 /** One step of the schema. A step that was released is never edited: what changes is a new one. */
 export interface Migration {
@@ -13,35 +11,42 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** In order: the schema of version n is what the first n steps made. */
-export const migrations: readonly Migration[] = [
-  runsAndEvents,
-  framesAndTasks,
-  decisionsArtifactsUsage,
-  streams,
-  startsOfRuns,
-  artifactVersions,
-];
+/** In order: each step takes the schema one version further. */
+export const migrations: readonly Migration[] = [logAndRuns, framesAndTasks, decisionsArtifactsUsage, streams];
 
-/** The number of the newest step. */
-export const SCHEMA_VERSION = migrations.length;
+/** Databases of before the log have versions up to 6, and cannot be brought to it: what it would hold was never written. */
+export const FIRST_VERSION = 100;
+
+/** The version of the newest step. */
+export const SCHEMA_VERSION = FIRST_VERSION + migrations.length;
 
 /** Brings a database to the newest version, step by step, each in a transaction of its own. Throws what SQLite throws. */
 export function migrate(
   database: DatabaseSync,
   steps: readonly Migration[] = migrations,
-): Result<{ readonly from: number; readonly to: number }, ErrorEnvelope<'store/newer'>> {
+): Result<{ readonly from: number; readonly to: number }, ErrorEnvelope<'store/newer' | 'store/older'>> {
   const from = schemaVersion(database);
-  if (from > steps.length) return err(newer(from, steps.length));
-  for (let version = from; version < steps.length; version++) {
+  const to = FIRST_VERSION + steps.length;
+  if (from > to) return err(newer(from, to));
+  if (from > 0 && from < FIRST_VERSION) return err(beforeTheLog(from));
+  for (let version = Math.max(from, FIRST_VERSION); version < to; version++) {
     try {
-      database.exec(`begin immediate; ${steps[version]?.sql}; pragma user_version = ${version + 1}; commit`);
+      const { sql } = steps[version - FIRST_VERSION] as Migration;
+      database.exec(`begin immediate; ${sql}; pragma user_version = ${version + 1}; commit`);
     } catch (cause) {
       if (database.isTransaction) database.exec('rollback');
       throw cause;
     }
   }
-  return ok({ from, to: steps.length });
+  return ok({ from, to });
+}
+
+export function beforeTheLog(found: number): ErrorEnvelope<'store/older'> {
+  return failure('store/older', {
+    message: `The database has schema version ${found}, of before runs had a log; this program cannot read it.`,
+    suggestion: 'Look at its runs with the version that wrote it, or use another data directory: --data-dir DIRECTORY.',
+    details: { found, known: SCHEMA_VERSION },
+  });
 }
 
 export function schemaVersion(database: DatabaseSync): number {

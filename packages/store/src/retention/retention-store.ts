@@ -7,16 +7,21 @@ import {
   ok,
   type Result,
   type RunId,
-  type Timestamp,
 } from '@signalbox/model';
-import type { CommitNotice, EventDraft, RetainedRun, RunRecord } from '@signalbox/runs';
-import type { Applied, RunTables } from '../runs/member.ts';
+import {
+  type AnyEvent,
+  type FrameRange,
+  keptFrames,
+  placeEvents,
+  type RetainedRun,
+  type RunRecord,
+  rangesBetween,
+} from '@signalbox/runs';
 import { type NumberedRun, RUN_COLUMNS } from '../runs/run-rows.ts';
+import type { RunTables } from '../runs/run-tables.ts';
 import { sqliteCode } from '../sqlite/connection.ts';
-import type { JsonColumns } from '../sqlite/json-column.ts';
 import { namesIn } from './blob-names.ts';
 import { addReferences, type BlobFile, oldBlobs, removeBlob } from './blob-sweep.ts';
-import { type CollapsePlan, collapseRows } from './collapse-rows.ts';
 import { allRows } from './run-rows-of-all-tables.ts';
 
 /**
@@ -26,11 +31,8 @@ import { allRows } from './run-rows-of-all-tables.ts';
 export interface RetentionStore {
   /** Every run, as far as it matters for how long it stays. */
   retained(): readonly Omit<RetainedRun, 'isDriven'>[];
-  /** Marks a run as one that stays, or takes the mark away. */
-  keep(run: RunId, kept: RunRecord['kept'], told: Told): Result<RunRecord, RetentionError>;
-  /** What collapsing a run would take away; nothing is changed. */
-  weighCollapse(run: RunId): Weight;
-  collapse(run: RunId, tell: (ranges: CollapsePlan['ranges']) => Told): Result<Weight, RetentionError>;
+  /** The frames that collapsing a run collects, and what it takes away; nothing is changed. */
+  weighCollapse(run: RunId): Weight & { readonly ranges: readonly FrameRange[] };
   weigh(runs: readonly RunId[]): number;
   /** All of them or none. */
   remove(runs: readonly RunId[]): Result<void, RetentionError>;
@@ -45,13 +47,7 @@ export interface RetentionStore {
   compact(): void;
 }
 
-export type RetentionError = ErrorEnvelope<'STORE_IO_FAILED' | 'run/unknown'>;
-
-/** The event that tells it, in the same transaction. */
-export interface Told {
-  readonly at: Timestamp;
-  readonly event: EventDraft;
-}
+export type RetentionError = ErrorEnvelope<'STORE_IO_FAILED'>;
 
 export interface Weight {
   readonly frames: number;
@@ -61,21 +57,20 @@ export interface Weight {
 export interface RetentionPorts {
   readonly database: DatabaseSync;
   readonly tables: RunTables;
-  readonly json: JsonColumns;
   /** The data directory. */
   readonly home: string;
-  /** Writes an event from outside the driver into the open transaction. */
-  readonly note: (run: RunId, told: Told) => Result<Applied, ErrorEnvelope>;
-  readonly tell: (notices: readonly CommitNotice[]) => void;
   /** What is remembered of rows is not so any more. */
   readonly forget: () => void;
   readonly forgetBlob: (name: Digest) => void;
 }
 
 export function retentionStore(ports: RetentionPorts): RetentionStore {
-  const { database, tables, json, home, note, tell, forget, forgetBlob } = ports;
+  const { database, tables, home, forget, forgetBlob } = ports;
   const all = allRows(database);
-  const collapsing = collapseRows(database, tables, json);
+  const forks = database.prepare(
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
+     where origin_run = ? and origin_kind = 'fork'`,
+  );
   const listed = database.prepare(
     `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n order by n`,
   );
@@ -90,7 +85,6 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       return ok(done);
     } catch (cause) {
       if (database.isTransaction) database.exec('rollback');
-      if (cause instanceof Refusal) return err(cause.envelope);
       if (sqliteCode(cause) === undefined) throw cause;
       return err(notWritten(cause));
     } finally {
@@ -98,53 +92,31 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
     }
   }
 
-  function found(run: RunId): NumberedRun {
-    const numbered = tables.runs.find(run);
-    if (numbered === undefined) throw new Refusal(unknown(run));
-    return numbered;
+  function* eventsOf(n: number): Generator<AnyEvent> {
+    for (const record of tables.log.records(n, 0)) {
+      const { header, body } = tables.log.open(record, 'a record');
+      for (const { event } of placeEvents({ run: header.log, seq: header.seq, hash: record.hash }, body.events ?? [])) {
+        yield event;
+      }
+    }
   }
 
-  /** Puts fields into the record of a run, with the event that tells it. */
-  function noted(
-    run: RunId,
-    told: Told,
-    fields: Pick<RunRecord, 'kept' | 'collected'>,
-  ): { record: RunRecord; notice: CommitNotice } {
-    found(run);
-    const applied = note(run, told);
-    if (!applied.ok) throw new Refusal(notWritten(applied.error));
-    const { n, record } = found(run);
-    const { kept: _, ...rest } = record;
-    const changed = 'kept' in fields ? { ...rest, ...withoutUndefined(fields) } : { ...record, ...fields };
-    tables.runs.update(n, changed, true);
-    return { record: changed, notice: applied.value.notice };
+  function rangesOf({ n, record }: NumberedRun): readonly FrameRange[] {
+    const forkedAt = forks.all(record.id).flatMap(row => {
+      const { origin } = tables.runs.fromRow(row).record;
+      return origin?.kind === 'fork' ? [origin.frame] : [];
+    });
+    return rangesBetween(keptFrames(eventsOf(n), record.frames, forkedAt), record.frames);
   }
 
   return {
     retained: () => listed.all().map(row => retainedOf(tables.runs.fromRow(row).record)),
-    keep(run, kept, told) {
-      const done = transaction(() => noted(run, told, { kept }));
-      if (!done.ok) return done;
-      tell([done.value.notice]);
-      return ok(done.value.record);
-    },
     weighCollapse(run) {
-      const numbered = tables.runs.find(run);
-      return numbered === undefined ? { frames: 0, bytes: 0 } : weightOf(collapsing.plan(numbered.n, numbered.record));
-    },
-    collapse(run, toldOf) {
-      const done = transaction(() => {
-        const { n, record } = found(run);
-        const plan = collapsing.plan(n, record);
-        collapsing.apply(n, plan);
-        const { notice } = noted(run, toldOf(plan.ranges), {
-          collected: [...(record.collected ?? []), ...plan.ranges],
-        });
-        return { weight: weightOf(plan), notice };
-      });
-      if (!done.ok) return done;
-      tell([done.value.notice]);
-      return ok(done.value.weight);
+      const found = tables.runs.find(run);
+      if (found === undefined) return { ranges: [], frames: 0, bytes: 0 };
+      const ranges = rangesOf(found);
+      const bytes = tables.collapse.weigh(found.n, { ...found.record, collected: ranges });
+      return { ranges, frames: ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0), bytes };
     },
     weigh: runs => runs.reduce((sum, run) => sum + all.bytesOf(tables.runs.find(run)?.n ?? -1), 0),
     remove: runs =>
@@ -180,16 +152,6 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
   };
 }
 
-/** Thrown to where the transaction is. */
-class Refusal extends Error {
-  readonly envelope: RetentionError;
-
-  constructor(envelope: RetentionError) {
-    super(envelope.message);
-    this.envelope = envelope;
-  }
-}
-
 function retainedOf({
   id,
   status,
@@ -202,26 +164,10 @@ function retainedOf({
   return { id, status, endedAt, origin, isKept: kept !== undefined, isCollapsed: collected !== undefined, frames };
 }
 
-function weightOf({ ranges, bytes }: CollapsePlan): Weight {
-  return { frames: ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0), bytes };
-}
-
-function withoutUndefined(fields: Pick<RunRecord, 'kept' | 'collected'>): Partial<RunRecord> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
 function notWritten(cause: unknown): RetentionError {
   return failure('STORE_IO_FAILED', {
     message: `Nothing was changed: ${(cause as { readonly message?: string }).message ?? String(cause)}.`,
     suggestion: 'See that the disk is writable and not full, then do it again: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
-  });
-}
-
-function unknown(run: RunId): RetentionError {
-  return failure('run/unknown', {
-    message: `There is no run ${run} in this data directory.`,
-    suggestion: 'See "signalbox ls" for the runs there are.',
-    details: { run },
   });
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { firstPlaceOf, lastPlaceOf } from './places.ts';
+import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
 
 /** Everything that the database holds of one run, whichever tables there are: those that name a run, and those of places. */
 export interface AllRows {
@@ -11,7 +11,7 @@ export interface AllRows {
   values(run: number): Iterable<unknown>;
 }
 
-const placed = ['events', 'frames'];
+const placed = ['records', 'frames'];
 
 export function allRows(database: DatabaseSync): AllRows {
   const tables = tablesOfRuns(database).map(table => ({ table, where: 'run = ?1', of: (run: number) => [run] }));

@@ -1,7 +1,7 @@
 import type { Json } from '@signalbox/model';
-import { type Change, type Maybe, type PatchStep, patchStep, replayPatches } from '@signalbox/runs';
+import { type Change, type HeldValue, type Maybe, type PatchStep, patchStep, replayPatches } from '@signalbox/runs';
 import * as z from 'zod';
-import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
+import { cellOfBlob, type JsonCell, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Cell, Row } from '../sqlite/row-codec.ts';
 
 /**
@@ -19,7 +19,7 @@ export interface ChangeCells {
   readonly chainBytes: number | null;
 }
 
-const SET = 0;
+export const SET = 0;
 const PATCH = 1;
 const GONE = 2;
 
@@ -40,6 +40,13 @@ export function cellsOf(json: JsonColumns, change: Change, value: Maybe, before:
     case 'patch':
       return patchCells(json, change.steps, value, before);
   }
+}
+
+/** The cell of a whole value, and the length of its text. */
+export function heldCell(json: JsonColumns, value: HeldValue): readonly [cell: JsonCell, length: number] {
+  if ('blob' in value) return [cellOfBlob(value.blob), value.length];
+  const text = JSON.stringify(value.json);
+  return [json.cellOf(text), text.length];
 }
 
 /** What a change to `value` follows, from its row. */

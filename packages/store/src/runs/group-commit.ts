@@ -11,7 +11,7 @@ import {
 } from '@signalbox/runs';
 import { SQLITE_CONSTRAINT, SQLITE_IOERR, sqliteCode } from '../sqlite/connection.ts';
 import { StoreFault } from '../sqlite/json-column.ts';
-import type { Applied } from './member.ts';
+import type { Applied } from './commit-rows.ts';
 
 /**
  * Commits that wait at the same time share one transaction and one fsync.

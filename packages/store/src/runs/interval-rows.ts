@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@signalbox/model';
-import { type IntervalRow, type IntervalSpace, intervalSpace, type LastValue, type Maybe } from '@signalbox/runs';
-import type { JsonColumns } from '../sqlite/json-column.ts';
+import { type Beginning, type IntervalRow, type IntervalSpace, intervalSpace, type LastValue, type Maybe } from '@signalbox/runs';
+import { blobOf, type JsonColumns } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
-import { cellsOf, type RowBefore, rowBefore, valueOfRows } from './change-cells.ts';
+import { cellsOf, heldCell, type RowBefore, rowBefore, SET, valueOfRows } from './change-cells.ts';
 import type { ValueCache } from './value-cache.ts';
 
 export interface IntervalRows {
@@ -11,8 +11,10 @@ export interface IntervalRows {
   put(run: number, interval: IntervalRow): void;
   valueAt(run: number, space: IntervalSpace, key: string, frame: number): Maybe;
   at(run: number, space: IntervalSpace, frame: number): ReadonlyMap<string, Json>;
-  /** What held in a frame of another run holds from frame 0 on. Whole values are copied as they lie in their rows. */
-  inherit(run: number, from: number, frame: number): void;
+  /** Everything that holds in a frame. What lies in a blob of its own is named, not read. */
+  heldAt(run: number, frame: number): Beginning['intervals'];
+  /** What a run has from frame 0 on, when it begins. */
+  begin(run: number, intervals: Beginning['intervals']): void;
 }
 
 /** The number of a space in its column: its place in the list of spaces, which only grows at its end. */
@@ -29,26 +31,10 @@ export const ALL_AT = `
     select (select min(key) from intervals where run = :run and space = :space and key > keys.key)
     from keys where keys.key is not null
   )
-  select keys.key as key, kind, value from keys cross join intervals on run = :run and space = :space
+  select keys.key as key, kind, value, base_bytes from keys cross join intervals on run = :run and space = :space
     and intervals.key = keys.key and from_frame = (
       select max(from_frame) from intervals
       where run = :run and space = :space and key = keys.key and from_frame <= :frame)
-  where kind <> 2`;
-
-/** The rows of a space that hold in a frame of one run, as rows of another's frame 0; sought in the same way. */
-const COPY_AT = `
-  with recursive keys (key) as (
-    select min(key) from intervals where run = :from and space = :space
-    union all
-    select (select min(key) from intervals where run = :from and space = :space and key > keys.key)
-    from keys where keys.key is not null
-  )
-  insert into intervals (run, space, key, from_frame, kind, value, base_bytes, chain_bytes)
-  select :run, :space, keys.key, 0, kind, value, base_bytes, chain_bytes
-  from keys cross join intervals on run = :from and space = :space
-    and intervals.key = keys.key and from_frame = (
-      select max(from_frame) from intervals
-      where run = :from and space = :space and key = keys.key and from_frame <= :frame)
   where kind <> 2`;
 
 export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): IntervalRows {
@@ -67,13 +53,16 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     on conflict (run, space, key, from_frame) do update set kind = excluded.kind, value = excluded.value,
       base_bytes = excluded.base_bytes, chain_bytes = excluded.chain_bytes`);
   const allAt = database.prepare(ALL_AT);
-  const copyAt = database.prepare(COPY_AT);
-  const patched = database.prepare('select key from intervals where run = ? and space = ? and kind = 1');
 
   const placeOf = (run: number, space: IntervalSpace, key: string) => `${run} ${space} ${key}`;
 
   function valueAt(run: number, space: IntervalSpace, key: string, frame: number): Maybe {
     return valueOfRows(json, backwards.iterate(run, spaceNumber(space), key, frame), `the ${space} of '${key}'`);
+  }
+
+  /** The value of the last row up to a frame. */
+  function valueOf(row: Row, run: number, space: IntervalSpace, key: string, frame: number): Maybe {
+    return row.kind === SET ? valueOfRows(json, [row], `the ${space} of '${key}'`) : valueAt(run, space, key, frame);
   }
 
   function lastOf(place: string, run: number, space: number, key: string, fromFrame: number): RowBefore | undefined {
@@ -101,26 +90,28 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
       else cache.remember(place, { value, fromFrame, baseBytes, chainBytes });
     },
     valueAt,
-    inherit(run, from, frame) {
-      for (const space of intervalSpace.options) {
-        const number = spaceNumber(space);
-        copyAt.run({ run, from, space: number, frame });
-        // A patch needs the rows before it: its value is put together, and is a whole one here.
-        for (const row of patched.all(run, number)) {
+    heldAt: (run, frame) =>
+      intervalSpace.options.flatMap(space =>
+        allAt.all({ run, space: spaceNumber(space), frame }).flatMap((row): Beginning['intervals'] => {
           const key = String(row.key);
-          const value = valueAt(from, space, key, frame);
-          if (value === undefined) continue;
-          const { kind, value: cell, baseBytes, chainBytes } = cellsOf(json, { kind: 'set', value }, value, undefined);
-          upsert.run(run, number, key, 0, kind, cell, baseBytes, chainBytes);
-        }
+          if (row.kind === SET && row.value instanceof Uint8Array) {
+            return [{ space, key, value: { blob: blobOf(row.value), length: Number(row.base_bytes) } }];
+          }
+          const value = valueOf(row, run, space, key, frame);
+          return value === undefined ? [] : [{ space, key, value: { json: value } }];
+        }),
+      ),
+    begin(run, intervals) {
+      for (const { space, key, value } of intervals) {
+        const [cell, length] = heldCell(json, value);
+        upsert.run(run, spaceNumber(space), key, 0, SET, cell, length, 0);
       }
     },
     at(run, space, frame) {
       const found = new Map<string, Json>();
       for (const row of allAt.all({ run, space: spaceNumber(space), frame })) {
         const key = String(row.key);
-        const value =
-          row.kind === 0 ? valueOfRows(json, [row], `the ${space} of '${key}'`) : valueAt(run, space, key, frame);
+        const value = valueOf(row, run, space, key, frame);
         if (value !== undefined) found.set(key, value);
       }
       return found;

@@ -3,18 +3,20 @@ import { type ApprovalId, type TaskStatus, taskStatus } from '@signalbox/model';
 import {
   type ArtifactRecord,
   artifactRecord,
+  type Beginning,
   type Decision,
   decision,
   isTaskUnderWay,
   type Task,
   type TaskId,
   task,
-  taskId,
   type UsageRecord,
   usageRecord,
 } from '@signalbox/runs';
-import type { JsonColumns } from '../sqlite/json-column.ts';
+import { blobOf, type JsonColumns } from '../sqlite/json-column.ts';
 import { type RowCodec, rowCodec } from '../sqlite/row-codec.ts';
+import { heldCell } from './change-cells.ts';
+import { PLACES } from './places.ts';
 import type { ValueCache } from './value-cache.ts';
 
 /** Tasks, decisions, artifacts and usage: records whose fields are columns. */
@@ -28,14 +30,16 @@ export interface RecordRows {
   task(run: number, id: TaskId): Task | undefined;
   taskStatus(run: number, id: TaskId): TaskStatus | undefined;
   putTask(run: number, task: Task): void;
-  /** The tasks of another run whose end was handled before a frame, under ids of their own and handled in frame 0. */
-  inheritTasks(run: number, from: number, frame: number, idOf: (task: TaskId) => TaskId): void;
+  /** The tasks whose end was handled before a frame. Results that lie in blobs are named, not read. */
+  heldTasks(run: number, frame: number): Beginning['tasks'];
+  /** The tasks that a run has when it begins. */
+  beginTasks(run: number, tasks: Beginning['tasks']): void;
   decision(run: number, id: ApprovalId): Decision | undefined;
   putDecision(run: number, decision: Decision): void;
   insertArtifact(run: number, artifact: ArtifactRecord): void;
   /** The last version of a key; 0 where there is none. */
   artifactVersion(run: number, key: string): number;
-  /** A call that is there already is not counted again. */
+  hasUsage(run: number, call: string): boolean;
   insertUsage(run: number, usage: UsageRecord): void;
 }
 
@@ -113,22 +117,17 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
 
   const taskById = database.prepare('select * from tasks where run = ? and id = ?');
   const statusById = database.prepare('select status from tasks where run = ? and id = ?');
-  const putTask = database.prepare(insertInto('tasks', tasks.columns, 'run, id'));
-  let inheritedId = (task: TaskId): TaskId => task;
-  database.function('inherited_id', id => inheritedId(taskId.parse(id)));
-  const inherited = tasks.columns.map(column =>
-    column === 'id' ? 'inherited_id(id)' : column === 'handled_frame' ? '0' : column,
-  );
-  const inheritTasks = database.prepare(`
-    insert into tasks (run, ${tasks.columns.join(', ')})
-    select :run, ${inherited.join(', ')} from tasks where run = :parent and handled_frame < :frame order by n`);
+  const putTask = database.prepare(placeInto('tasks', tasks.columns, 'run, id'));
+  const handledBefore = database.prepare('select * from tasks where run = ? and handled_frame < ? order by place');
+  const resultAt = tasks.columns.indexOf('result');
   const decisionById = database.prepare('select * from decisions where run = ? and id = ?');
-  const putDecision = database.prepare(insertInto('decisions', decisions.columns, 'id'));
-  const insertArtifact = database.prepare(insertInto('artifacts', artifacts.columns));
+  const putDecision = database.prepare(placeInto('decisions', decisions.columns, 'id'));
+  const insertArtifact = database.prepare(placeInto('artifacts', artifacts.columns));
   const lastVersion = database.prepare(
     'select max(version) as version from artifacts where run = ? and key = ? and version is not null',
   );
-  const insertUsage = database.prepare(`${insertInto('usage', usages.columns)} on conflict do nothing`);
+  const insertUsage = database.prepare(insertInto('usage', usages.columns));
+  const usageOfCall = database.prepare('select 1 from usage where run = ? and call = ?');
 
   return {
     codecs: { task: tasks, decision: decisions, artifact: artifacts, usage: usages },
@@ -146,9 +145,22 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
       if (isTaskUnderWay(record.status)) cache.remember(place, { value: record.status, ...NO_ROWS });
       else cache.forget(place);
     },
-    inheritTasks(run, parent, frame, idOf) {
-      inheritedId = idOf;
-      inheritTasks.run({ run, parent, frame });
+    heldTasks: (run, frame) =>
+      handledBefore.all(run, frame).map(row => {
+        const { result: cell } = row;
+        if (!(cell instanceof Uint8Array)) {
+          const { result, ...rest } = tasks.fromRow(row);
+          return { task: rest, ...(result === undefined ? {} : { result: { json: result } }) };
+        }
+        const { result: _, ...rest } = tasks.fromRow({ ...row, result: null });
+        return { task: rest, result: { blob: blobOf(cell), length: 0 } };
+      }),
+    beginTasks(run, held) {
+      for (const { task: record, result } of held) {
+        const cells = tasks.toCells(record);
+        if (result !== undefined) cells[resultAt] = heldCell(json, result)[0];
+        putTask.run(run, ...cells);
+      }
     },
     decision(run, id) {
       const row = decisionById.get(run, id);
@@ -157,6 +169,7 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
     putDecision: (run, record) => void putDecision.run(run, ...decisions.toCells(record)),
     insertArtifact: (run, record) => void insertArtifact.run(run, ...artifacts.toCells(record)),
     artifactVersion: (run, key) => Number(lastVersion.get(run, key)?.version ?? 0),
+    hasUsage: (run, call) => usageOfCall.get(run, call) !== undefined,
     insertUsage: (run, record) => void insertUsage.run(run, ...usages.toCells(record)),
   };
 }
@@ -168,7 +181,19 @@ const NO_ROWS = { fromFrame: 0, baseBytes: 0, chainBytes: 0 };
 function insertInto(table: string, columns: readonly string[], key?: string): string {
   const names = ['run', ...columns];
   const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
-  if (key === undefined) return insert;
+  return key === undefined ? insert : `${insert} ${replacing(columns, key)}`;
+}
+
+/** The same for a table whose rows have places: a new one gets the next place of its run. */
+function placeInto(table: string, columns: readonly string[], key?: string): string {
+  const names = ['place', 'run', ...columns];
+  const last = `(select max(place) from ${table} where place between ?1 * ${PLACES} and ?1 * ${PLACES} + ${PLACES - 1})`;
+  const values = [`coalesce(${last} + 1, ?1 * ${PLACES})`, ...names.slice(1).map((_, index) => `?${index + 1}`)];
+  const insert = `insert into ${table} (${names.join(', ')}) values (${values.join(', ')})`;
+  return key === undefined ? insert : `${insert} ${replacing(columns, key)}`;
+}
+
+function replacing(columns: readonly string[], key: string): string {
   const updates = columns.filter(column => column !== 'id').map(column => `${column} = excluded.${column}`);
-  return `${insert} on conflict (${key}) do update set ${updates.join(', ')}`;
+  return `on conflict (${key}) do update set ${updates.join(', ')}`;
 }

@@ -9,12 +9,12 @@ import {
   type UsageTotal,
 } from '@signalbox/runs';
 import type { Row } from '../sqlite/row-codec.ts';
-import type { RunTables } from './member.ts';
 import { RUN_COLUMNS } from './run-rows.ts';
+import type { RunTables } from './run-tables.ts';
 
 /** Reads through the connection that writes: between two groups it sees exactly what is committed. */
 export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
-  const { runs, events, intervals, transitions, records, streams } = tables;
+  const { runs, log, frames, intervals, transitions, records, streams } = tables;
   const listed = database.prepare(listSql(''));
   const listedByKey = database.prepare(listSql('idempotency_key = :idempotency_key and'));
   const children = database.prepare(
@@ -25,7 +25,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     select * from tasks where run = :run and (:status is null or status in (select value from json_each(:status)))
       and (:node is null or node = :node)
       and (:effects is null or effects in (select value from json_each(:effects)))
-      and (:after is null or n > (select n from tasks where run = :run and id = :after)) order by n limit :limit`);
+      and (:after is null or place > (select place from tasks where run = :run and id = :after)) order by place limit :limit`);
   const underWay = database.prepare(ORPHANS);
   const decisionById = database.prepare(`
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
@@ -33,11 +33,11 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run
     where (:run is null or runs.id = :run)
       and (:status is null or decisions.status in (select value from json_each(:status)))
-      and (:after is null or (asked_at, decisions.n) > (select asked_at, n from decisions where id = :after))
-    order by asked_at, decisions.n limit :limit`);
+      and (:after is null or (asked_at, place) > (select asked_at, place from decisions where id = :after))
+    order by asked_at, place limit :limit`);
   const artifacts = database.prepare(`
     select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
-    order by n`);
+    order by place`);
   const artifactById = database.prepare(`
     select artifacts.*, runs.id as run_id from artifacts join runs on runs.n = artifacts.run where artifacts.id = ?`);
   const artifactPage = database.prepare(ARTIFACT_PAGE);
@@ -58,11 +58,11 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
       for (let { after } = parameters; ; ) {
         const page = { ...parameters, after };
         const rows = key === undefined ? listed.all(page) : listedByKey.all({ ...page, idempotency_key: key });
-        const records = rows.map(row => runs.fromRow(row).record);
+        const read = rows.map(row => runs.fromRow(row).record);
         // Details that are too large for their row are not seen by the query.
-        found.push(...records.filter(record => isFrom(record, filter)));
+        found.push(...read.filter(record => isFrom(record, filter)));
         if (rows.length <= limit || found.length > limit) break;
-        after = records.at(-1)?.id ?? null;
+        after = read.at(-1)?.id ?? null;
       }
       const items = found.slice(0, limit);
       const last: RunRecord | undefined = items.at(-1);
@@ -70,13 +70,14 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     },
     children: async run => children.all(run).map(row => runs.fromRow(row).record),
 
-    frame: async (run, index) => events.frames(numberOf(run), index, 1).find(frame => frame.index === index),
-    frames: async (run, from, limit) => events.frames(numberOf(run), from, limit),
+    frame: async (run, index) => frames.page(numberOf(run), index, 1).find(frame => frame.index === index),
+    frames: async (run, from, limit) => frames.page(numberOf(run), from, limit),
     at: async (run, space, frame) => intervals.at(numberOf(run), space, frame),
     valueAt: async (run, space, key, frame) => intervals.valueAt(numberOf(run), space, key, frame),
     transitions: async (run, filter = {}) => transitions.page(numberOf(run), filter),
 
-    events: async (run, from, limit) => events.from(numberOf(run), from, limit),
+    records: async (run, from, limit) => [...log.records(numberOf(run), from, limit)],
+    events: async (run, from, limit) => log.events(numberOf(run), from, limit),
 
     task: async (run, task) => records.task(numberOf(run), task),
     tasks: async (run, { status, node, effects, after, limit } = {}) =>
@@ -169,7 +170,7 @@ const ALL = -1;
 export const ORPHANS = `
   select tasks.*, runs.id as run_id from tasks indexed by tasks_under_way join runs on runs.n = tasks.run
   where tasks.status in ('running', 'canceling')
-    and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by tasks.n`;
+    and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by place`;
 
 /** Contents stay where they are: a list of many artifacts is small. */
 const ARTIFACT_PAGE = `
@@ -180,8 +181,8 @@ const ARTIFACT_PAGE = `
     and (:versions = 'all' or key is null or artifacts.version is null or artifacts.version = (
       select max(version) from artifacts as versions where versions.run = artifacts.run and versions.key = artifacts.key
         and versions.version is not null))
-    and (:after is null or artifacts.n < (select n from artifacts where id = :after))
-  order by artifacts.n desc limit :limit`;
+    and (:after is null or (artifacts.created_at, place) < (select created_at, place from artifacts where id = :after))
+  order by artifacts.created_at desc, place desc limit :limit`;
 
 const listSql = (first: string) => `
   select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n

@@ -16,7 +16,8 @@ export interface RunRows {
   /** The run that was created with an idempotency key. */
   idOfKey(idempotencyKey: string): RunId | undefined;
   fromRow(row: Row): NumberedRun;
-  insert(record: RunRecord): number;
+  /** Under a number that is given, or the next one. */
+  insert(record: RunRecord, n?: number): number;
   /** `withDetails` also writes what seldom changes. */
   update(n: number, record: RunRecord, withDetails: boolean): void;
 }
@@ -30,12 +31,12 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
   );
   const byKey = database.prepare('select id from runs where idempotency_key = ?');
   const insertRun = database.prepare(`
-    insert into runs (id, status, phase, name, correlation_id, idempotency_key, origin_kind, origin_run, epoch, version, frames,
-      input_seq, next_seq, head, created_at, updated_at, started_at, ended_at)
-    values (:id, :status, :phase, :name, :correlation_id, :idempotency_key, :origin_kind, :origin_run, :epoch, :version, :frames,
-      :input_seq, :next_seq, :head, :created_at, :updated_at, :started_at, :ended_at)`);
+    insert into runs (n, id, status, phase, name, correlation_id, idempotency_key, origin_kind, origin_run, epoch, version, frames,
+      input_seq, next_seq, records, head, created_at, updated_at, started_at, ended_at)
+    values (:n, :id, :status, :phase, :name, :correlation_id, :idempotency_key, :origin_kind, :origin_run, :epoch, :version, :frames,
+      :input_seq, :next_seq, :records, :head, :created_at, :updated_at, :started_at, :ended_at)`);
   const updateHot = database.prepare(`
-    update runs set epoch = ?, version = ?, frames = ?, input_seq = ?, next_seq = ?, head = ?, updated_at = ?
+    update runs set epoch = ?, version = ?, frames = ?, input_seq = ?, next_seq = ?, records = ?, head = ?, updated_at = ?
     where n = ?`);
   const updateAll = database.prepare(`
     update runs set status = ?, phase = ?, name = ?, started_at = ?, ended_at = ? where n = ?`);
@@ -66,14 +67,14 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
       return row && runId.parse(row.id);
     },
     fromRow,
-    insert(record) {
-      const n = Number(insertRun.run(rowOf(record)).lastInsertRowid);
+    insert(record, given) {
+      const n = Number(insertRun.run({ n: given ?? null, ...rowOf(record) }).lastInsertRowid);
       putRest(n, record);
       return n;
     },
     update(n, record, withDetails) {
-      const { epoch, version, frames, inputSeq, nextSeq, head, updatedAt } = record;
-      updateHot.run(epoch, version, frames, inputSeq, nextSeq, head, updatedAt, n);
+      const { epoch, version, frames, inputSeq, nextSeq, records, head, updatedAt } = record;
+      updateHot.run(epoch, version, frames, inputSeq, nextSeq, records, head, updatedAt, n);
       if (!withDetails) return;
       const { status, phase, name, startedAt, endedAt } = record;
       updateAll.run(status, phase, name, startedAt ?? null, endedAt ?? null, n);
@@ -107,6 +108,7 @@ function rowOf(record: RunRecord): Record<string, Cell> {
     frames: record.frames,
     input_seq: record.inputSeq,
     next_seq: record.nextSeq,
+    records: record.records,
     head: record.head,
     created_at: record.createdAt,
     updated_at: record.updatedAt,
@@ -128,6 +130,7 @@ function hotOf(row: Row): Record<string, unknown> {
     frames: row.frames,
     inputSeq: row.input_seq,
     nextSeq: row.next_seq,
+    records: row.records,
     head: row.head,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -10,8 +10,8 @@ export interface TransitionRows {
   /** The value after the last transition of a key. */
   last(run: number, key: string): { readonly value: Maybe } | undefined;
   insert(run: number, row: TransitionRow): void;
-  /** The state that a new run inherited, as the first transitions of its keys. */
-  inherit(run: number, trigger: string, at: string): void;
+  /** The state that a run begins with, as the first transitions of its keys. */
+  begin(run: number, trigger: string, at: string): void;
   page(run: number, filter: TransitionFilter): Page<TransitionView, TransitionPlace>;
 }
 
@@ -51,13 +51,13 @@ export function transitionRows(database: DatabaseSync, json: JsonColumns, cache:
     return { ...rest, old, new: applied.value };
   }
 
-  const inherit = database.prepare(`
+  const begin = database.prepare(`
     insert into transitions (run, frame, idx, key, kind, value, base_bytes, chain_bytes, trigger, at)
     select run, 0, row_number() over (order by key) - 1, key, kind, value, base_bytes, chain_bytes, ?, ?
     from intervals where run = ? and space = ? and from_frame = 0`);
 
   return {
-    inherit: (run, trigger, at) => void inherit.run(trigger, at, run, intervalSpace.options.indexOf('state')),
+    begin: (run, trigger, at) => void begin.run(trigger, at, run, intervalSpace.options.indexOf('state')),
     last(run, key) {
       const cached = cache.get(placeOf(run, key));
       if (cached !== undefined) return cached;

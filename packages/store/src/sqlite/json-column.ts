@@ -11,6 +11,10 @@ export interface JsonColumns {
   /** Throws `StoreFault` where a large text cannot be put on disk. */
   cellOf(text: string): JsonCell;
   textOf(cell: unknown): string;
+  /** The text that a blob holds. */
+  blobText(name: Digest): string;
+  /** Makes a text durable as a blob. Throws `StoreFault` where it cannot be put on disk. */
+  putText(text: string): Digest;
   read<T>(schema: z.ZodType<T>, cell: unknown, what: string): T;
   /** Any plain data. */
   readPlain(cell: unknown, what: string): Json;
@@ -32,26 +36,45 @@ export class StoreDamage extends Error {
   override readonly name = 'StoreDamage';
 }
 
+/** The cell of a value that lies in a blob, and the blob of such a cell. */
+export function cellOfBlob(name: Digest): Uint8Array {
+  return Buffer.from(name.slice('sha256:'.length), 'hex');
+}
+
+export function blobOf(cell: Uint8Array): Digest {
+  return `sha256:${Buffer.from(cell).toString('hex')}` as Digest;
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function jsonColumns(blobs: BlobFiles): JsonColumns {
   function textOf(cell: unknown): string {
     if (typeof cell === 'string') return cell;
     if (!(cell instanceof Uint8Array)) throw new StoreDamage(`a JSON column holds ${typeof cell}`);
-    const content = blobs.get(`sha256:${Buffer.from(cell).toString('hex')}` as Digest);
+    return blobText(blobOf(cell));
+  }
+
+  function blobText(name: Digest): string {
+    const content = blobs.get(name);
     if (!content.ok) throw new StoreFault(content.error);
     return utf8.decode(content.value);
+  }
+
+  function putText(text: string): Digest {
+    const name = blobs.put(Buffer.from(text));
+    if (!name.ok) throw new StoreFault(name.error);
+    return name.value;
   }
 
   return {
     cellOf(text) {
       // No UTF-16 unit takes more than three bytes: short texts need no counting.
       if (text.length * 3 <= INLINE_MAX_BYTES || Buffer.byteLength(text) <= INLINE_MAX_BYTES) return text;
-      const name = blobs.put(Buffer.from(text));
-      if (!name.ok) throw new StoreFault(name.error);
-      return Buffer.from(name.value.slice('sha256:'.length), 'hex');
+      return cellOfBlob(putText(text));
     },
     textOf,
+    blobText,
+    putText,
     readPlain(cell, what) {
       const text = textOf(cell);
       const value = parseJson(text, what);

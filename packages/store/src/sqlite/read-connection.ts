@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { migrations, newer, schemaVersion } from '../migrations/migrate.ts';
+import { beforeTheLog, FIRST_VERSION, newer, SCHEMA_VERSION, schemaVersion } from '../migrations/migrate.ts';
 import { APPLICATION_ID, pragma, refusedBy, unusable } from './connection.ts';
 
 /** `store/missing` is a directory in which nothing was ever run. */
@@ -35,8 +35,9 @@ function faultOf(database: DatabaseSync, file: string): ReadError | undefined {
   if (version === 0 && pragma(database, 'select count(*) from sqlite_schema') === 0) return missing(file);
   if (pragma(database, 'pragma application_id') !== APPLICATION_ID)
     return unusable('the file is a database of another program');
-  if (version > migrations.length) return newer(version, migrations.length);
-  if (version < migrations.length) return older(version);
+  if (version > SCHEMA_VERSION) return newer(version, SCHEMA_VERSION);
+  if (version < FIRST_VERSION) return beforeTheLog(version);
+  if (version < SCHEMA_VERSION) return older(version);
   database.exec('pragma temp_store = memory');
   return undefined;
 }
@@ -51,8 +52,8 @@ function missing(file: string): ReadError {
 
 function older(found: number): ReadError {
   return failure('store/older', {
-    message: `The database has schema version ${found}; this program reads version ${migrations.length}.`,
+    message: `The database has schema version ${found}; this program reads version ${SCHEMA_VERSION}.`,
     suggestion: 'Run or resume something with this program, or start its server: that brings the database up to date.',
-    details: { found, known: migrations.length },
+    details: { found, known: SCHEMA_VERSION },
   });
 }

@@ -6,14 +6,14 @@ import {
   EMPTY_HEAD,
   type EventId,
   type Json,
-  portableHasher,
   type RunId,
 } from '@signalbox/model';
-import { type AnyEvent, type EventDraft, type IntervalSpace, placeEvents, type RunRecord } from '@signalbox/runs';
+import { type AnyEvent, type EventDraft, type IntervalSpace, type RunRecord } from '@signalbox/runs';
 import { fakeClock, seededRng } from '@signalbox/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at, created, frame, gone, interval, key, newRun, set, startRun } from '../../../runs/test/builders.ts';
+import { isChained } from '../../../runs/test/log-chain.ts';
 import { longRun } from '../support/long-runs.ts';
 import { opened, temporaryHome, temporaryStore } from '../support/stores.ts';
 
@@ -25,10 +25,11 @@ const collapsed = (frames: readonly { from: number; to: number }[]) => ({
   at: at(99),
   event: { v: 1, id: ids.mint<EventId>(), ts: at(99), type: 'run.collapsed', frames, by: 'gc' } as EventDraft,
 });
-const keeping = (kept: boolean) => ({
-  at: at(99),
-  event: { v: 1, id: ids.mint<EventId>(), ts: at(99), type: 'run.kept', kept, by: 'anna' } as EventDraft,
-});
+const keep = (store: OpenStore, run: RunId, kept: RunRecord['kept'] | null) => {
+  const fields = { type: 'run.kept', kept: kept !== null, by: 'anna' } as const;
+  const event = { v: 1, id: ids.mint<EventId>(), ts: at(99), ...fields } as EventDraft;
+  return store.commit({ at: at(99), retention: { kept }, events: [event] }, { run, version: 'any' });
+};
 
 type OpenStore = ReturnType<typeof opened>;
 const spaces: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
@@ -38,12 +39,15 @@ async function pictureAt(store: OpenStore, run: RunId, index: number): Promise<J
   return parts.map(part => Object.fromEntries([...part].sort())) as Json;
 }
 
-async function chainHolds(store: OpenStore, run: RunId): Promise<boolean> {
-  const events = await store.events(run, 0, 1_000_000);
-  const drafts = events.map(({ event: { runId: _, seq: __, ...draft } }) => draft as EventDraft);
-  const chain = placeEvents(portableHasher, { run, nextSeq: 0, head: EMPTY_HEAD }, drafts);
-  const record = (await store.run(run)) as RunRecord;
-  return chain.every(({ hash }, index) => hash === events[index]?.hash) && chain.at(-1)?.hash === record.head;
+async function collapse(store: OpenStore, run: RunId) {
+  const { ranges, ...weight } = store.retention.weighCollapse(run);
+  const { at: when, event } = collapsed(ranges);
+  const done = await store.commit(
+    { at: when, retention: { collapse: ranges }, events: [event] },
+    { run, version: 'any' },
+  );
+  if (!done.ok) throw new Error(done.error.message);
+  return weight;
 }
 
 describe('a run that is collapsed', () => {
@@ -64,10 +68,7 @@ describe('a run that is collapsed', () => {
     const kept = [0, 20, 39, 40];
     const before = await Promise.all(kept.map(index => pictureAt(store, run, index)));
     const transitions = (await store.transitions(run, { limit: 1000 })).items;
-    const weight = store.retention.weighCollapse(run);
-
-    const done = store.retention.collapse(run, collapsed);
-    expect(done).toEqual({ ok: true, value: weight });
+    const weight = await collapse(store, run);
     expect(weight).toEqual({ frames: 37, bytes: expect.any(Number) });
     expect(await Promise.all(kept.map(index => pictureAt(store, run, index)))).toEqual(before);
     const ranges = [
@@ -78,7 +79,7 @@ describe('a run that is collapsed', () => {
     expect((await store.frames(run, 0, 100)).map(({ index }) => index)).toEqual([0, 20, 39]);
     expect(await store.frame(run, 7)).toBeUndefined();
     expect((await store.transitions(run, { limit: 1000 })).items).toEqual(transitions);
-    expect(await chainHolds(store, run)).toBe(true);
+    expect(await isChained(store, run)).toBe(true);
     const last = (await store.events(run, 0, 1000)).at(-1)?.event as AnyEvent;
     expect(last).toMatchObject({ type: 'run.collapsed', frames: ranges, by: 'gc' });
   });
@@ -86,7 +87,7 @@ describe('a run that is collapsed', () => {
   it('[D42] shows nothing of a collected frame, to its owner and to readers, instead of what was before it', async () => {
     const store = temporaryStore();
     const { run } = await longRun(store, 'iterations', 10);
-    store.retention.collapse(run, collapsed);
+    await collapse(store, run);
     expect(await store.at(run, 'state', 5)).toEqual(new Map());
     expect(await store.valueAt(run, 'state', 'i', 5)).toBeUndefined();
     expect(await store.valueAt(run, 'state', 'i', 10)).toBe(9);
@@ -96,7 +97,7 @@ describe('a run that is collapsed', () => {
     const home = temporaryHome();
     const first = opened(home);
     const writer = await longRun(first, 'growing list', 12);
-    first.retention.collapse(writer.run, collapsed);
+    await collapse(first, writer.run);
     const list = (await first.valueAt(writer.run, 'state', 'log', 12)) as readonly Json[];
     await writer.write({
       at: at(),
@@ -168,7 +169,7 @@ describe('a run that is collapsed', () => {
           await writer.write({ at: at(), frame: frame(index), intervals, events });
         }
         const before = await Promise.all(steps.map((_, index) => pictureAt(store, writer.run, index)));
-        store.retention.collapse(writer.run, collapsed);
+        await collapse(store, writer.run);
         const left = (await store.frames(writer.run, 0, 100)).map(({ index }) => index);
         expect(left).toEqual(
           [...new Set([0, ...failing.filter(index => index < steps.length), steps.length - 1])].sort((a, b) => a - b),
@@ -186,14 +187,14 @@ describe('a run that is collapsed', () => {
     const { run } = await longRun(store, 'iterations', 9);
     const origin = { kind: 'fork', run, frame: 4, head: EMPTY_HEAD as Digest } as const;
     await startRun(store, newRun({ origin }), ids.mint());
-    store.retention.collapse(run, collapsed);
+    await collapse(store, run);
     expect((await store.frames(run, 0, 100)).map(({ index }) => index)).toEqual([0, 4, 8]);
   });
 
   it('[D42] cannot be forked from a collected frame', async () => {
     const store = temporaryStore();
     const { run } = await longRun(store, 'iterations', 9);
-    store.retention.collapse(run, collapsed);
+    await collapse(store, run);
     const fork = async (index: number) => {
       const id = ids.mint<RunId>();
       const origin = { kind: 'fork', run, frame: index, head: EMPTY_HEAD as Digest } as const;
@@ -212,10 +213,8 @@ describe('a run that is kept', () => {
     const writer = await startRun(store, newRun(), ids.mint());
     const told: string[] = [];
     store.subscribe(writer.run, ({ events }) => told.push(...events.map(({ event }) => event.type)));
-    expect(store.retention.keep(writer.run, { at: at(1), by: 'anna' }, keeping(true))).toMatchObject({
-      ok: true,
-      value: { kept: { by: 'anna' } },
-    });
+    await keep(store, writer.run, { at: at(1), by: 'anna' });
+    expect((await store.run(writer.run))?.kept).toEqual({ at: at(1), by: 'anna' });
     expect(told).toEqual(['run.kept']);
     // A driver that knows nothing of it does not take it away.
     await writer.write({ at: at(2), run: { kind: 'change', change: { status: 'paused' } } });
@@ -223,13 +222,10 @@ describe('a run that is kept', () => {
     const next = opened(home);
     expect(await next.run(writer.run)).toMatchObject({ status: 'paused', kept: { at: at(1), by: 'anna' } });
     expect(next.retention.retained()).toMatchObject([{ id: writer.run, isKept: true, isCollapsed: false }]);
-    next.retention.keep(writer.run, undefined, keeping(false));
+    await keep(next, writer.run, null);
     expect((await next.run(writer.run))?.kept).toBeUndefined();
-    expect(await chainHolds(next, writer.run)).toBe(true);
-    expect(next.retention.keep(ids.mint(), undefined, keeping(false))).toMatchObject({
-      ok: false,
-      error: { code: 'run/unknown' },
-    });
+    expect(await isChained(next, writer.run)).toBe(true);
+    expect(await keep(next, ids.mint(), null)).toMatchObject({ ok: false, error: { code: 'run/unknown' } });
     next.close();
   });
 });
@@ -249,7 +245,7 @@ describe('a run that is removed', () => {
     await third.write({ at: at(), frame: frame(0) });
     expect(await store.at(third.run, 'state', 0)).toEqual(new Map());
     expect((await store.events(third.run, 0, 10)).length).toBe(1);
-    expect(await chainHolds(store, first.run)).toBe(true);
+    expect(await isChained(store, first.run)).toBe(true);
   });
 });
 

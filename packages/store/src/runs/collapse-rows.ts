@@ -1,23 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  type AnyEvent,
-  type FrameRange,
-  type IntervalSpace,
-  intervalSpace,
-  keptFrames,
-  type Maybe,
-  type RunRecord,
-  rangesBetween,
-} from '@signalbox/runs';
-import { cellsOf } from '../runs/change-cells.ts';
-import type { RunTables } from '../runs/member.ts';
-import { RUN_COLUMNS } from '../runs/run-rows.ts';
+import { type IntervalSpace, intervalSpace, isInRanges, type Maybe, type RunRecord } from '@signalbox/runs';
 import type { JsonColumns } from '../sqlite/json-column.ts';
-import { firstPlaceOf, lastPlaceOf } from './places.ts';
+import { cellsOf } from './change-cells.ts';
+import type { IntervalRows } from './interval-rows.ts';
+import { firstPlaceOf } from './places.ts';
 
-/** What collapsing a run takes away, and what it has to write for that. */
-export interface CollapsePlan {
-  readonly ranges: readonly FrameRange[];
+/**
+ * Collapses runs to the frames that tell something.
+ *
+ * 1. A row stays if some kept frame shows it; what holds after the last frame stays too, so a run can be taken up.
+ * 2. A kept frame shows what it showed before, byte for byte.
+ * 3. Events, transitions, tasks, decisions, artifacts and transcripts stay. What agents said on the way goes.
+ * 4. What goes follows from the frames that are collected and from the rows that are there, so a replay of the log comes to the
+ *    same rows.
+ */
+export interface CollapseRows {
+  /** What the rows take that collecting these frames takes away. */
+  weigh(n: number, run: RunRecord): number;
+  /** Takes away what none but the collected frames of the run show. */
+  apply(n: number, run: RunRecord): void;
+}
+
+interface CollapsePlan {
   readonly bytes: number;
   readonly gone: readonly GoneRows[];
   /** Patches whose rows before them go: they become whole values. */
@@ -49,19 +53,7 @@ interface Row {
 
 const PATCH = 1;
 
-/**
- * Collapses runs to the frames that tell something.
- *
- * 1. A row stays if some kept frame shows it; what holds after the last frame stays too, so a run can be taken up.
- * 2. A kept frame shows what it showed before, byte for byte.
- * 3. Events, transitions, tasks, decisions, artifacts and transcripts stay. What agents said on the way goes.
- */
-export function collapseRows(database: DatabaseSync, tables: RunTables, json: JsonColumns) {
-  const events = database.prepare('select event from events where place between ? and ? order by place');
-  const forks = database.prepare(
-    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
-     where origin_run = ? and origin_kind = 'fork'`,
-  );
+export function collapseRows(database: DatabaseSync, intervals: IntervalRows, json: JsonColumns): CollapseRows {
   const rows = database.prepare(`
     select space, key, from_frame, kind, coalesce(length(value), 0) as bytes from intervals where run = ?
     order by space, key, from_frame`);
@@ -80,23 +72,14 @@ export function collapseRows(database: DatabaseSync, tables: RunTables, json: Js
     update intervals set kind = ?, value = ?, base_bytes = ?, chain_bytes = ?
     where run = ? and space = ? and key = ? and from_frame = ?`);
 
-  function* eventsOf(n: number): Generator<AnyEvent> {
-    // They were checked when they were written, and only their kinds and frames are looked at.
-    for (const { event } of events.iterate(firstPlaceOf(n), lastPlaceOf(n))) yield JSON.parse(json.textOf(event));
-  }
-
-  function plan(n: number, run: RunRecord): CollapsePlan {
-    const forkedAt = forks.all(run.id).flatMap(row => {
-      const { origin } = tables.runs.fromRow(row).record;
-      return origin?.kind === 'fork' ? [origin.frame] : [];
-    });
-    const kept = keptFrames(eventsOf(n), run.frames, forkedAt);
-    const ranges = rangesBetween(kept, run.frames);
-    const shown = [...kept, run.frames].sort((a, b) => a - b);
+  function plan(n: number, { frames, collected = [] }: RunRecord): CollapsePlan {
+    const shown = Array.from({ length: frames + 1 }, (_, frame) => frame).filter(
+      frame => frame === frames || !isInRanges(collected, frame),
+    );
     const gone: GoneRows[] = [];
     const whole: WholeValue[] = [];
     let bytes = Number(streamBytes.get(n)?.bytes);
-    for (const { from, to } of ranges) {
+    for (const { from, to } of collected) {
       bytes += Number(frameBytes.get(firstPlaceOf(n) + from, firstPlaceOf(n) + to)?.bytes);
     }
     for (const group of groupsOf(rows.iterate(n))) {
@@ -112,18 +95,19 @@ export function collapseRows(database: DatabaseSync, tables: RunTables, json: Js
           if (at > 0 && !stays[at - 1] && last !== undefined) gone[gone.length - 1] = { ...last, to: fromFrame };
           else gone.push({ space, key, from: fromFrame, to: fromFrame });
         } else if (kind === PATCH && isBroken) {
-          whole.push({ space, key, fromFrame, value: tables.intervals.valueAt(n, spaceOf(space), key, fromFrame) });
+          whole.push({ space, key, fromFrame, value: intervals.valueAt(n, spaceOf(space), key, fromFrame) });
           isBroken = false;
         }
       }
     }
-    return { ranges, bytes, gone, whole };
+    return { bytes, gone, whole };
   }
 
   return {
-    plan,
-    apply(n: number, { ranges, gone, whole }: CollapsePlan): void {
-      for (const { from, to } of ranges) dropFrames.run(firstPlaceOf(n) + from, firstPlaceOf(n) + to);
+    weigh: (n, run) => plan(n, run).bytes,
+    apply(n, run) {
+      const { gone, whole } = plan(n, run);
+      for (const { from, to } of run.collected ?? []) dropFrames.run(firstPlaceOf(n) + from, firstPlaceOf(n) + to);
       for (const { space, key, from, to } of gone) dropRows.run(n, space, key, from, to);
       for (const { space, key, fromFrame, value } of whole) {
         if (value === undefined) continue;

@@ -1,11 +1,11 @@
 import type { Migration } from './migrate.ts';
 
 /**
- * Runs, and their events with the hash chain. Every other table names a run by its short number `n`. What changes with
- * every commit is apart from the details, which may be large.
+ * The log, and the runs that it is of. Records are the truth; every other table but `stream` follows from them. Tables name
+ * a run by its short number `n`. What changes with every commit is apart from the details, which may be large.
  */
-export const runsAndEvents: Migration = {
-  name: 'runs and events',
+export const logAndRuns: Migration = {
+  name: 'log and runs',
   sql: `
     create table runs (
       n integer primary key,
@@ -14,6 +14,7 @@ export const runsAndEvents: Migration = {
       phase text not null,
       name text not null,
       correlation_id text,
+      idempotency_key text,
       origin_kind text,
       origin_run text,
       epoch integer not null,
@@ -21,6 +22,7 @@ export const runsAndEvents: Migration = {
       frames integer not null,
       input_seq integer not null,
       next_seq integer not null,
+      records integer not null,
       head text not null,
       created_at text not null,
       updated_at text not null,
@@ -29,6 +31,7 @@ export const runsAndEvents: Migration = {
     ) strict;
     create index runs_by_status on runs (status, id);
     create index runs_by_origin on runs (origin_run) where origin_run is not null;
+    create unique index runs_by_idempotency_key on runs (idempotency_key) where idempotency_key is not null;
 
     -- A JSON column holds its text or, where that is large, the 32 bytes that name its blob.
     create table run_details (
@@ -43,13 +46,20 @@ export const runsAndEvents: Migration = {
     ) strict, without rowid;
     create index run_tags_by_tag on run_tags (tag, run);
 
-    -- The version of a run keeps its driver from committing twice; what comes from others is known by \`outside_id\`.
-    -- \`place\` is the run's number times 2^28 plus \`seq\`: a run's events are one range of rows, added at its end.
-    create table events (
+    -- \`place\` is the run's number times 2^28 plus the record's: the log of a run is one range of rows, added at its end.
+    -- \`seq\` is that of the record's first event.
+    create table records (
       place integer primary key,
-      event any not null,
-      hash blob not null,
-      outside_id text
+      seq integer not null,
+      header text not null,
+      body text not null,
+      hash blob not null
     ) strict;
-    create unique index events_from_outside on events (outside_id) where outside_id is not null`,
+
+    -- The version of a run keeps its driver from committing twice; what comes from others is known by its events' ids.
+    create table outside_events (
+      id text primary key,
+      run integer not null references runs (n)
+    ) strict, without rowid;
+    create index outside_events_by_run on outside_events (run)`,
 };

@@ -1,0 +1,75 @@
+import {
+  type DedupeKey,
+  type EventDraft,
+  type EventSchema,
+  eventSchema,
+  eventScope,
+  journalEventFields,
+} from '@signalbox/journal';
+import { deriveId, digest, type EventId, type RunId } from '@signalbox/model';
+import { type LogRecord, openHeader } from '@signalbox/runs';
+import * as z from 'zod';
+
+const KIND = 'run.record';
+
+/**
+ * A record of a run's log as its journal holds it: the bytes that were committed (T3). A body that is too large for a journal is
+ * the blob that its header names. What the envelope says of the record, the header says too; the two must agree.
+ */
+const runRecordEvent = z
+  .strictObject({
+    ...journalEventFields,
+    kind: z.literal(KIND),
+    scope: eventScope,
+    data: z.strictObject({ header: z.string(), body: z.string().optional(), hash: digest }),
+  })
+  .superRefine(({ data, ...envelope }, context) => {
+    const header = openHeader(data.header);
+    if (!header.ok) {
+      context.addIssue({ code: 'custom', path: ['data', 'header'], message: header.error });
+      return;
+    }
+    const { log, n } = header.value;
+    const claims: readonly (readonly [path: readonly string[], found: unknown, expected: unknown])[] = [
+      [['eventId'], envelope.eventId, eventIdOf(log, n)],
+      [['eventIndex'], envelope.eventIndex, n],
+      [['sessionId'], envelope.sessionId, log],
+      [['dedupeKey'], envelope.dedupeKey, keyOf(log, n)],
+      [['scope', 'runId'], envelope.scope.runId, log],
+    ];
+    for (const [path, found, wanted] of claims) {
+      if (found === wanted) continue;
+      context.addIssue({ code: 'custom', path: [...path], message: `its header says ${JSON.stringify(wanted)}` });
+    }
+  });
+export type RunRecordEvent = z.infer<typeof runRecordEvent>;
+
+/** Blobs are not the journal's to check. */
+export const runRecordSchema: EventSchema<RunRecordEvent> = eventSchema(runRecordEvent, () => []);
+
+export function isRunRecordKind(kind: unknown): boolean {
+  return kind === KIND;
+}
+
+/** The record as it is handed to the journal; `body` is absent where it is a blob. */
+export function draftOfRecord(
+  run: RunId,
+  n: number,
+  { header, body, hash }: Omit<LogRecord, 'body'> & { readonly body?: string },
+): EventDraft<RunRecordEvent> {
+  return {
+    eventId: eventIdOf(run, n),
+    kind: KIND,
+    dedupeKey: keyOf(run, n),
+    scope: { runId: run },
+    data: { header, ...(body === undefined ? {} : { body }), hash },
+  };
+}
+
+function eventIdOf(run: RunId, n: number): EventId {
+  return deriveId<EventId>('run-record', run, n);
+}
+
+function keyOf(run: RunId, n: number): DedupeKey {
+  return `run_record:${run}:${n}` as DedupeKey;
+}

@@ -1,0 +1,71 @@
+import { type Digest, err, type Hasher, type Json, ok, type Result } from '@signalbox/model';
+import { type LogRecord, type RecordBody, type RecordHeader, recordBody, recordHeader } from './record.ts';
+
+/** A record as it is read. */
+export interface OpenRecord {
+  readonly header: RecordHeader;
+  readonly body: RecordBody;
+}
+
+/** The header of a record, or why it is not one. */
+export function openHeader(text: string): Result<RecordHeader, string> {
+  const parsed = parse(text);
+  const header = parsed.ok ? recordHeader.safeParse(parsed.value) : undefined;
+  return header?.success === true ? ok(header.data) : err('its header is not what a commit writes');
+}
+
+/**
+ * The header and the body of a record, with what lies in blobs in its place; or why it cannot be read. The digest of the body
+ * is checked, so it is what was committed. The chain is not: that takes the record before it. Without `textOf` null stands for
+ * what lies in blobs.
+ */
+export function openRecord(
+  { header: headerText, body: bodyText }: Pick<LogRecord, 'header' | 'body'>,
+  hasher: Hasher,
+  textOf?: (blob: Digest) => string,
+): Result<OpenRecord, string> {
+  const header = openHeader(headerText);
+  if (!header.ok) return header;
+  if (hasher(bodyText) !== header.value.body) return err('its body is not the one that its header names');
+  const parsed = parse(bodyText);
+  if (!parsed.ok) return parsed;
+  const whole = textOf === undefined ? ok(parsed.value) : withLarge(parsed.value, textOf);
+  return whole.ok ? ok({ header: header.value, body: whole.value as unknown as RecordBody }) : whole;
+}
+
+/** The same for a record that somebody else may have written: its body is checked by its schema too. */
+export function openForeignRecord(...given: Parameters<typeof openRecord>): Result<OpenRecord, string> {
+  const opened = openRecord(...given);
+  if (!opened.ok) return opened;
+  const body = recordBody.safeParse(opened.value.body);
+  if (!body.success) return err(`its body is not what a commit writes, at ${body.error.issues[0]?.path.join('.')}`);
+  // As it was written: a schema may put members into another order.
+  return opened;
+}
+
+type Members = { [key: string | number]: Json };
+
+/** Puts the values that lie in blobs into a body that was just parsed. */
+function withLarge(body: Json, textOf: (blob: Digest) => string): Result<Json, string> {
+  const { large } = body as { readonly large?: NonNullable<RecordBody['large']> };
+  if (!Array.isArray(large)) return ok(body);
+  for (const { at, blob } of large as NonNullable<RecordBody['large']>) {
+    const last = at.at(-1);
+    let holder: unknown = body;
+    for (const key of at.slice(0, -1)) holder = (holder as Members | null | undefined)?.[key];
+    const value = parse(textOf(blob));
+    if (!value.ok || typeof holder !== 'object' || holder === null || last === undefined) {
+      return err(`its value at ${at.join('.')} has no place`);
+    }
+    (holder as Members)[last] = value.value;
+  }
+  return ok(body);
+}
+
+function parse(text: string): Result<Json, string> {
+  try {
+    return ok(JSON.parse(text) as Json);
+  } catch {
+    return err('it is not JSON');
+  }
+}

@@ -1,0 +1,30 @@
+import type { Digest } from '@signalbox/model';
+import type { OpenRecord } from './open-record.ts';
+import type { RecordBody } from './record.ts';
+
+/** Contents that a record cannot do without: values that are too large for it, files of plans, and artifacts. */
+export function neededBlobs({ header, body }: OpenRecord): readonly Digest[] {
+  const { run, artifacts } = body;
+  const source = run?.kind === 'create' ? run.run.source : run?.change.source;
+  return [
+    ...(header.blobs ?? []),
+    ...(source?.files.map(({ digest }) => digest) ?? []),
+    ...(artifacts?.flatMap(({ digest, content }) => (content === undefined ? [digest] : [])) ?? []),
+  ];
+}
+
+/** Contents that values of a record mention: files of workspaces, and files that a render read. */
+export function mentionedBlobs({ intervals, begins }: RecordBody): readonly Digest[] {
+  const values = [
+    ...(intervals?.map(({ space, key, change: value }) => ({ space, key, value })) ?? []),
+    ...(begins?.intervals ?? []),
+  ];
+  return values.flatMap(({ space, key, value }) => {
+    const isFile = space === 'workspace' || (space === 'read' && key.startsWith('file:'));
+    return isFile ? digestsIn(JSON.stringify(value)) : [];
+  });
+}
+
+export function digestsIn(text: string): readonly Digest[] {
+  return text.match(/sha256:[0-9a-f]{64}/g)?.map(name => name as Digest) ?? [];
+}

@@ -1,0 +1,97 @@
+import { type Digest, digest, json, runId, text, timestamp } from '@signalbox/model';
+import * as z from 'zod';
+import { artifactRecord } from '../artifacts/artifact-record.ts';
+import { decision } from '../decisions/decision.ts';
+import { type EventDraft, eventDraft } from '../events/stored-event.ts';
+import { frame } from '../frames/frame.ts';
+import { intervalSpace, intervalWrite } from '../frames/interval.ts';
+import { transition } from '../frames/transition.ts';
+import { retentionWrite } from '../retention/retention-write.ts';
+import { newRun, runChange } from '../run/run-record.ts';
+import { streamChunk } from '../stream/stream-chunk.ts';
+import { task } from '../tasks/task.ts';
+import { usageRecord } from '../usage/usage.ts';
+
+/**
+ * One commit of a run, as it is kept (T1). The records of a run are its log: everything else that shows it follows from them.
+ *
+ * R1  `hash = H(hash before, header)`, and the header names the digest of the body: the bytes that are stored are the bytes
+ *     that are hashed, and nobody serialises them again.
+ * R2  The body is the outcome of the commit. Nothing is left to be decided when it is read.
+ * R3  The body begins with a salt, so that the digest of a body that was taken away tells nothing about it (T7).
+ * R4  A value of more than 64 kB is in a blob that the body and the header name (T5).
+ */
+export interface LogRecord {
+  readonly header: string;
+  readonly body: string;
+  readonly hash: Digest;
+}
+
+export const RECORD_VERSION = 1;
+
+export const recordHeader = z.strictObject({
+  v: z.literal(RECORD_VERSION),
+  log: runId,
+  /** Counts the commits of the log from 0. */
+  n: z.int().nonnegative(),
+  at: timestamp,
+  /** Whether the run's driver committed it, or somebody else. */
+  who: z.enum(['driver', 'outside']),
+  /** The run's version after it. */
+  version: z.int().positive(),
+  /** The `seq` of its first event. */
+  seq: z.int().nonnegative(),
+  /** How many events it tells. */
+  events: z.int().nonnegative(),
+  blobs: z.array(digest).readonly().optional(),
+  body: digest,
+});
+export type RecordHeader = z.infer<typeof recordHeader>;
+
+/** A value, or the blob that holds its JSON and the length of that text. */
+export const heldValue = z.union([
+  z.strictObject({ json }),
+  z.strictObject({ blob: digest, length: z.int().nonnegative() }),
+]);
+export type HeldValue = z.infer<typeof heldValue>;
+
+/** Everything that a fork has when it begins, so that it can be verified and rebuilt without its parent (R18). */
+export const beginning = z.strictObject({
+  /** By space and key; they hold from frame 0 on. */
+  intervals: z.array(z.strictObject({ space: intervalSpace, key: text.min(1), value: heldValue })).readonly(),
+  tasks: z.array(z.strictObject({ task: task.omit({ result: true }), result: heldValue.optional() })).readonly(),
+});
+export type Beginning = z.infer<typeof beginning>;
+
+/** A value of the body that lies in a blob; null stands in its place. */
+const largeValue = z.strictObject({
+  at: z.array(z.union([text, z.int().nonnegative()])).readonly(),
+  blob: digest,
+});
+
+export const recordBody = z.strictObject({
+  salt: text,
+  run: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('create'), epoch: z.int().nonnegative(), run: newRun }),
+      z.strictObject({ kind: z.literal('change'), change: runChange }),
+    ])
+    .optional(),
+  begins: beginning.optional(),
+  retention: retentionWrite.optional(),
+  frame: frame.optional(),
+  intervals: z.array(intervalWrite).readonly().optional(),
+  transitions: z.array(transition).readonly().optional(),
+  tasks: z.array(task).readonly().optional(),
+  decisions: z.array(decision).readonly().optional(),
+  artifacts: z.array(artifactRecord).readonly().optional(),
+  usage: z.array(usageRecord).readonly().optional(),
+  /** What agents said and did, but for the parts that a message was put together from. */
+  stream: z.array(streamChunk).readonly().optional(),
+  events: z.array(eventDraft).readonly().optional() as unknown as z.ZodOptional<z.ZodType<readonly EventDraft[]>>,
+  large: z.array(largeValue).readonly().optional(),
+});
+export type RecordBody = z.infer<typeof recordBody>;
+
+/** A body that has neither salt nor blobs yet. */
+export type RecordDraft = Omit<RecordBody, 'salt' | 'large'>;

@@ -1,0 +1,97 @@
+import { chainHead, type Digest, type Hasher, type Json, utf8Length } from '@signalbox/model';
+import { INLINE_MAX_BYTES } from '../artifacts/artifact-record.ts';
+import { type LogRecord, RECORD_VERSION, type RecordBody, type RecordDraft, type RecordHeader } from './record.ts';
+
+export interface SealPorts {
+  readonly hasher: Hasher;
+  /** Random, and not used again. */
+  readonly salt: () => string;
+  /** Makes a text durable as a blob, and names it. */
+  readonly putText: (text: string) => Digest;
+}
+
+/** The record of a commit, chained to the one before it. What is too large for it is put into blobs first. */
+export function sealRecord(
+  { hasher, salt, putText }: SealPorts,
+  before: Digest,
+  facts: Omit<RecordHeader, 'v' | 'blobs' | 'body'>,
+  draft: RecordDraft,
+): LogRecord {
+  let written: RecordBody = { salt: salt(), ...draft };
+  let body = JSON.stringify(written);
+  // No UTF-16 unit takes more than three bytes: what is short holds nothing large.
+  if (body.length * 3 > INLINE_MAX_BYTES) {
+    const small = withoutLarge(written, putText);
+    if (small !== written) {
+      written = small;
+      body = JSON.stringify(written);
+    }
+  }
+  const blobs = blobsOf(written);
+  const header = JSON.stringify({
+    v: RECORD_VERSION,
+    ...facts,
+    ...(blobs.length === 0 ? {} : { blobs }),
+    body: hasher(body),
+  } satisfies RecordHeader);
+  return { header, body, hash: chainHead(hasher, before, header) };
+}
+
+/** Where plain data of any size may be, as paths; '*' stands for every item. */
+const LARGE_PLACES: readonly (readonly string[])[] = [
+  ['run', 'run', 'input'],
+  ['run', 'change', 'output'],
+  ['run', 'change', 'error'],
+  ['frame'],
+  ['intervals', '*', 'change', 'value'],
+  ['intervals', '*', 'change', 'steps'],
+  ['transitions', '*', 'change', 'value'],
+  ['transitions', '*', 'change', 'steps'],
+  ['tasks', '*', 'result'],
+  ['tasks', '*', 'lastError'],
+  ['decisions', '*', 'proposal'],
+  ['decisions', '*', 'resolution'],
+  ['artifacts', '*', 'content'],
+  ['artifacts', '*', 'provenance'],
+  ['artifacts', '*', 'diff'],
+  ['stream', '*', 'payload'],
+  ['events', '*'],
+];
+
+function withoutLarge(body: RecordBody, putText: SealPorts['putText']): RecordBody {
+  const large: { at: (string | number)[]; blob: Digest }[] = [];
+
+  function visit(value: Json, pattern: readonly string[], at: (string | number)[]): Json {
+    const [key, ...rest] = pattern;
+    if (key === undefined) {
+      const text = JSON.stringify(value);
+      if (text.length * 3 <= INLINE_MAX_BYTES || utf8Length(text) <= INLINE_MAX_BYTES) return value;
+      large.push({ at, blob: putText(text) });
+      return null;
+    }
+    if (key === '*') {
+      if (!Array.isArray(value)) return value;
+      const items = value.map((item, index) => visit(item as Json, rest, [...at, index]));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const member = (value as { readonly [key: string]: Json })[key];
+    if (member === undefined) return value;
+    const kept = visit(member, rest, [...at, key]);
+    return kept === member ? value : { ...value, [key]: kept };
+  }
+
+  const small = LARGE_PLACES.reduce((value, pattern) => visit(value, pattern, []), body as unknown as Json);
+  return large.length === 0 ? body : ({ ...(small as unknown as RecordBody), large } satisfies RecordBody);
+}
+
+function blobsOf({ large, begins }: RecordBody): readonly Digest[] {
+  if (large === undefined && begins === undefined) return [];
+  const names = new Set<Digest>(large?.map(({ blob }) => blob));
+  const held = [
+    ...(begins?.intervals.map(({ value }) => value) ?? []),
+    ...(begins?.tasks.flatMap(({ result }) => (result === undefined ? [] : [result])) ?? []),
+  ];
+  for (const value of held) if ('blob' in value) names.add(value.blob);
+  return [...names];
+}

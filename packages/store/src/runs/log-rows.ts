@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Hasher } from '@signalbox/model';
+import {
+  type LogRecord,
+  type OpenRecord,
+  openRecord,
+  placeEvents,
+  type StoredEvent,
+} from '@signalbox/runs';
+import { blobOf, cellOfBlob, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
+import type { Row } from '../sqlite/row-codec.ts';
+import { firstPlaceOf, lastPlaceOf, placeOf } from './places.ts';
+
+/** The logs of runs: what was committed, record by record. */
+export interface LogRows {
+  /** `seq` is that of its first event; `outsideIds` are those of events that came from outside the driver. */
+  append(run: number, n: number, seq: number, record: LogRecord, outsideIds: readonly string[]): void;
+  /** From record `n` on, in order. */
+  records(run: number, n: number, limit?: number): Iterable<LogRecord>;
+  /** A record as it was committed. Throws `StoreDamage` where its bytes are not. */
+  open(record: LogRecord, what: string): OpenRecord;
+  /** Events from `seq` on, in order. */
+  events(run: number, seq: number, limit: number): readonly StoredEvent[];
+}
+
+export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hasher): LogRows {
+  const insert = database.prepare('insert into records (place, seq, header, body, hash) values (?, ?, ?, ?, ?)');
+  const addOutside = database.prepare('insert into outside_events (id, run) values (?, ?)');
+  const from = database.prepare(
+    'select header, body, hash from records where place between ? and ? order by place limit ?',
+  );
+  const last = database.prepare('select max(place) as place from records where place between ? and ?');
+  const seqAt = database.prepare('select seq from records where place = ?');
+
+  function open(record: LogRecord, what: string): OpenRecord {
+    const opened = openRecord(record, hasher, json.blobText);
+    if (!opened.ok) throw new StoreDamage(`${what} is damaged: ${opened.error}`);
+    return opened.value;
+  }
+
+  function* records(run: number, n: number, limit = -1): Iterable<LogRecord> {
+    for (const row of from.iterate(placeOf(run, n), lastPlaceOf(run), limit)) yield recordOf(row);
+  }
+
+  /** The last record whose first event is not after `seq`, found by halving: both only grow. */
+  function recordWith(run: number, seq: number): number {
+    const end = last.get(firstPlaceOf(run), lastPlaceOf(run))?.place ?? null;
+    let [low, high] = [0, end === null ? 0 : Number(end) - firstPlaceOf(run)];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (Number(seqAt.get(placeOf(run, middle))?.seq) <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  return {
+    append(run, n, seq, { header, body, hash }, outsideIds) {
+      insert.run(placeOf(run, n), seq, header, body, cellOfBlob(hash));
+      for (const id of outsideIds) addOutside.run(id, run);
+    },
+    records,
+    open,
+    events(run, seq, limit) {
+      const found: StoredEvent[] = [];
+      for (const record of records(run, recordWith(run, seq))) {
+        const { header, body } = open(record, `a record with event ${seq}`);
+        const placed = placeEvents({ run: header.log, seq: header.seq, hash: record.hash }, body.events ?? []);
+        for (const stored of placed) if (stored.event.seq >= seq) found.push(stored);
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    },
+  };
+}
+
+function recordOf({ header, body, hash }: Row): LogRecord {
+  return { header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };
+}

@@ -1,0 +1,43 @@
+import { chainHead, type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
+import { type LogRecord, type Outcome, openForeignRecord, replayRecord } from '@signalbox/runs';
+import { findRun, projectOutcome, viewOf } from './commit-rows.ts';
+import type { RunTables } from './run-tables.ts';
+
+export interface ReplayedRecord {
+  /** The number of its run. */
+  readonly run: number;
+  readonly outcome: Outcome;
+}
+
+/** Why a record is not the next one of its log. */
+export interface ReplayFault {
+  readonly kind: 'chain' | 'body';
+  readonly why: string;
+}
+
+/**
+ * Takes one more record of a log into the tables: what it came to when it was committed, from its bytes alone. The record must be
+ * chained to the one before it. `n` is the number of its run, where that is given and the run is new.
+ */
+export function replayRows(
+  tables: RunTables,
+  record: LogRecord,
+  { hasher, textOf, n }: { readonly hasher: Hasher; readonly textOf: (blob: Digest) => string; readonly n?: number },
+): Result<ReplayedRecord, ReplayFault> {
+  const opened = openForeignRecord(record, hasher, textOf);
+  if (!opened.ok) return err({ kind: 'body', why: opened.error });
+  const { log, n: at, seq } = opened.value.header;
+  const found = findRun(tables, log);
+  const before = found?.record.head ?? EMPTY_HEAD;
+  if (chainHead(hasher, before, record.header) !== record.hash) {
+    return err({ kind: 'chain', why: 'its hash does not hold: it, or one before it, was changed' });
+  }
+  const replayed = replayRecord(viewOf(tables, found), opened.value, record.hash);
+  if (!replayed.ok) return err({ kind: 'body', why: replayed.error });
+  const outcome = replayed.value;
+  const run = projectOutcome(tables, found?.n ?? n, outcome, true);
+  const outsideIds = outcome.isFromOutside ? outcome.events.map(({ event }) => event.id) : [];
+  tables.log.append(run, at, seq, record, outsideIds);
+  tables.known.set(log, { n: run, record: outcome.record });
+  return ok({ run, outcome });
+}

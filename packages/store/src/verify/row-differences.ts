@@ -1,0 +1,103 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
+import type { Row } from '../sqlite/row-codec.ts';
+
+/** A table that follows from the log, and how the rows of one run are found in it. */
+export interface TableOfRuns {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly columns: readonly string[];
+  readonly where: string;
+  readonly parameters: (run: number) => readonly number[];
+}
+
+export interface Difference {
+  readonly table: string;
+  readonly key: string;
+  readonly what: string;
+}
+
+/** Every table of the schema, so that one that is added is compared from the day it is there. */
+export function tablesOfRuns(database: DatabaseSync): readonly TableOfRuns[] {
+  const names = database.prepare(
+    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
+  );
+  const info = database.prepare('select name, pk from pragma_table_info(?) order by cid');
+  return names.all().map(({ name }) => {
+    const all = info.all(String(name)).map(row => ({ column: String(row.name), pk: Number(row.pk) }));
+    const columns = all.map(({ column }) => column);
+    const key = all.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
+    return { name: String(name), columns, key: key.map(({ column }) => column), ...selection(String(name), columns) };
+  });
+}
+
+function selection(name: string, columns: readonly string[]): Pick<TableOfRuns, 'where' | 'parameters'> {
+  if (name === 'runs') return { where: 'n = ?', parameters: run => [run] };
+  const isStream = name === 'stream';
+  // Parts of messages are no facts: they are in no record.
+  if (columns.includes('run')) {
+    return {
+      where: isStream ? "run = ? and kind not in ('token', 'thinking')" : 'run = ?',
+      parameters: run => [run],
+    };
+  }
+  return { where: 'place between ? and ?', parameters: run => [firstPlaceOf(run), lastPlaceOf(run)] };
+}
+
+/** Where the rows of a run differ from those that are expected: changed, missing, or too many. */
+export function* differences(
+  table: TableOfRuns,
+  run: number,
+  expected: DatabaseSync,
+  found: DatabaseSync,
+): Generator<Difference> {
+  const { name, key, columns, where, parameters } = table;
+  const sql = `select * from ${name} where ${where} order by ${key.join(', ')}`;
+  const wanted = expected.prepare(sql).iterate(...parameters(run));
+  const there = found.prepare(sql).iterate(...parameters(run));
+  const keyOf = (row: Row) => key.map(column => shown(row[column])).join(' ');
+  const [missing, extra] = [new Map<string, Row>(), new Map<string, Row>()];
+
+  function* compare(at: string, want: Row, have: Row): Generator<Difference> {
+    for (const column of columns) {
+      if (isSame(want[column], have[column])) continue;
+      const what = `${column} is ${shown(have[column])}; the log says ${shown(want[column])}`;
+      yield { table: name, key: at, what };
+    }
+  }
+
+  for (;;) {
+    const [want, have] = [wanted.next(), there.next()];
+    if (want.done === true && have.done === true) break;
+    if (want.done !== true) {
+      const at = keyOf(want.value);
+      const same = have.done !== true && keyOf(have.value) === at ? have.value : extra.get(at);
+      if (same === undefined) missing.set(at, want.value);
+      else yield* compare(at, want.value, same);
+      extra.delete(at);
+      if (same === have.value) continue;
+    }
+    if (have.done !== true) {
+      const at = keyOf(have.value);
+      const same = missing.get(at);
+      if (same === undefined) extra.set(at, have.value);
+      else yield* compare(at, same, have.value);
+      missing.delete(at);
+    }
+  }
+  for (const at of missing.keys()) yield { table: name, key: at, what: 'the row is missing' };
+  for (const at of extra.keys()) yield { table: name, key: at, what: 'the row is none of the log' };
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
+  return a === b;
+}
+
+const MAX_SHOWN = 80;
+
+function shown(cell: unknown): string {
+  if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
+  const text = typeof cell === 'string' ? JSON.stringify(cell) : String(cell);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+}
