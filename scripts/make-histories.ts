@@ -17,7 +17,7 @@ const stories: Readonly<Record<string, (host: RunHost, run: RunId) => Promise<vo
   async signals(host, run) {
     await tell(host, run, { kind: 'signal', name: 'ping', payload: { n: 1 } });
     await goOn(host, run);
-    await tell(host, run, { kind: 'signal', name: 'nobody-listens', payload: null });
+    await tell(host, run, { kind: 'signal', name: 'noted', payload: null });
     await tell(host, run, { kind: 'stop', reason: 'for the story' });
     await goOn(host, run);
     await tell(host, run, { kind: 'signal', name: 'ping', payload: { n: 2 } });
@@ -48,7 +48,7 @@ async function make(name: string): Promise<void> {
   });
   if (!home.ok) throw new Error(home.error.message);
   const { host } = home.value;
-  const started = await host.start({ file: path.join(FOLDER, 'plans', `${name}.tsx`), input: {} });
+  const started = await host.start({ anyFile: true, file: path.join(FOLDER, 'plans', `${name}.tsx`), input: {} });
   if (!started.ok) throw new Error(started.error.message);
   const run = started.value;
   await host.finished(run);

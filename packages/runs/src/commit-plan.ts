@@ -165,7 +165,12 @@ export function planCommit(
 export function replayRecord(view: CommitView, { header, body }: OpenRecord, hash: Digest): Result<Outcome, string> {
   const framed = runAfter(view.run(), { header, body }, hash);
   if (!framed.ok) return framed;
-  const writes: WriteSet = { at: header.at, frame: body.frame, intervals: body.intervals, transitions: body.transitions };
+  const writes: WriteSet = {
+    at: header.at,
+    frame: body.frame,
+    intervals: body.intervals,
+    transitions: body.transitions,
+  };
   const intervals = planIntervals(view, framed.value, writes);
   if (!intervals.ok) return err(intervals.error.message);
   const transitions = planTransitions(view, header.log, writes);

@@ -146,8 +146,8 @@ export { DEFAULT_PAGE } from './reader.ts';
 export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retention/frame-range.ts';
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
-export { type RetentionWrite, retentionWrite } from './retention/retention-write.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
+export { type RetentionWrite, retentionWrite } from './retention/retention-write.ts';
 export { isSamePlan, planFilesOf, planSources, planVersionOf } from './run/plan-versions.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {

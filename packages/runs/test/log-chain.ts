@@ -2,10 +2,7 @@ import { chainHead, EMPTY_HEAD, portableHasher, type RunId } from '@signalbox/mo
 import { openHeader, type RunReader } from '@signalbox/runs';
 
 /** Whether the log of a run holds: its bodies are those of its headers, each record is chained to the one before, its events are told by it. */
-export async function isChained(
-  reader: Pick<RunReader, 'run' | 'records' | 'events'>,
-  run: RunId,
-): Promise<boolean> {
+export async function isChained(reader: Pick<RunReader, 'run' | 'records' | 'events'>, run: RunId): Promise<boolean> {
   const records = await reader.records(run, 0, 1_000_000);
   const events = await reader.events(run, 0, 1_000_000);
   const record = await reader.run(run);

@@ -23,7 +23,10 @@ export function openReader({ path: file }: { readonly path: string }): Result<Re
   const database = connection.value;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: path.dirname(file), writer: 'nobody' });
   return ok({
-    ...withoutCollected(runReader(database, runTables(database, jsonColumns(blobs), valueCache(), nodeHasher)), database),
+    ...withoutCollected(
+      runReader(database, runTables(database, jsonColumns(blobs), valueCache(), nodeHasher)),
+      database,
+    ),
     get: async name => blobs.get(name),
     close: () => database.close(),
   });

@@ -3,7 +3,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '@signalbox/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { at, frame, signal, startRun } from '../../runs/test/builders.ts';
-import { FIRST_VERSION, type Migration, migrate, migrations, SCHEMA_VERSION, schemaVersion } from '../src/migrations/migrate.ts';
+import {
+  FIRST_VERSION,
+  type Migration,
+  migrate,
+  migrations,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from '../src/migrations/migrate.ts';
 import { ALL_AT } from '../src/runs/interval-rows.ts';
 import { ORPHANS } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
@@ -112,7 +119,9 @@ describe('the schema', () => {
     const database = openedDatabase(home);
     database.exec('create table events (a integer); pragma user_version = 6');
     database.close();
-    expect(openStore({ path: databaseOf(home) })).toMatchObject({ error: { code: 'store/older', details: { found: 6 } } });
+    expect(openStore({ path: databaseOf(home) })).toMatchObject({
+      error: { code: 'store/older', details: { found: 6 } },
+    });
     expect(schemaVersion(openedDatabase(home))).toBe(6);
   });
 

@@ -9,6 +9,7 @@ export default definePlan({
     extra: z.string().optional(),
   }),
   signals: {
+    noted: { schema: z.null(), handle: () => {} },
     ping: {
       schema: z.object({ n: z.number() }),
       handle: ({ n }: { n: number }, ctx) => ctx.state.update('heard', heard => [...heard, { n, at: ctx.now() }]),

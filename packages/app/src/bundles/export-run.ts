@@ -118,7 +118,8 @@ async function* linesOf(
       const digest = partDigest();
       yield partLine(path);
       try {
-        const rows = part === 'records' ? shownRecords(archive, record, filter, blobs) : archive.archived(record.id, part);
+        const rows =
+          part === 'records' ? shownRecords(archive, record, filter, blobs) : archive.archived(record.id, part);
         for (const row of rows) {
           const canonical = canonicalJson((part === 'records' ? row : filter.data(row)) as unknown as Json);
           digest.add(canonical);
@@ -154,7 +155,8 @@ function* shownRecords(
   let n = 0;
   for (const record of archive.archived(id, 'records')) {
     head = chainHead(nodeHasher, head, record.header);
-    const opened = head === record.hash ? openRecord(record, nodeHasher, archive.textOf) : err('its hash does not hold');
+    const opened =
+      head === record.hash ? openRecord(record, nodeHasher, archive.textOf) : err('its hash does not hold');
     if (!opened.ok) throw new StoreDamage(`record ${n} is damaged: ${opened.error}; what comes before it is kept`);
     const { header, body } = opened.value;
     for (const name of [...neededBlobs(opened.value), ...mentionedBlobs(body)]) blobs.add(name);

@@ -1,5 +1,14 @@
 import { nodeHasher } from '@signalbox/journal';
-import { chainHead, type Digest, EMPTY_HEAD, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  chainHead,
+  type Digest,
+  EMPTY_HEAD,
+  type ErrorEnvelope,
+  err,
+  ok,
+  type Result,
+  type RunId,
+} from '@signalbox/model';
 import { type LogRecord, neededBlobs, openRecord, type RunRecord, runAfter } from '@signalbox/runs';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';

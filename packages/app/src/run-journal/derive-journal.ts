@@ -1,11 +1,4 @@
-import {
-  hostDisk,
-  type Journal,
-  nodeHasher,
-  openContentStore,
-  openJournal,
-  sqliteLocks,
-} from '@signalbox/journal';
+import { hostDisk, type Journal, nodeHasher, openContentStore, openJournal, sqliteLocks } from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
 import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
@@ -70,7 +63,10 @@ function bounded(records: readonly LogRecord[]): readonly LogRecord[] {
 }
 
 /** A body that no append takes is put into the blob that its header names. */
-function smallEnough(dataDirectory: string, record: LogRecord): Result<LogRecord | Omit<LogRecord, 'body'>, ErrorEnvelope> {
+function smallEnough(
+  dataDirectory: string,
+  record: LogRecord,
+): Result<LogRecord | Omit<LogRecord, 'body'>, ErrorEnvelope> {
   const { header, body, hash } = record;
   if (body.length <= MAX_BYTES) return ok(record);
   const blobs = openBlobFiles({

@@ -202,5 +202,9 @@ async function isWhole(store: Store, run: RunId): Promise<boolean> {
   if (record === undefined) return events.length === 0 && frames.length === 0 && store.retention.weigh([run]) === 0;
   const large = await store.valueAt(run, 'state', 'large', 6);
   const told = record.collected === undefined ? [0, 1, 2, 3, 4, 5] : [0, 5];
-  return (await isChained(store, run)) && large === record.name.repeat(70_000) && JSON.stringify(frames) === JSON.stringify(told);
+  return (
+    (await isChained(store, run)) &&
+    large === record.name.repeat(70_000) &&
+    JSON.stringify(frames) === JSON.stringify(told)
+  );
 }

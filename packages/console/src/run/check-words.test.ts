@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { replayWords, verifyWords } from './check-words.ts';
 
 const head = 'sha256:00';
-const check = (fields: object) => ({ ok: true, run: 'r', events: 7, head, ...fields }) as unknown as RunCheck;
+const check = (fields: object) =>
+  ({ ok: true, run: 'r', records: 7, events: 20, head, ...fields }) as unknown as RunCheck;
 const journal = { ok: true, health: 'healthy', events: 7, segments: 1, head, notes: [] };
 const replayed = (fields: object = {}) => ({
   run: 'r',
@@ -19,17 +20,32 @@ describe('a report in words', () => {
   it('[K43] says that a record holds, and what its journal says', () => {
     expect(verifyWords(check({ journal }))).toEqual({
       isSound: true,
-      verdict: 'All 7 events hold: each is chained to the one before it, and none was changed.',
-      details: ['The head after the last event that holds is sha256:00.', 'Its journal says the same, in 1 segment.'],
+      verdict: 'All 7 records hold: each is chained to the one before it, and everything shown follows from them.',
+      details: ['The head after the last record that holds is sha256:00.', 'Its journal says the same, in 1 segment.'],
     });
   });
 
   it('[K43] says how far a record holds, and what is wrong first', () => {
-    const defect = { where: 'chain', what: 'event 7 has another hash' };
-    expect(verifyWords(check({ ok: false, defect }))).toEqual({
+    const cut = [{ where: 'log', record: 7, what: 'its hash does not hold' }];
+    expect(verifyWords(check({ ok: false, defects: cut }))).toEqual({
       isSound: false,
-      verdict: 'Only the first 7 events can be relied on.',
-      details: ['In the chain: event 7 has another hash', 'The head after the last event that holds is sha256:00.'],
+      verdict: 'Only the first 7 records can be relied on.',
+      details: [
+        'In the log, record 7: its hash does not hold',
+        'The head after the last record that holds is sha256:00.',
+      ],
+    });
+    const changed = [
+      { where: 'table', table: 'tasks', key: '3', what: 'status is "done"; the log says "error"' },
+      { where: 'blob', key: 'sha256:01', what: 'a blob is gone' },
+    ];
+    expect(verifyWords(check({ ok: false, defects: changed }))).toMatchObject({
+      verdict: 'The log holds, but 2 things shown do not follow from it.',
+      details: [
+        'In table tasks, row 3: status is "done"; the log says "error"',
+        'In the blob: a blob is gone',
+        'The head after the last record that holds is sha256:00.',
+      ],
     });
     const broken = {
       ...journal,

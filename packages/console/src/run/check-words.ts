@@ -25,7 +25,7 @@ export function verifyWords({ ok, records, head, defects = [], journal }: RunChe
       ? `All ${many(records, 'record')} hold: each is chained to the one before it, and everything shown follows from them.`
       : defects.some(({ where }) => where === 'log')
         ? `Only the first ${many(records, 'record')} can be relied on.`
-        : `The log holds, but ${many(defects.length, 'thing')} shown does not follow from it.`,
+        : `The log holds, but ${many(defects.length, 'thing')} shown ${defects.length === 1 ? 'does' : 'do'} not follow from it.`,
     details,
   };
 }

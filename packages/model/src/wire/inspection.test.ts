@@ -41,7 +41,12 @@ describe('looking closer', () => {
     ],
     ['plans', planList, { plans: [], next: 'a.tsx', lookedAt: 2 }, 'plans'],
     ['a plan', planDescription, { file: 'a.tsx', problem }, 'file'],
-    ['a check', runCheck, { ok: false, run, events: 0, head, defect: { where: 'chain', what: 'changed' } }, 'head'],
+    [
+      'a check',
+      runCheck,
+      { ok: false, run, records: 0, events: 0, head, defects: [{ where: 'log', record: 0, what: 'changed' }] },
+      'head',
+    ],
     [
       'a replay',
       replayReport,

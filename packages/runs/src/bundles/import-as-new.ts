@@ -12,7 +12,15 @@ import {
 } from '@signalbox/model';
 import type { Decision } from '../decisions/decision.ts';
 import type { EventDraft } from '../events/stored-event.ts';
-import { contractNodeId, decisionIdOf, inheritedTaskId, type NodeKey, subPlanRunId, type TaskId, taskIdOf } from '../ids.ts';
+import {
+  contractNodeId,
+  decisionIdOf,
+  inheritedTaskId,
+  type NodeKey,
+  subPlanRunId,
+  type TaskId,
+  taskIdOf,
+} from '../ids.ts';
 import type { OpenRecord } from '../log/open-record.ts';
 import type { LogRecord, RecordBody, RecordDraft, RecordHeader } from '../log/record.ts';
 import { type SealPorts, sealRecord } from '../log/seal-record.ts';
@@ -110,7 +118,12 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     };
   }
 
-  function taskIdFor({ id, node, iteration, signature }: Pick<Task, 'id' | 'node' | 'iteration' | 'signature'>): TaskId {
+  function taskIdFor({
+    id,
+    node,
+    iteration,
+    signature,
+  }: Pick<Task, 'id' | 'node' | 'iteration' | 'signature'>): TaskId {
     const known = ids.get(id);
     if (known !== undefined) return known as TaskId;
     const restart = numberOf(count => taskIdOf(old, node, iteration, signature, count) === id);

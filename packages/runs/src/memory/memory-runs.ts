@@ -1,4 +1,15 @@
-import { Bug, type Digest, type EventId, err, failure, type Hasher, type Json, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  Bug,
+  type Digest,
+  type EventId,
+  err,
+  failure,
+  type Hasher,
+  type Json,
+  ok,
+  type Result,
+  type RunId,
+} from '@signalbox/model';
 import type { ArtifactRecord } from '../artifacts/artifact-record.ts';
 import type { Blobs } from '../blobs.ts';
 import type { Commit, CommitError, Committed, Guard, WriteSet } from '../commit.ts';
@@ -151,11 +162,7 @@ function doubled<Key extends string>(keys: readonly Key[], isKept: (key: Key) =>
 }
 
 /** What holds in a frame of a run, and its tasks that were handled before. */
-function beginningOf(
-  runs: ReadonlyMap<RunId, KeptRun>,
-  fork: RunId,
-  { run, frame }: Inheritance,
-): Beginning {
+function beginningOf(runs: ReadonlyMap<RunId, KeptRun>, fork: RunId, { run, frame }: Inheritance): Beginning {
   const parent = runs.get(run);
   const intervals = [...(parent?.values ?? [])].flatMap(([place, rows]) => {
     const value = rows.findLast(row => row.fromFrame <= frame)?.value;
@@ -181,7 +188,15 @@ function heir({ record, begins }: CommitPlan): KeptRun {
   }
   const state = begins?.intervals.filter(({ space }) => space === 'state') ?? [];
   for (const [index, { key, value }] of state.toSorted((a, b) => (a.key < b.key ? -1 : 1)).entries()) {
-    const first = { frame: 0, index, key, trigger: INHERITED, at: record.createdAt, old: undefined, new: jsonOf(value) };
+    const first = {
+      frame: 0,
+      index,
+      key,
+      trigger: INHERITED,
+      at: record.createdAt,
+      old: undefined,
+      new: jsonOf(value),
+    };
     run.transitions.push(first);
     run.lastTransitions.set(key, first);
     run.places.add(placeOf(first));

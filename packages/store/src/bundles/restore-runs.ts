@@ -64,7 +64,10 @@ function keepRecord({ tables, json, hasher }: RestorePorts, record: LogRecord, k
   const replayed = replayRows(tables, record, { hasher, textOf: json.blobText });
   if (!replayed.ok) {
     const { kind, why } = replayed.error;
-    throw refusal(kind === 'chain' ? 'BUNDLE_INTEGRITY_FAILED' : 'BUNDLE_INVALID_FORMAT', `a record is refused: ${why}`);
+    throw refusal(
+      kind === 'chain' ? 'BUNDLE_INTEGRITY_FAILED' : 'BUNDLE_INVALID_FORMAT',
+      `a record is refused: ${why}`,
+    );
   }
   const { run, outcome } = replayed.value;
   const { id, records } = outcome.record;

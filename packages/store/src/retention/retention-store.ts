@@ -1,13 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  type Digest,
-  type ErrorEnvelope,
-  err,
-  failure,
-  ok,
-  type Result,
-  type RunId,
-} from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type AnyEvent,
   type FrameRange,

@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@signalbox/model';
-import { type Beginning, type IntervalRow, type IntervalSpace, intervalSpace, type LastValue, type Maybe } from '@signalbox/runs';
+import {
+  type Beginning,
+  type IntervalRow,
+  type IntervalSpace,
+  intervalSpace,
+  type LastValue,
+  type Maybe,
+} from '@signalbox/runs';
 import { blobOf, type JsonColumns } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
 import { cellsOf, heldCell, type RowBefore, rowBefore, SET, valueOfRows } from './change-cells.ts';

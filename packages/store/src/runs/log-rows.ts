@@ -1,12 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Hasher } from '@signalbox/model';
-import {
-  type LogRecord,
-  type OpenRecord,
-  openRecord,
-  placeEvents,
-  type StoredEvent,
-} from '@signalbox/runs';
+import { type LogRecord, type OpenRecord, openRecord, placeEvents, type StoredEvent } from '@signalbox/runs';
 import { blobOf, cellOfBlob, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
 import { firstPlaceOf, lastPlaceOf, placeOf } from './places.ts';

@@ -26,12 +26,7 @@ export interface RunTables {
   readonly known: RecentRuns;
 }
 
-export function runTables(
-  database: DatabaseSync,
-  json: JsonColumns,
-  cache: ValueCache,
-  hasher: Hasher,
-): RunTables {
+export function runTables(database: DatabaseSync, json: JsonColumns, cache: ValueCache, hasher: Hasher): RunTables {
   const intervals = intervalRows(database, json, cache);
   return {
     log: logRows(database, json, hasher),

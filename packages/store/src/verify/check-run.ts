@@ -58,9 +58,11 @@ export function checkRun(ports: CheckPorts, run: RunId): LogCheck | undefined {
   let head: Digest = EMPTY_HEAD;
   let [records, events] = [0, 0];
   try {
-    if (numbers.length > 1) defects.push({ where: 'log', what: `${numbers.length} logs say that they are of run ${run}` });
+    if (numbers.length > 1)
+      defects.push({ where: 'log', what: `${numbers.length} logs say that they are of run ${run}` });
     for (const record of recordsOf(database, n)) {
-      const fault = record.place === firstPlaceOf(n) + records ? replay.take(record, n) : `record ${records} is missing`;
+      const fault =
+        record.place === firstPlaceOf(n) + records ? replay.take(record, n) : `record ${records} is missing`;
       if (typeof fault === 'string') {
         defects.push({ where: 'log', record: records, what: fault });
         break;
@@ -98,7 +100,9 @@ export function logNumbersOf(database: DatabaseSync, run: RunId): readonly numbe
 }
 
 function* recordsOf(database: DatabaseSync, n: number): Generator<LogRecord & { readonly place: number }> {
-  const rows = database.prepare('select place, header, body, hash from records where place between ? and ? order by place');
+  const rows = database.prepare(
+    'select place, header, body, hash from records where place between ? and ? order by place',
+  );
   for (const { place, header, body, hash } of rows.iterate(firstPlaceOf(n), lastPlaceOf(n))) {
     yield { place: Number(place), header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };
   }
@@ -107,10 +111,7 @@ function* recordsOf(database: DatabaseSync, n: number): Generator<LogRecord & { 
 interface Replay {
   readonly database: DatabaseSync;
   /** Says what is wrong with the record, or what it told and which blobs it names. */
-  take(
-    record: LogRecord,
-    n: number,
-  ): string | { readonly events: number; readonly names: readonly Digest[] };
+  take(record: LogRecord, n: number): string | { readonly events: number; readonly names: readonly Digest[] };
 }
 
 /** Tables in memory. What goes into blobs is named as always, and not written. */

@@ -1,14 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  createIdSource,
-  type Digest,
-  EMPTY_HEAD,
-  type EventId,
-  type Json,
-  type RunId,
-} from '@signalbox/model';
-import { type AnyEvent, type EventDraft, type IntervalSpace, type RunRecord } from '@signalbox/runs';
+import { createIdSource, type Digest, EMPTY_HEAD, type EventId, type Json, type RunId } from '@signalbox/model';
+import type { AnyEvent, EventDraft, IntervalSpace, RunRecord } from '@signalbox/runs';
 import { fakeClock, seededRng } from '@signalbox/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
