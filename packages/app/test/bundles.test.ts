@@ -179,7 +179,7 @@ describe('a bundle', () => {
       part = line.startsWith('{"part":') ? JSON.parse(line).part : part;
       if (line.startsWith('{"row":')) parts.set(part, [...(parts.get(part) ?? []), index]);
     });
-    expect(parts.size).toBeGreaterThan(14);
+    expect(parts.size).toBeGreaterThan(4);
     for (const [name, rows] of parts) {
       const at = rows[Math.floor(rows.length / 2)] ?? 0;
       const line = lines[at] ?? '';
@@ -207,8 +207,9 @@ describe('a bundle', () => {
     opened.splice(0, 1);
     const { DatabaseSync } = await import('node:sqlite');
     const database = new DatabaseSync(path.join(folder, 'data', 'db.sqlite'));
-    database.exec("update events set event = replace(event, 'task.started', 'task.startes') where place % 7 = 3");
-    database.exec('update events set hash = zeroblob(32) where place % 268435456 = 9');
+    database.exec(
+      "update records set body = replace(body, 'task.started', 'task.startes') where place % 268435456 = 2",
+    );
     database.close();
     const file = path.join(folder, 'salvaged.bundle');
     const done = await exported(folder, run, file);

@@ -34,7 +34,7 @@ describe('a run', () => {
       expect(before).toMatchObject({ ok: true, value: { ok: true, health: 'healthy', sessionId: run } });
       const report = await verifyRun(data, run);
       expect(report).toMatchObject({ ok: true, value: { ok: true, run, journal: { ok: true, health: 'healthy' } } });
-      if (report.ok && before.ok) expect(report.value.events).toBe(before.value.events);
+      if (report.ok && before.ok) expect(report.value.records).toBe(before.value.events);
     }
   });
 
@@ -47,32 +47,41 @@ describe('a run', () => {
     expect(await verifyRun(data, run)).toMatchObject({ ok: true, value: { ok: true } });
   });
 
-  it('[A63] is found to be changed: an event, its record, its journal, or a head that was noted', async () => {
+  it('[A63] is found to be changed: a record, a row, its journal, or a head that was noted', async () => {
     const { data, run, journal } = await ended(work);
     const noted = await verifyRun(data, run);
     const head = noted.ok ? noted.value.head : '';
     expect(await verifyRun(data, run, head)).toMatchObject({ value: { ok: true } });
     const other = `sha256:${'1'.repeat(64)}`;
-    expect(await verifyRun(data, run, other)).toMatchObject({
-      value: { ok: false, defect: { where: 'expected head' } },
-    });
+    const defects = async (expectHead?: string) => {
+      const report = await verifyRun(data, run, expectHead);
+      if (!report.ok) throw new Error(report.error.message);
+      return report.value.defects?.map(({ where, record, table }) => [where, record ?? table]) ?? [];
+    };
+    expect(await defects(other)).toEqual([['expected head', undefined]]);
     expect(await verifyRun(data, run, 'nonsense')).toMatchObject({ ok: false, error: { code: 'command/usage' } });
 
     const database = new DatabaseSync(path.join(data, 'db.sqlite'));
     const change = (sql: string) => database.exec(sql);
-    change('update events set event = replace(event, \'"attempt":1\', \'"attempt":2\')');
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'chain' } } });
-    change('update events set event = replace(event, \'"attempt":2\', \'"attempt":1\')');
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
+    change('update records set body = replace(body, \'"attempt":1\', \'"attempt":2\')');
+    expect(await defects()).toEqual([['log', 1]]);
+    change('update records set body = replace(body, \'"attempt":2\', \'"attempt":1\')');
+    expect(await defects()).toEqual([]);
     change(`update runs set head = '${other}'`);
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'chain' } } });
+    expect(await defects()).toEqual([['table', 'runs']]);
     change(`update runs set head = '${head}'`);
+    change(`update tasks set result = '99' where node = 'a'`);
+    expect(await verifyRun(data, run)).toMatchObject({
+      value: { ok: false, defects: [{ table: 'tasks', what: 'result is "99"; the log says "1"' }] },
+    });
+    change(`update tasks set result = '1' where node = 'a'`);
+    expect(await defects()).toEqual([]);
     database.close();
 
     const [segment = ''] = readdirSync(path.join(journal, 'events'));
     const file = path.join(journal, 'events', segment);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"attempt":1', '"attempt":3'));
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'journal' } } });
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/attempt\\":1/, 'attempt\\":3'));
+    expect(await defects()).toEqual([['journal', undefined]]);
     expect(existsSync(file)).toBe(true);
   });
 });

@@ -2,19 +2,32 @@
 
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { deskOf, storeIn } from './support.ts';
 
 const [home = '', when = '', nth = '0'] = process.argv.slice(2);
 let left = Number(nth);
 const die = () => process.kill(process.pid, 'SIGKILL');
 
+function dying(work: () => unknown): unknown {
+  const counts = (when === 'before' || when === 'after') && --left === 0;
+  if (counts && when === 'before') die();
+  const done = work();
+  if (counts && when === 'after') die();
+  return done;
+}
+
 class Mortal extends DatabaseSync {
   override exec(sql: string): void {
-    const counts = sql === 'commit' && (when === 'before' || when === 'after') && --left === 0;
-    if (counts && when === 'before') die();
-    super.exec(sql);
-    if (counts && when === 'after') die();
+    if (sql === 'commit') dying(() => super.exec(sql));
+    else super.exec(sql);
+  }
+
+  override prepare(sql: string): StatementSync {
+    const statement = super.prepare(sql);
+    if (sql !== 'commit') return statement;
+    const run = statement.run.bind(statement);
+    return Object.assign(statement, { run: () => dying(run) });
   }
 }
 
