@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { builtPrograms } from './test/built-programs.ts';
 import { skipGate } from './test/skip-gate.ts';
 import { temporaryFilesInMemory } from './test/temporary-directories.ts';
 
@@ -49,6 +50,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [builtPrograms()],
         test: {
           ...system,
           ...inMemory,
@@ -57,7 +59,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**', ...rules, ...disk],
         },
       },
-      { test: { ...system, name: 'disk', include: disk } },
+      { plugins: [builtPrograms()], test: { ...system, name: 'disk', include: disk } },
     ],
   },
 });
