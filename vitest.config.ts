@@ -24,7 +24,8 @@ const disk = [
   'packages/{journal,store}/test/kill.test.ts',
 ];
 
-const inMemory = { env: temporaryFilesInMemory(), globalSetup: './test/temporary-directories.ts' };
+const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
+const children = './test/bundled-children.ts';
 const system = {
   testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 300_000,
   hookTimeout: 300_000,
@@ -54,12 +55,13 @@ export default defineConfig({
         test: {
           ...system,
           ...inMemory,
+          globalSetup: [...inMemory.globalSetup, children],
           name: 'system',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...rules, ...disk],
         },
       },
-      { plugins: [builtPrograms()], test: { ...system, name: 'disk', include: disk } },
+      { plugins: [builtPrograms()], test: { ...system, globalSetup: children, name: 'disk', include: disk } },
     ],
   },
 });

@@ -6,19 +6,22 @@ import { isProgramStale } from '../scripts/staleness.ts';
 
 const ENTRY = /import\.meta\.url\.endsWith\('\.ts'\) \? '\.\/(plan-worker|replay-child)\.ts' : '\.\/\1\.js'/;
 
-/**
- * Lets tests start the threads of plans, and replays, as they are built, if nothing changed since: their sources take four times as
- * long to load.
- */
+/** Changes a module so that it starts threads of plans, and replays, as they are built: their sources take four times as long to load. */
+export type ModuleChange = (code: string) => string;
+
+/** Returns a change that changes nothing if the build is older than the sources. */
+export function entriesOfBuild(): ModuleChange {
+  if (isProgramStale()) return code => code;
+  const built = (name: string) => path.join(repositoryRoot, 'packages/signalbox/dist', `${name}.js`);
+  return code => code.replace(ENTRY, (_, name) => JSON.stringify(pathToFileURL(built(name)).href));
+}
+
+/** The same for modules that tests import. */
 export function builtPrograms(): Plugin {
-  const built = path.join(repositoryRoot, 'packages/signalbox/dist');
-  const isStale = isProgramStale();
+  const withEntries = entriesOfBuild();
   return {
     name: 'built-programs',
     enforce: 'pre',
-    transform(code, id) {
-      if (isStale || !/\/packages\/app\/src\/(threads|replay)\//.test(id)) return undefined;
-      return code.replace(ENTRY, (_, name) => JSON.stringify(pathToFileURL(path.join(built, `${name}.js`)).href));
-    },
+    transform: (code, id) => (/\/packages\/app\/src\/(threads|replay)\//.test(id) ? withEntries(code) : undefined),
   };
 }

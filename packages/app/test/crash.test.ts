@@ -5,6 +5,7 @@ import { everyRun, planVersionOf, type RunRecord } from '@signalbox/runs';
 import { openStore } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { isVerified, type Kill, linesOf, openDecision, ownerLives, readerOf } from './support/owner-lives.ts';
@@ -15,7 +16,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const home = temporaryFolder();
 const machine = thisMachine();
-const child = path.join(import.meta.dirname, 'support', 'crash-child.ts');
+const child = childScript(import.meta.dirname, 'support', 'crash-child.ts');
 const living = new Set<ReturnType<typeof startChild>>();
 afterAll(() => {
   for (const { kill } of living) kill();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import {
   createPathLocks,
   openHostContentStore,
@@ -15,7 +15,7 @@ import { temporaryDirectory, treeOf } from './builders.ts';
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 /** How many changes there are differs a little from run to run: digests that hold inodes fall into other directories. */
 const VARYING = SOAK ? 8 : 2;
-const child = path.join(import.meta.dirname, 'crash-child.ts');
+const child = childScript(import.meta.dirname, 'crash-child.ts');
 
 let directory: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => {

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, openLayered } from './layered.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const child = path.join(import.meta.dirname, 'layer-crash-child.ts');
+const child = childScript(import.meta.dirname, 'layer-crash-child.ts');
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let base: string;
