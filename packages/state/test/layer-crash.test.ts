@@ -75,7 +75,7 @@ describe.skipIf(!hasLayers)('a process that is killed', () => {
     const after = treeOf(`${base}/root`);
     expect(after).not.toEqual(before);
     const seen = { killed: 0, applied: 0, not: 0 };
-    for (const point of points(count, 12)) {
+    for (const point of points(count, 5)) {
       buildTree();
       const { isKilled, lines } = run('apply', point, when);
       const { call, again } = await restart();
@@ -99,7 +99,7 @@ describe.skipIf(!hasLayers)('a process that is killed', () => {
     const count = Number(run('undo', 0, when).lines.at(-1));
     expect(treeOf(`${base}/root`)).toEqual(before);
     let killed = 0;
-    for (const point of points(count, 8)) {
+    for (const point of points(count, 4)) {
       buildTree();
       run('apply', 0, when);
       killed += run('undo', point, when).isKilled ? 1 : 0;
