@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { builtPrograms } from './test/built-programs.ts';
 import { skipGate } from './test/skip-gate.ts';
+import { temporaryFilesInMemory } from './test/temporary-directories.ts';
 
 // Programs that tests start from their sources load them compiled: twice as fast.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
@@ -14,6 +16,23 @@ const rules = [
   'test/security.test.ts',
 ];
 
+/** Tests whose subject is the disk itself: layers of its filesystem, durability, a disk that is full. Their files are on it. */
+const disk = [
+  'packages/state/test/{layer*,person-and-layer,full-disk,ordinary-user}.test.ts',
+  'packages/app/test/{full-disk,held-changes}.test.ts',
+  'packages/signalbox/test/full-disk.test.ts',
+  'packages/{journal,store}/test/kill.test.ts',
+];
+
+const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
+const children = './test/bundled-children.ts';
+const system = {
+  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 300_000,
+  hookTimeout: 300_000,
+  // A machine that is busy with something else is no fault of what is waited for.
+  expect: { poll: { timeout: 120_000 } },
+};
+
 export default defineConfig({
   test: {
     // Tests of whole programs wait for them more than they compute.
@@ -23,6 +42,7 @@ export default defineConfig({
       // Modules keep no state between tests, so files share them: loading them anew for each takes four times as long.
       {
         test: {
+          ...inMemory,
           name: 'unit',
           include: ['packages/*/src/**/*.test.{ts,tsx}', ...rules],
           isolate: false,
@@ -31,16 +51,17 @@ export default defineConfig({
         },
       },
       {
+        plugins: [builtPrograms()],
         test: {
+          ...system,
+          ...inMemory,
+          globalSetup: [...inMemory.globalSetup, children],
           name: 'system',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...rules],
-          testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 300_000,
-          hookTimeout: 300_000,
-          // A machine that is busy with something else is no fault of what is waited for.
-          expect: { poll: { timeout: 120_000 } },
+          exclude: ['**/node_modules/**', ...rules, ...disk],
         },
       },
+      { plugins: [builtPrograms()], test: { ...system, globalSetup: children, name: 'disk', include: disk } },
     ],
   },
 });

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startChild } from '@signalbox/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { live, SCRIPT } from './host-life.ts';
 
 let base: string;
@@ -20,7 +20,7 @@ function prepared(name: string): string {
   return directory;
 }
 
-const child = fileURLToPath(new URL('killed-child.ts', import.meta.url));
+const child = childScript(import.meta.dirname, 'killed-child.ts');
 
 it('[B15, B16] a process that is killed at any point is followed by one that ends its work, on real files', async () => {
   let operations = 0;

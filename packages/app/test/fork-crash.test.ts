@@ -3,13 +3,14 @@ import path from 'node:path';
 import { Bug } from '@signalbox/model';
 import { seededRng, startChild, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { thisMachine } from '../src/machine.ts';
 import { openHome } from '../src/runs/open-home.ts';
 import { planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const child = path.join(import.meta.dirname, 'support', 'fork-crash-child.ts');
+const child = childScript(import.meta.dirname, 'support', 'fork-crash-child.ts');
 
 const plan = planText(
   `<Phase name="all"><Step><Agent id="one" model="anthropic:claude-test" prompt="Go." maxTurns={3} /></Step></Phase>`,

@@ -1,18 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { hasSmallDisks, onSmallDisk } from './support/small-disk.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const driver = path.join(import.meta.dirname, 'support', 'full-disk-driver.ts');
+const driver = childScript(import.meta.dirname, 'support', 'full-disk-driver.ts');
 
 describe.skipIf(!hasSmallDisks)('a plan of forty steps on a disk that fills and empties', () => {
   it('[A196] ends as if nothing had happened, wherever the disk fills and whenever the process is killed', async () => {
     const home = temporaryFolder();
     const disk = path.join(home, 'disk');
     mkdirSync(disk);
-    const told = await onSmallDisk(disk, '8m', [process.execPath, driver, home, disk, String(SOAK ? 1 : 11)]);
+    const told = await onSmallDisk(disk, '8m', [process.execPath, driver, home, disk, String(SOAK ? 1 : 19)]);
     const [undisturbed, ...cases] = told
       .trimEnd()
       .split('\n')

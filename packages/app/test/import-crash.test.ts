@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { importRun } from '../src/bundles/import-run.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
@@ -10,7 +11,7 @@ import { openOwnedStore } from '../src/runs/owned-store.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const soak = process.env.SIGNALBOX_SOAK === '1';
-const child = fileURLToPath(new URL('support/import-child.ts', import.meta.url));
+const child = childScript(import.meta.dirname, 'support/import-child.ts');
 const bundle = fileURLToPath(new URL('../../../spec/histories/sub-plans.bundle', import.meta.url));
 
 it('[A65] a process that is killed in the middle of an import leaves nothing, or the whole run', async () => {

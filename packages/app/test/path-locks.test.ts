@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { nodeHasher } from '@signalbox/journal';
 import { digestHex } from '@signalbox/model';
 import type { LockMode } from '@signalbox/state';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { startChild } from '../src/child/child-process.ts';
 import { openHostPathLocks } from '../src/path-locks/host-path-locks.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -15,7 +15,7 @@ const newDirectory = () => path.join(folder, `locks-${count++}`);
 
 /** Another process that holds a path. */
 async function holder(directory: string, wanted: string, mode: LockMode) {
-  const script = fileURLToPath(new URL('path-lock-child.ts', import.meta.url));
+  const script = childScript(import.meta.dirname, 'path-lock-child.ts');
   const child = startChild([process.execPath, script], mode, directory, wanted);
   onTestFinished(async () => void (await child.kill()));
   expect(await child.firstLine).toBe('held');

@@ -4,6 +4,7 @@ import { Bug, type RunId } from '@signalbox/model';
 import { detectSandbox } from '@signalbox/state';
 import { type ModelScript, startChild, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
@@ -248,7 +249,7 @@ describe('a rollback', () => {
     expect(await first.end(run)).toMatchObject({ status: 'waiting' });
     const [call = ''] = value(await first.host.checkpoints(run)).map(one => one.call);
     await first.close();
-    const child = path.join(import.meta.dirname, 'support', 'fork-crash-child.ts');
+    const child = childScript(import.meta.dirname, 'support', 'fork-crash-child.ts');
     const life = async (...when: readonly string[]) => {
       const running = startChild(child, path.join(folder, 'data'), 'rollback', run, call, ...when);
       onTestFinished(() => running.kill());

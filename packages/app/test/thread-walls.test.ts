@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { RunId } from '@signalbox/model';
 import { startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { thisMachine } from '../src/machine.ts';
 import { threadHost } from '../src/threads/thread-host.ts';
 import { bystander, tell } from './support/bystander.ts';
@@ -105,7 +106,7 @@ describe('a plan that kills the owner', () => {
 
   it('[A283] hurts no other run: each goes on in the next owner', async () => {
     const folder = temporaryFolder();
-    const script = path.join(import.meta.dirname, 'support', 'killed-owner-child.ts');
+    const script = childScript(import.meta.dirname, 'support', 'killed-owner-child.ts');
     const owner = (...plans: readonly string[]) => {
       const child = startChild(script, folder, ...plans);
       living.add(child);

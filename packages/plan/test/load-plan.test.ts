@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 
-const child = fileURLToPath(new URL('load-child.ts', import.meta.url));
+const child = childScript(import.meta.dirname, 'load-child.ts');
 let folder = '';
 
 beforeEach(() => {

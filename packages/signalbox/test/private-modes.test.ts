@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { guidedSchemas } from '@signalbox/app/guided';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { called, dataCommands } from './data-commands.ts';
 import { entry, ownEnvironment, PATIENCE_MS, signalbox, temporaryFolder } from './program.ts';
 
@@ -208,7 +209,7 @@ describe('a data directory without a umask', () => {
     chmodSync(data, 0o500);
     const who = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
     if (who.uid !== undefined) chownSync(data, NOBODY, NOBODY);
-    const child = path.join(import.meta.dirname, 'data-commands-child.ts');
+    const child = childScript(import.meta.dirname, 'data-commands-child.ts');
     const { stdout, stderr } = spawnSync(
       process.execPath,
       [child, JSON.stringify(samplesIn(cwd)), data, path.join(data, 'new')],

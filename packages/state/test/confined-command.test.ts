@@ -5,6 +5,7 @@ import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { createRunCommand, detectSandbox, type ToolOutcome } from '../src/index.ts';
 import { createTestRunner, createTestState, must, openTestFilesystem, temporaryDirectory, treeOf } from './builders.ts';
 
@@ -232,7 +233,7 @@ describe.skipIf(!hasNamespaces)('a confined command', () => {
   });
 
   it('[S63] it ends with the process that started it', async () => {
-    const child = path.join(import.meta.dirname, 'confined-child.ts');
+    const child = childScript(import.meta.dirname, 'confined-child.ts');
     const parent = spawn('node', [child, root], { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise<void>(resolve => {
       const watcher = fs.watch(root, () => {
@@ -278,7 +279,7 @@ describe.skipIf(!hasNamespaces)('a confined command', () => {
       fs.chownSync(one, NOBODY, NOBODY);
     fs.mkdirSync(beside, { recursive: true });
     fs.chmodSync(beside, 0o777);
-    const child = path.join(import.meta.dirname, 'confined-child.ts');
+    const child = childScript(import.meta.dirname, 'confined-child.ts');
     const script = `id -u; echo made > made; echo x > ${beside}/new; cat ${data}/token; exit 0`;
     const who = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
     const other = spawn('node', [child, root, data, script], { ...who, cwd: '/' });

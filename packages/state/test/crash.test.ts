@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import {
   createPathLocks,
   openHostContentStore,
@@ -15,7 +15,7 @@ import { temporaryDirectory, treeOf } from './builders.ts';
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 /** How many changes there are differs a little from run to run: digests that hold inodes fall into other directories. */
 const VARYING = SOAK ? 8 : 2;
-const child = path.join(import.meta.dirname, 'crash-child.ts');
+const child = childScript(import.meta.dirname, 'crash-child.ts');
 
 let directory: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => {
@@ -73,7 +73,7 @@ describe('a process that is killed', () => {
       const count = Number(run('fail', 0, when).lines.at(-1));
       expect(treeOf(`${directory.path}/root`)).toEqual(before);
       let killed = 0;
-      for (const point of points(count, 12)) {
+      for (const point of points(count, 6)) {
         buildTree();
         killed += run('fail', point, when).killed ? 1 : 0;
         const recovered = await recover();
@@ -83,7 +83,7 @@ describe('a process that is killed', () => {
         );
         expect(await recover()).toEqual([]);
       }
-      expect(killed).toBeGreaterThanOrEqual(points(count, 12).length - VARYING);
+      expect(killed).toBeGreaterThanOrEqual(points(count, 6).length - VARYING);
     },
   );
 
@@ -94,7 +94,7 @@ describe('a process that is killed', () => {
       const count = Number(run('succeed', 0, when).lines.at(-1));
       const after = treeOf(`${directory.path}/root`);
       expect(after).not.toEqual(before);
-      for (const point of points(count, 6)) {
+      for (const point of points(count, 4)) {
         buildTree();
         const { lines } = run('succeed', point, when);
         await recover();
@@ -114,7 +114,7 @@ describe('a process that is killed', () => {
     const first = Number(run('succeed', 0, 'after').lines.at(-1));
     const after = treeOf(`${directory.path}/root`);
     let inside = 0;
-    for (const point of points(count - first, 8)) {
+    for (const point of points(count - first, 5)) {
       buildTree();
       const { lines } = run('rollback', first + point, 'after');
       await recover();
@@ -123,13 +123,13 @@ describe('a process that is killed', () => {
       if (lines.includes('rolled back')) expect(tree).toEqual(before);
       if (lines.at(-1) === 'answered') inside++;
     }
-    expect(inside).toBeGreaterThanOrEqual(points(count - first, 8).length - VARYING);
+    expect(inside).toBeGreaterThanOrEqual(points(count - first, 5).length - VARYING);
   });
 
   it('[S28] while it recovers can be recovered again', async () => {
     const before = buildTree();
     const count = Number(run('fail', 0, 'after').lines.at(-1));
-    for (const point of points(count, 4)) {
+    for (const point of points(count, 2)) {
       buildTree();
       run('fail', point, 'after');
       // Every start gets a little further before it is killed; the points differ from one round to the next.

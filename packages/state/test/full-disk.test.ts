@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { temporaryDirectory } from './builders.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => directory.remove());
 
-const child = path.join(import.meta.dirname, 'full-disk-child.ts');
+const child = childScript(import.meta.dirname, 'full-disk-child.ts');
 /** A disk that only the process which runs on it sees, and that is gone with it. */
 const onSmallDisk = [
   'unshare',

@@ -229,8 +229,13 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
   });
 
   it.each([
-    ['processes', 'a fork bomb', 'bomb() { bomb | bomb & }; bomb; sleep 60'],
-    ['processes', 'many processes that do nothing', 'for i in $(seq 3000); do sleep 60 & done; wait'],
+    // A shell that may not fork ends. The first process, which waits without a fork, keeps what the others made for us to see.
+    ['processes', 'a fork bomb', `sh -c 'bomb() { while :; do bomb & done; }; bomb'; exec sleep 60`],
+    [
+      'processes',
+      'many processes that do nothing',
+      `sh -c 'for i in $(seq 3000); do sleep 60 & done; wait'; exec sleep 60`,
+    ],
     ['memory', 'one process that fills memory', 'cat /dev/zero | tail -c 3G'],
     [
       'memory',

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, openLayered } from './layered.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const child = path.join(import.meta.dirname, 'layer-crash-child.ts');
+const child = childScript(import.meta.dirname, 'layer-crash-child.ts');
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let base: string;
@@ -75,7 +75,7 @@ describe.skipIf(!hasLayers)('a process that is killed', () => {
     const after = treeOf(`${base}/root`);
     expect(after).not.toEqual(before);
     const seen = { killed: 0, applied: 0, not: 0 };
-    for (const point of points(count, 12)) {
+    for (const point of points(count, 5)) {
       buildTree();
       const { isKilled, lines } = run('apply', point, when);
       const { call, again } = await restart();
@@ -99,7 +99,7 @@ describe.skipIf(!hasLayers)('a process that is killed', () => {
     const count = Number(run('undo', 0, when).lines.at(-1));
     expect(treeOf(`${base}/root`)).toEqual(before);
     let killed = 0;
-    for (const point of points(count, 8)) {
+    for (const point of points(count, 4)) {
       buildTree();
       run('apply', 0, when);
       killed += run('undo', point, when).isKilled ? 1 : 0;

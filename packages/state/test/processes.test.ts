@@ -4,6 +4,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { childScript } from '../../../test/child-script.ts';
 import { defineTool, fail, nodeHostFiles } from '../src/index.ts';
 import { createTestRunner, createTestState, must, openTestFilesystem, temporaryDirectory, treeOf } from './builders.ts';
 import { createSqliteLocks } from './sqlite-locks.ts';
@@ -19,7 +20,7 @@ describe('several processes', () => {
   it('[S32] [S46] calls of several processes on one directory never undo each other', async () => {
     const root = `${directory.path}/root`;
     fs.writeFileSync(`${root}/counter`, '0');
-    const script = path.join(import.meta.dirname, 'lock-child.ts');
+    const script = childScript(import.meta.dirname, 'lock-child.ts');
     const children = [1, 2, 3].map(() =>
       spawn('node', [script, root, `${directory.path}/locks`, '12'], { stdio: 'inherit' }),
     );

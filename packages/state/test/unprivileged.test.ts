@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { temporaryDirectory } from './builders.ts';
 
 const NOBODY = 65534;
@@ -44,7 +44,7 @@ function picture(root: string): Record<string, string> {
 }
 
 function run(scenario: string) {
-  const child = path.join(import.meta.dirname, 'unprivileged-child.ts');
+  const child = childScript(import.meta.dirname, 'unprivileged-child.ts');
   const who = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const ended = spawnSync('node', [child, directory.path, scenario], { encoding: 'utf8', ...who });
   expect(ended.stderr).toBe('');

@@ -1,10 +1,10 @@
-import path from 'node:path';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { isChained } from '../../runs/test/log-chain.ts';
 import { opened, temporaryHome } from './support/stores.ts';
 
-const CHILD = path.join(import.meta.dirname, 'support/child.ts');
+const CHILD = childScript(import.meta.dirname, 'support/child.ts');
 
 describe('a process that is killed in a loop of commits', () => {
   const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 8;

@@ -4,9 +4,10 @@ import type { OwnerId } from '@signalbox/runs';
 import { acquireOwner, readOwner } from '@signalbox/store';
 import { fakeClock, startChild } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { temporaryHome } from './support/stores.ts';
 
-const CHILD = path.join(import.meta.dirname, 'support/child.ts');
+const CHILD = childScript(import.meta.dirname, 'support/child.ts');
 
 const options = { id: 'me' as OwnerId, clock: fakeClock() };
 

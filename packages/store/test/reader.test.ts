@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { Bug, type RunId, utf8Bytes } from '@signalbox/model';
 import { openReader, type Reader } from '@signalbox/store';
 import { startChild } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { at, frame, interval, set, signal, startRun } from '../../runs/test/builders.ts';
 import { describeRunStore } from '../../runs/test/contract/run-store.ts';
 import { migrate, migrations, SCHEMA_VERSION } from '../src/migrations/migrate.ts';
@@ -11,7 +11,7 @@ import { openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
 
-const CHILD = path.join(import.meta.dirname, 'support/child.ts');
+const CHILD = childScript(import.meta.dirname, 'support/child.ts');
 
 describeRunStore('SQLite, read beside the owner', () => {
   const store = temporaryStore();

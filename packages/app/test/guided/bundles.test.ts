@@ -4,6 +4,7 @@ import { canonicalJson, type Digest, digestHex, type JsonObject } from '@signalb
 import { fakeClock, startChild } from '@signalbox/testkit';
 import { artifactRefsOf, type DomainEvent, executionSnapshotFileV1, projectSession } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import { exportSession, type GuidedTools, importSession, type StepAnswer } from '../../src/guided/index.ts';
 import { filledIn } from './support/agent-calls.ts';
 import { dataDirectory, errorOf, eventsOf, filesUnder, value, walk } from './support/guided-walk.ts';
@@ -168,7 +169,7 @@ describe('bundles of guided sessions', () => {
     const file = path.join(here, 'bundle.json');
     appendFileSync(file, text);
     const run = (directory: string, ...point: readonly (string | number)[]) =>
-      startChild(path.join(import.meta.dirname, 'support/import-child.ts'), directory, file, ...point).ended;
+      startChild(childScript(import.meta.dirname, 'support/import-child.ts'), directory, file, ...point).ended;
     const { stdout } = await run(dataDirectory());
     const { operations, placed } = JSON.parse(stdout) as { operations: number; placed: number };
     const spread = process.env.SIGNALBOX_SOAK === '1' ? 60 : 2;

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { historyFault } from '@signalbox/workflow';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import type { CheckpointAnswer, GuidedTools, StepAnswer } from '../../src/guided/index.ts';
 import { filledIn } from './support/agent-calls.ts';
 import { dataDirectory, eventsOf, value } from './support/guided-walk.ts';
@@ -15,7 +15,7 @@ type Call = <T>(name: keyof GuidedTools, input: unknown) => Promise<Result<T, Er
 
 /** Calls of a process of its own, one at a time. */
 async function anotherProcess(directory: string): Promise<Call> {
-  const child: ChildProcess = fork(path.join(import.meta.dirname, 'support/calls-child.ts'), [directory]);
+  const child: ChildProcess = fork(childScript(import.meta.dirname, 'support/calls-child.ts'), [directory]);
   onTestFinished(async () => {
     const closed = once(child, 'exit');
     child.disconnect();

@@ -6,6 +6,7 @@ import type { Digest, SessionId } from '@signalbox/model';
 import { fakeClock, startChild } from '@signalbox/testkit';
 import { artifactRefsOf } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import { type CollectOptions, collectSessions, type GuidedTools, keepSession } from '../../src/guided/index.ts';
 import { acquireSweepLock } from '../../src/guided/sweep-lock.ts';
 import { filledIn } from './support/agent-calls.ts';
@@ -176,7 +177,7 @@ describe('collecting guided sessions', () => {
   });
 
   it('[G30] a collection that is killed anywhere leaves every session whole or gone, and the next one ends its work', async () => {
-    const script = path.join(import.meta.dirname, 'support/collect-child.ts');
+    const script = childScript(import.meta.dirname, 'support/collect-child.ts');
     const run = (directory: string, at: number) => startChild(script, directory, at).ended;
     for (const at of process.env.SIGNALBOX_SOAK === '1' ? Array.from({ length: 40 }, (_, index) => index) : [0, 1, 3]) {
       const directory = dataDirectory();

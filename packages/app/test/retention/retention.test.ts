@@ -5,11 +5,12 @@ import type { Store } from '@signalbox/store';
 import { startChild } from '@signalbox/testkit';
 
 import { describe, expect, it } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import { isChained } from '../../../runs/test/log-chain.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { deskOf, endedRun, filesOf, makeOld, storeIn } from './support.ts';
 
-const CHILD = path.join(import.meta.dirname, 'collect-child.ts');
+const CHILD = childScript(import.meta.dirname, 'collect-child.ts');
 const gc = { dryRun: false, by: 'anna' };
 
 async function report(desk: ReturnType<typeof deskOf>, dryRun = false) {

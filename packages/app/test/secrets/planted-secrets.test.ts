@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { type ModelScript, startChild, startModelServer } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import {
@@ -17,7 +18,7 @@ import {
   writtenForms,
 } from './planted-secrets.ts';
 
-const child = path.join(import.meta.dirname, 'planted-child.ts');
+const child = childScript(import.meta.dirname, 'planted-child.ts');
 const living = new Set<ReturnType<typeof startChild>>();
 afterAll(() => {
   for (const { kill } of living) kill();

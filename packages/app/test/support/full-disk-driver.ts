@@ -5,10 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { Bug } from '@signalbox/model';
+import { childScript } from '../../../../test/child-script.ts';
 import { doneAgain, outcome } from './run-outcome.ts';
 
 const [home = '', disk = '', stride = '1'] = process.argv.slice(2);
-const child = path.join(import.meta.dirname, 'full-disk-child.ts');
+const child = childScript(import.meta.dirname, 'full-disk-child.ts');
 let folders = 0;
 
 const folder = place();

@@ -1,4 +1,5 @@
 // Owners of a data directory, one after the other, in processes that are killed.
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
@@ -6,12 +7,13 @@ import type { Decision } from '@signalbox/runs';
 import { openReader } from '@signalbox/store';
 import { type RunningChild, startChild } from '@signalbox/testkit';
 import { afterAll } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { verifyRunReplay } from '../../src/replay/verify-replay.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from './until.ts';
 
-const child = path.join(import.meta.dirname, 'owner-child.ts');
+const child = childScript(import.meta.dirname, 'owner-child.ts');
 
 /** When an owner kills itself: `before:3` is before its third commit. */
 export type Kill = 'never' | `${'before' | 'after'}:${number}`;

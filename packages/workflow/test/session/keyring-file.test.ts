@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { memoryLocks, startChild } from '@signalbox/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../../test/child-script.ts';
 import { openKeyringFile } from '../../src/session/files/keyring-file.ts';
 import { nodeMac } from '../../src/session/files/node-mac.ts';
 import { newKeyring } from '../../src/session/keyring.ts';
@@ -96,7 +97,7 @@ describe('the keyring file', () => {
   });
 
   it('[W66, W70] processes that start together use the same keys, and read the tokens of each other', async () => {
-    const script = path.join(import.meta.dirname, 'keyring-child.ts');
+    const script = childScript(import.meta.dirname, 'keyring-child.ts');
     const said = async (...args: readonly string[]) => (await startChild(script, home, ...args).ended).stdout.trim();
     const keys = await Promise.all([said(), said()]);
     expect(keys).toEqual(Array(2).fill(JSON.parse(readFileSync(file(), 'utf8')).current.key));
