@@ -141,7 +141,7 @@ describe('a run', () => {
     const expectHead = `sha256:${'1'.repeat(64)}` as typeof check.head;
     expect(await value(client.verify(run, { expectHead }))).toMatchObject({
       ok: false,
-      defect: { where: 'expected head' },
+      defects: [{ where: 'expected head' }],
     });
     expect(await refused('POST', `/runs/${run}/verify`, '{"expectHead":"x"}')).toEqual([400, 'VALIDATION_ERROR']);
     expect(await refused('POST', `/runs/${UNKNOWN}/verify`)).toEqual([404, 'run/unknown']);
