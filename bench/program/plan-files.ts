@@ -25,6 +25,21 @@ writeFileSync(${JSON.stringify(mark)}, String(performance.timeOrigin + performan
 `;
 }
 
+/** Tasks that wait for each other in one list. */
+export function siblingsPlan(siblings: number): string {
+  return `
+import { definePlan, Parallel, Task } from 'signalbox';
+export default definePlan({
+  name: 'siblings',
+  render: () => (
+    <Parallel limit={1}>
+      {Array.from({ length: ${siblings} }, (_, n) => <Task key={String(n)} id={'n' + n} run={() => n} />)}
+    </Parallel>
+  ),
+});
+`;
+}
+
 export function waitingPlan(): string {
   return `
 import { definePlan, Human } from 'signalbox';

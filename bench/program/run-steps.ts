@@ -6,7 +6,7 @@ import { step as stepFloor } from '../floors/floors.mjs';
 import { type FollowedRun, followed } from './followed-run.ts';
 import { lifeOf } from './node-process.ts';
 import { type Place, planIn } from './place.ts';
-import { writingPlan } from './plan-files.ts';
+import { siblingsPlan, writingPlan } from './plan-files.ts';
 
 const STEPS = 2_000;
 /** Steps of the floor before and after each run. */
@@ -67,11 +67,11 @@ export async function benchLong(place: Place): Promise<void> {
   figure('run: 10,000 steps', { value: round3(median(ratios(long))), ...stepFields(long) });
 }
 
-/** Steps 100 to 400 among their siblings; the run is killed after them. */
+/** Tasks 100 to 400 of a list that does one at a time; the run is killed after them. */
 export async function benchSiblings(place: Place): Promise<void> {
   const [from, to] = [100, 400];
   const among = async (siblings: number) => {
-    const { home, plan } = planIn(place, writingPlan(siblings));
+    const { home, plan } = planIn(place, siblingsPlan(siblings));
     const { endedAt } = await followed(runIn(place, plan, path.join(home, 'data')), to);
     return ((endedAt[to - 1] ?? 0) - (endedAt[from - 1] ?? 0)) / (to - from);
   };
