@@ -56,11 +56,10 @@ process.env.HOME = root;
 // The program refuses a data directory that others can read, and some are copied here.
 process.umask(0o077);
 
-try {
-  const place = placeIn(root, installed(root), Number(values.rounds));
-  for (const [name, bench] of Object.entries(parts)) {
-    if (positionals.length === 0 || positionals.includes(name)) await bench(place);
-  }
-} finally {
-  rmSync(root, { recursive: true, force: true });
+// After a signal too, once the processes that write there are ended.
+process.on('exit', () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+
+const place = placeIn(root, installed(root), Number(values.rounds));
+for (const [name, bench] of Object.entries(parts)) {
+  if (positionals.length === 0 || positionals.includes(name)) await bench(place);
 }
