@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/built-programs.ts';
+import { LongestFirst } from './test/longest-first.ts';
 import { skipGate } from './test/skip-gate.ts';
 import { temporaryFilesInMemory } from './test/temporary-directories.ts';
 
@@ -36,7 +37,8 @@ const system = {
 export default defineConfig({
   test: {
     // Tests of whole programs wait for them more than they compute.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: Math.max(3, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
       // Modules keep no state between tests, so files share them: loading them anew for each takes four times as long.

@@ -24,11 +24,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Bundles the programs that tests start as processes of their own, for a run of Vitest: a bundle starts in a third of the time. Tests
- * find them by a variable (`child-script.ts`); a run inside another has it from the outer. When files are watched there are no bundles,
- * and tests start the sources.
+ * find them by a variable (`child-script.ts`); a run inside another has it from the outer. When files are watched, and in a full run,
+ * there are no bundles, and tests start the sources.
  */
 export default async function setup({ vitest }: TestProject): Promise<void> {
-  if (vitest.config.watch || process.env.SIGNALBOX_BUNDLED_CHILDREN !== undefined) return;
+  const { SIGNALBOX_BUNDLED_CHILDREN, SIGNALBOX_FULL } = process.env;
+  if (vitest.config.watch || SIGNALBOX_FULL === '1' || SIGNALBOX_BUNDLED_CHILDREN !== undefined) return;
   const outdir = path.join(caches, 'bundle');
   const { outputFiles } = await build({
     entryPoints: globSync(path.join(packages, '*/test/**/{child,*-child,*-driver}.ts')),

@@ -8,10 +8,10 @@ const NEEDED_BYTES = 2 * 2 ** 30;
 
 /**
  * Returns the variables that make the tests of this run keep temporary files in memory. Returns none if this machine lacks the
- * room, and for a soak, which keeps everything on the disk.
+ * room, and for a soak or a full run, which keep everything on the disk.
  */
 export function temporaryFilesInMemory(): { readonly TMPDIR?: string } {
-  if (process.env.SIGNALBOX_SOAK === '1') return {};
+  if (process.env.SIGNALBOX_SOAK === '1' || process.env.SIGNALBOX_FULL === '1') return {};
   try {
     accessSync(MEMORY, constants.R_OK | constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(MEMORY);

@@ -24,6 +24,8 @@ export interface Load {
   readonly lookMs: number;
   /** Awaited before each word of a model. */
   readonly pace: () => Promise<void>;
+  /** Awaited while every client listens: before a model says a word, and while the models speak. */
+  readonly probe?: (client: Client, when: 'silent' | 'streaming') => Promise<void>;
 }
 
 export interface LoadReport {
@@ -90,9 +92,11 @@ export async function streamRuns(load: Load): Promise<LoadReport> {
     const all = (holds: (heard: Heard) => boolean) =>
       Promise.all(listeners.map(one => one.until(() => [...one.heard.values()].every(holds))));
     await all(({ status }) => status !== '');
+    await load.probe?.(client, 'silent');
     serving.measure();
     const from = performance.now();
     begin();
+    await load.probe?.(client, 'streaming');
     await all(({ status, events }) => hasRunEnded(status as 'completed') && isWhole(events));
     const seconds = (performance.now() - from) / 1000;
     const stored = await Promise.all(runs.map(run => historyOf(client, run)));

@@ -38,7 +38,7 @@ describe('all tests of this package', () => {
           NODE_COMPILE_CACHE: path.join(home.path, 'compiled'),
           PATH: [path.join(repository, 'node_modules/.bin'), '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'].join(':'),
           SIGNALBOX_TEST_PLACE: place,
-          ...passedOn('CI', 'SIGNALBOX_SOAK', 'SIGNALBOX_BUNDLED_CHILDREN'),
+          ...passedOn('CI', 'SIGNALBOX_SOAK', 'SIGNALBOX_FULL', 'SIGNALBOX_BUNDLED_CHILDREN'),
         },
       });
       expect(ended.status === 0 ? '' : `${ended.stdout}${ended.stderr}`.slice(-20_000)).toBe('');

@@ -1,0 +1,36 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take long, longest first: begun last, each would be waited for alone. Vitest knows how long files took from earlier runs, which
+ * a fresh clone has none of.
+ */
+const LONGEST: readonly string[] = [
+  'packages/state/test/ordinary-user.test.ts',
+  'packages/app/test/crash.test.ts',
+  'packages/state/test/layer-crash.test.ts',
+  'packages/signalbox/test/signals.test.ts',
+  'test/browser/console-live.test.ts',
+  'test/browser/pages-live.test.ts',
+  'packages/signalbox/test/owners.test.ts',
+  'packages/signalbox/test/examples.test.ts',
+  'packages/app/test/full-disk.test.ts',
+  'packages/server/test/ends.test.ts',
+  'packages/app/test/stuck-plans.test.ts',
+  'packages/app/test/owner-death.test.ts',
+  'packages/app/test/unknown-outcome.test.ts',
+  'packages/app/test/run-host.test.ts',
+  'packages/journal/test/kill.test.ts',
+  'packages/signalbox/test/full-disk.test.ts',
+  'test/package.test.ts',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex(file => moduleId.endsWith(`/${file}`));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
