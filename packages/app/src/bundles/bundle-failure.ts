@@ -45,7 +45,7 @@ function refusal(file: string, code: BundleErrorCode, why: string, part?: string
     message: `${file} cannot be relied on: ${why}${where}.`,
     suggestion:
       code === 'BUNDLE_UNSUPPORTED_VERSION'
-        ? 'Open it with a newer version of Signalbox.'
+        ? 'Open it with the version of Signalbox that made it.'
         : 'Export the run again where it is, or fetch the file again.',
     details: { file, ...(part === undefined ? {} : { part }) },
   });
