@@ -1,15 +1,17 @@
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
-import { type Digest, ok, type Result, type RunId } from '@signalbox/model';
+import { type Digest, err, ok, type Result, type RunId } from '@signalbox/model';
 import { type ArchivePart, type Blobs, type RunArchive, type RunReader, streamChunk } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
 import { runReader } from '../runs/run-reader.ts';
 import { type RunTables, runTables } from '../runs/run-tables.ts';
 import { valueCache } from '../runs/value-cache.ts';
+import { sqliteCode, unusable } from '../sqlite/connection.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
-import { checkRun, type LogCheck } from '../verify/check-run.ts';
+import { checkRun, type LogCheck, type LogDefect, strayRows } from '../verify/check-run.ts';
+import { logNumberOf, runsOf } from '../verify/log-numbers.ts';
 
 /** What runs are at one moment, whoever goes on writing. */
 export type Archive = RunArchive &
@@ -19,6 +21,12 @@ export type Archive = RunArchive &
     textOf(blob: Digest): string;
     /** Whether everything that shows a run follows from its log; undefined where there is no such log. */
     check(run: RunId): LogCheck | undefined;
+    /** The runs that have a log, or a row without one. */
+    logged(): readonly RunId[];
+    /** Rows that are of no run, as far as any log says. */
+    strays(): readonly LogDefect[];
+    /** What SQLite finds wrong with its file; nothing where it is whole. */
+    integrity(): readonly string[];
     close(): void;
   };
 
@@ -29,14 +37,24 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
   const database = connection.value;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: path.dirname(file), writer: 'nobody' });
   const json = jsonColumns(blobs);
-  const tables = runTables(database, json, valueCache(), nodeHasher);
+  const tables = preparedTables(database, json);
+  if (!tables.ok) return tables;
   database.exec('begin');
   return ok({
-    ...runReader(database, tables),
-    ...runArchive(database, json, tables),
+    ...runReader(database, tables.value),
+    ...runArchive(database, json, tables.value),
+    records: async (run, from, limit) => [...tables.value.log.records(logNumberOf(database, run) ?? -1, from, limit)],
     get: async name => blobs.get(name),
     textOf: json.blobText,
     check: run => checkRun({ database, blobs, hasher: nodeHasher }, run),
+    logged: () => runsOf(database),
+    strays: () => strayRows(database),
+    integrity: () =>
+      database
+        .prepare('pragma integrity_check')
+        .all()
+        .map(({ integrity_check: said }) => String(said))
+        .filter(said => said !== 'ok'),
     close() {
       database.exec('rollback');
       database.close();
@@ -44,8 +62,18 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
   });
 }
 
+/** A database without one of our tables is damaged. */
+function preparedTables(database: DatabaseSync, json: JsonColumns): Result<RunTables, ReadError> {
+  try {
+    return ok(runTables(database, json, valueCache(), nodeHasher));
+  } catch (cause) {
+    database.close();
+    if (sqliteCode(cause) === undefined || !(cause instanceof Error)) throw cause;
+    return err(unusable(cause.message));
+  }
+}
+
 function runArchive(database: DatabaseSync, json: JsonColumns, tables: RunTables): RunArchive {
-  const number = database.prepare('select n from runs where id = ?');
   const deltas = database.prepare(
     `select * from stream where run = ? and kind in ('token', 'thinking') order by task, idx`,
   );
@@ -60,7 +88,7 @@ function runArchive(database: DatabaseSync, json: JsonColumns, tables: RunTables
 
   return {
     *archived(run: RunId, part: ArchivePart) {
-      const n = Number(number.get(run)?.n ?? -1);
+      const n = logNumberOf(database, run) ?? -1;
       yield* (part === 'records' ? tables.log.records(n, 0) : deltasOf(n)) as Iterable<never>;
     },
   };
