@@ -13,6 +13,8 @@ export {
   readOwner,
 } from './owner/owner-lock.ts';
 export { openQueries, type Queries } from './queries/open-queries.ts';
+export { openRepair, type Repair, type RepairError } from './repair/open-repair.ts';
+export type { Defective, RebuildReport } from './repair/rebuild-rows.ts';
 export type { BlobFile } from './retention/blob-sweep.ts';
 export type { RetentionError, RetentionStore, Weight } from './retention/retention-store.ts';
 export { refusedBy } from './sqlite/connection.ts';

@@ -10,8 +10,8 @@ import { valueCache } from '../runs/value-cache.ts';
 import { sqliteCode, unusable } from '../sqlite/connection.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
-import { checkRun, type LogCheck, type LogDefect, strayRows } from '../verify/check-run.ts';
-import { logNumberOf, runsOf } from '../verify/log-numbers.ts';
+import { checkRun, checkRuns, type LogCheck, type LogDefect, strayRows } from '../verify/check-run.ts';
+import { logNumberOf } from '../verify/log-numbers.ts';
 
 /** What runs are at one moment, whoever goes on writing. */
 export type Archive = RunArchive &
@@ -21,8 +21,8 @@ export type Archive = RunArchive &
     textOf(blob: Digest): string;
     /** Whether everything that shows a run follows from its log; undefined where there is no such log. */
     check(run: RunId): LogCheck | undefined;
-    /** The runs that have a log, or a row without one. */
-    logged(): readonly RunId[];
+    /** The same for every run that has a log, or a row without one. */
+    checkAll(): Iterable<LogCheck>;
     /** Rows that are of no run, as far as any log says. */
     strays(): readonly LogDefect[];
     /** What SQLite finds wrong with its file; nothing where it is whole. */
@@ -47,7 +47,7 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
     get: async name => blobs.get(name),
     textOf: json.blobText,
     check: run => checkRun({ database, blobs, hasher: nodeHasher }, run),
-    logged: () => runsOf(database),
+    checkAll: () => checkRuns({ database, blobs, hasher: nodeHasher }),
     strays: () => strayRows(database),
     integrity: () =>
       database

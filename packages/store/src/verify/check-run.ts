@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Digest, EMPTY_HEAD, type RunId } from '@signalbox/model';
 import { blobOf } from '../sqlite/json-column.ts';
-import { allLogs, numbersIn, rowNumberOf } from './log-numbers.ts';
+import { allLogs, type NumberedLog, numbersIn, rowNumberOf, runsOf } from './log-numbers.ts';
 import { type ReplayedLog, type ReplayPorts, replayLog } from './replay-log.ts';
 import { differences, rowsOf, schemaDifferences, type TableOfRuns, tablesOfRuns } from './row-differences.ts';
 
@@ -35,15 +35,28 @@ const MAX_DEFECTS = 20;
  * Checks a run: the chain of its log, every row of every table against what the records come to, and every blob that records and
  * rows name. Undefined where neither a log nor a row is of this run.
  */
-export function checkRun(ports: ReplayPorts, run: RunId): LogCheck | undefined {
+export function checkRun(
+  ports: ReplayPorts,
+  run: RunId,
+  logs: readonly NumberedLog[] = allLogs(ports.database),
+): LogCheck | undefined {
   const { database } = ports;
-  const numbers = allLogs(database).flatMap(log => (log.run === run ? [log.n] : []));
+  const numbers = logs.flatMap(log => (log.run === run ? [log.n] : []));
   const row = rowNumberOf(database, run);
   const [n = row] = numbers;
   if (n === undefined) return undefined;
   const check = checkLog(ports, run, n);
   const misplaced = misplacedLog(run, numbers, row);
   return misplaced === undefined ? check : { ...check, defects: [{ where: 'log', what: misplaced }, ...check.defects] };
+}
+
+/** Checks every run that has a log, or a row. */
+export function* checkRuns(ports: ReplayPorts): Generator<LogCheck> {
+  const byRun = Map.groupBy(allLogs(ports.database), ({ run }) => run);
+  for (const run of runsOf(ports.database)) {
+    const check = checkRun(ports, run, byRun.get(run) ?? []);
+    if (check !== undefined) yield check;
+  }
 }
 
 function misplacedLog(run: RunId, numbers: readonly number[], row: number | undefined): string | undefined {
@@ -54,7 +67,7 @@ function misplacedLog(run: RunId, numbers: readonly number[], row: number | unde
 }
 
 /** The same for the log with a number. */
-export function checkLog(ports: ReplayPorts, run: RunId, n: number): LogCheck {
+function checkLog(ports: ReplayPorts, run: RunId, n: number): LogCheck {
   const replay = replayLog(ports, n);
   try {
     const { records, events, head, heads } = replay;
@@ -107,12 +120,17 @@ export function* blobsOfRows(table: TableOfRuns, n: number, database: DatabaseSy
   }
 }
 
-/** Rows of run numbers that have no log: nothing that was committed put them there. */
+/** Rows of run numbers that have no log, and logs of no run: nothing that was committed put them there. */
 export function strayRows(database: DatabaseSync): readonly LogDefect[] {
-  const logs = new Set(numbersIn(database, { name: 'records', byPlace: true }));
-  return tablesOfRuns(database).flatMap(table =>
+  const logs = allLogs(database);
+  const numbers = new Set(logs.map(({ n }) => n));
+  const named = new Set(numbersIn(database, { name: 'runs', byPlace: false }));
+  const nameless = logs.filter(({ n, run }) => run === undefined && !named.has(n));
+  const rows = tablesOfRuns(database).flatMap(table =>
     numbersIn(database, table)
-      .filter(n => !logs.has(n))
+      .filter(n => !numbers.has(n))
       .map(n => ({ where: 'table' as const, table: table.name, key: `run ${n}`, what: 'the rows are of no log' })),
   );
+  const what = 'its first record cannot be read, and no row says whose it is';
+  return [...nameless.map(({ n }) => ({ where: 'log' as const, key: `run ${n}`, what })), ...rows];
 }

@@ -34,11 +34,14 @@ export function logNumberOf(database: DatabaseSync, run: RunId): number | undefi
   return allLogs(database).find(log => log.run === run)?.n ?? n;
 }
 
-/** The runs that have a log, or a row. */
+/** The runs that have a log, and those whose row has none that can be read. */
 export function runsOf(database: DatabaseSync): readonly RunId[] {
-  const rows = database.prepare('select id from runs order by n').all();
-  const logs = allLogs(database).flatMap(({ run }) => (run === undefined ? [] : [run]));
-  return [...new Set([...logs, ...rows.map(({ id }) => id as RunId)])];
+  const logs = allLogs(database).filter(({ run }) => run !== undefined);
+  const numbers = new Set(logs.map(({ n }) => n));
+  const rows = database.prepare('select n, id from runs order by n');
+  rows.setReadBigInts(true);
+  const others = rows.all().flatMap(({ n, id }) => (numbers.has(Number(n)) ? [] : [id as RunId]));
+  return [...new Set([...logs.map(({ run }) => run as RunId), ...others])];
 }
 
 /** The number under which the table of runs has a run. */
