@@ -238,6 +238,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./verify-command.ts')).defineVerify,
   },
   {
+    syntax: 'repair',
+    summary: 'rebuild the database from the logs and journals of its runs',
+    group: 'Check what happened:',
+    load: async () => (await import('./repair-command.ts')).defineRepair,
+  },
+  {
     syntax: 'keep <run>',
     summary: 'keep a run, however old it gets',
     group: RETAIN,

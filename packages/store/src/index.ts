@@ -22,3 +22,4 @@ export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';
 export { storageFaultOf, thrownStorageFault } from './storage-fault.ts';
 export type { LogCheck, LogDefect } from './verify/check-run.ts';
+export { readLogLengths } from './verify/log-lengths.ts';

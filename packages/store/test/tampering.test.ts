@@ -259,7 +259,8 @@ describe('honest runs', () => {
         .prepare('select id from runs')
         .all()
         .flatMap(
-          ({ id }) => checkRun({ database: honest, blobs, hasher: nodeHasher }, id as RunId)?.defects ?? ['gone'],
+          ({ id }) =>
+            checkRun({ database: honest, blobs, hasher: nodeHasher }, id as RunId)?.defects ?? [{ what: 'gone' }],
         );
       expect([...found, ...strayRows(honest)]).toEqual([]);
       honest.close();

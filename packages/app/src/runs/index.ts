@@ -78,6 +78,8 @@ export {
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
 export { openRecoveryBook, type RecoveryBook } from '../recoveries/recovery-book.ts';
+export { type JournalsAhead, journalsAhead } from '../repair/journals-ahead.ts';
+export { type RepairReport, type RepairRequest, repairHome } from '../repair/repair-home.ts';
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
