@@ -9,6 +9,7 @@ import { everyAnswer, variedRun } from '../../store/test/support/varied-runs.ts'
 import { thisMachine } from '../src/machine.ts';
 import { journalsAhead } from '../src/repair/journals-ahead.ts';
 import { repairHome } from '../src/repair/repair-home.ts';
+import { foldersToRemove, markGoing } from '../src/retention/run-folders.ts';
 import { deriveJournal } from '../src/run-journal/derive-journal.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -123,5 +124,16 @@ describe('repair', () => {
     if (!archive.ok) throw new Error(archive.error.message);
     expect([...archive.value.checkAll()].flatMap(({ defects }) => defects)).toEqual([]);
     archive.value.close();
+  });
+
+  it('[A335] finds the journals of a lost database after a collection: only those of runs that were removed go', async () => {
+    const { data, runs } = await variedData();
+    dropDatabase(data);
+    const later = Date.now() + 7_200_000;
+    const nobody = () => foldersToRemove(data, () => false, new Set(), later).map(({ run }) => run);
+    expect(nobody()).toEqual([]);
+    markGoing(data, runs.slice(0, 1));
+    expect(nobody()).toEqual(runs.slice(0, 1));
+    expect(repair(data)).toMatchObject({ value: { ok: true, runs: runs.length - 1 } });
   });
 });

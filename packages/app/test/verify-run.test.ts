@@ -34,7 +34,7 @@ describe('a run', () => {
       expect(before).toMatchObject({ ok: true, value: { ok: true, health: 'healthy', sessionId: run } });
       const report = await verifyRun(data, run);
       expect(report).toMatchObject({ ok: true, value: { ok: true, run, journal: { ok: true, health: 'healthy' } } });
-      if (report.ok && before.ok) expect(report.value.events).toBe(before.value.events);
+      if (report.ok && before.ok) expect(report.value.records).toBe(before.value.events);
     }
   });
 
@@ -54,25 +54,27 @@ describe('a run', () => {
     expect(await verifyRun(data, run, head)).toMatchObject({ value: { ok: true } });
     const other = `sha256:${'1'.repeat(64)}`;
     expect(await verifyRun(data, run, other)).toMatchObject({
-      value: { ok: false, defect: { where: 'expected head' } },
+      value: { ok: false, defects: [{ where: 'expected head' }] },
     });
     expect(await verifyRun(data, run, 'nonsense')).toMatchObject({ ok: false, error: { code: 'command/usage' } });
 
     const database = new DatabaseSync(path.join(data, 'db.sqlite'));
     const change = (sql: string) => database.exec(sql);
-    change('update events set event = replace(event, \'"attempt":1\', \'"attempt":2\')');
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'chain' } } });
-    change('update events set event = replace(event, \'"attempt":2\', \'"attempt":1\')');
+    change(`update records set body = replace(body, '"attempt":1', '"attempt":2')`);
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defects: [{ where: 'log' }] } });
+    change(`update records set body = replace(body, '"attempt":2', '"attempt":1')`);
     expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
     change(`update runs set head = '${other}'`);
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'chain' } } });
+    expect(await verifyRun(data, run)).toMatchObject({
+      value: { ok: false, defects: [{ where: 'table', table: 'runs', key: '1' }] },
+    });
     change(`update runs set head = '${head}'`);
     database.close();
 
     const [segment = ''] = readdirSync(path.join(journal, 'events'));
     const file = path.join(journal, 'events', segment);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"attempt":1', '"attempt":3'));
-    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defect: { where: 'journal' } } });
+    writeFileSync(file, readFileSync(file, 'utf8').replace('attempt', 'attempd'));
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: false, defects: [{ where: 'journal' }] } });
     expect(existsSync(file)).toBe(true);
   });
 });

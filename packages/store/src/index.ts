@@ -21,5 +21,6 @@ export { refusedBy } from './sqlite/connection.ts';
 export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';
 export { storageFaultOf, thrownStorageFault } from './storage-fault.ts';
+export { thrownDamage } from './thrown-damage.ts';
 export type { LogCheck, LogDefect } from './verify/check-run.ts';
 export { readLogLengths } from './verify/log-lengths.ts';

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
-import { chainHead, type Digest, EMPTY_HEAD, type RunId } from '@signalbox/model';
+import type { RunId } from '@signalbox/model';
 import { openBlobFiles } from '@signalbox/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namesIn } from '../src/retention/blob-names.ts';
 import { allRows } from '../src/retention/run-rows-of-all-tables.ts';
 import { firstPlaceOf, lastPlaceOf, PLACES } from '../src/runs/places.ts';
-import { cellOfBlob } from '../src/sqlite/json-column.ts';
 import { checkRun, type LogDefect, strayRows } from '../src/verify/check-run.ts';
 import type { ReplayPorts } from '../src/verify/replay-log.ts';
 import { type Attack, columnChanges, rowChanges } from './support/attacks.ts';
 import { databaseOf } from './support/database-file.ts';
+import { logChanges, logOf, resealed, writeLog } from './support/forged-logs.ts';
 import { opened } from './support/stores.ts';
 import { variedRun } from './support/varied-runs.ts';
 
@@ -101,67 +101,12 @@ describe('a database that somebody changed', () => {
   });
 });
 
-/** The records of a run, as an attacker reads and writes them. */
-interface Kept {
-  readonly seq: number;
-  readonly header: string;
-  readonly body: string;
-  readonly hash: Uint8Array;
-}
-
-function logOf(n: number): readonly Kept[] {
-  const rows = database.prepare(
-    'select seq, header, body, hash from records where place between ? and ? order by place',
-  );
-  return rows.all(firstPlaceOf(n), lastPlaceOf(n)) as unknown as Kept[];
-}
-
-function writeLog(n: number, records: readonly Kept[]): void {
-  database.prepare('delete from records where place between ? and ?').run(firstPlaceOf(n), lastPlaceOf(n));
-  const insert = database.prepare('insert into records (place, seq, header, body, hash) values (?, ?, ?, ?, ?)');
-  for (const [index, { seq, header, body, hash }] of records.entries()) {
-    insert.run(firstPlaceOf(n) + index, seq, header, body, hash);
-  }
-}
-
-/** The same records with numbers, digests and hashes that fit each other, as somebody who knows the format would make them. */
-function resealed(records: readonly Kept[]): readonly Kept[] {
-  let [head, seq] = [EMPTY_HEAD, 0];
-  return records.map(({ header, body }, n) => {
-    const facts = { ...(JSON.parse(header) as { events: number; body: Digest }), n, seq, body: nodeHasher(body) };
-    const text = JSON.stringify(facts);
-    const hash = chainHead(nodeHasher, head, text);
-    const kept = { seq, header: text, body, hash: cellOfBlob(hash) };
-    [head, seq] = [hash, seq + facts.events];
-    return kept;
-  });
-}
-
-/** What can be done to a log of so many records. */
-function* logChanges(records: readonly Kept[]): Generator<readonly [name: string, changed: readonly Kept[]]> {
-  for (const [at, record] of records.entries()) {
-    if (!SOAK && at % 3 !== 0 && at !== records.length - 1) continue;
-    const other = records[(at + 1) % records.length] as Kept;
-    const { body } = record;
-    yield [`record ${at} is changed`, records.with(at, { ...record, body: body.replace('"salt":"', '"salt":"x') })];
-    yield [`record ${at} is deleted`, records.toSpliced(at, 1)];
-    yield [`record ${at} is there twice`, records.toSpliced(at, 0, record)];
-    if (other !== record)
-      yield [`record ${at} and the next change places`, swapped(records, at, (at + 1) % records.length)];
-    if (at > 0) yield [`the log ends before record ${at}`, records.slice(0, at)];
-  }
-}
-
-function swapped(records: readonly Kept[], a: number, b: number): readonly Kept[] {
-  return records.with(a, records[b] as Kept).with(b, records[a] as Kept);
-}
-
 describe('a log that somebody changed', () => {
   it('[D81] is found out, whichever record was changed, deleted, added, moved or cut off', { timeout: 600_000 }, () => {
     const missed: string[] = [];
     for (const n of ids.keys()) {
-      for (const [name, changed] of logChanges(logOf(n))) {
-        const defects = foundAfter(() => writeLog(n, changed), [n]);
+      for (const [name, changed] of logChanges(logOf(database, n), SOAK)) {
+        const defects = foundAfter(() => writeLog(database, n, changed), [n]);
         // A log that is cut off is whole: the row of its run says that there was more.
         const isNamed = defects.some(({ where, table }) => where === 'log' || table === 'runs');
         if (!isNamed) missed.push(`run ${n}: ${name}`);
@@ -174,9 +119,9 @@ describe('a log that somebody changed', () => {
     const missed: string[] = [];
     for (const [n, run] of ids) {
       const noted = checkRun(ports, run)?.head ?? '';
-      for (const [name, changed] of logChanges(logOf(n))) {
+      for (const [name, changed] of logChanges(logOf(database, n), SOAK)) {
         database.exec('begin');
-        writeLog(n, resealed(changed));
+        writeLog(database, n, resealed(changed));
         const check = checkRun(ports, run);
         database.exec('rollback');
         // A record that was added at the end leaves the head that was noted: only the tables know.

@@ -4,11 +4,12 @@ import { hostDisk, manifestRecord, nodeHasher } from '@signalbox/journal';
 import { err, ok, type Result, type RunId, runId } from '@signalbox/model';
 import { type LogRecord, openHeader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
+import { hasJournal } from '../retention/run-folders.ts';
 import { journalOfRun } from '../run-journal/derive-journal.ts';
 
-/** The runs that have a journal in the data directory, in the order of their ids. */
+/** The runs that have a journal in the data directory and were not removed, in the order of their ids. */
 export function runsWithJournal(dataDirectory: string): readonly RunId[] {
-  return foldersOf(dataDirectory).filter(run => existsSync(manifestOf(dataDirectory, run)));
+  return foldersOf(dataDirectory).filter(run => hasJournal(dataDirectory, run));
 }
 
 /** What a journal holds of a log. */

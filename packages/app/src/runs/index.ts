@@ -42,7 +42,7 @@ export {
   taskId,
   transitionsIn,
 } from '@signalbox/runs';
-export { openReader, type Reader, readOwner } from '@signalbox/store';
+export { openReader, type Reader, readOwner, thrownDamage } from '@signalbox/store';
 export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
 export type { Providers } from '../agents/providers.ts';
 export { artifactContent, type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';

@@ -1,13 +1,12 @@
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
-import { type Digest, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type Digest, ok, type Result, type RunId } from '@signalbox/model';
 import { type ArchivePart, type Blobs, type RunArchive, type RunReader, streamChunk } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
+import { preparedTables } from '../runs/prepared-tables.ts';
 import { runReader } from '../runs/run-reader.ts';
-import { type RunTables, runTables } from '../runs/run-tables.ts';
-import { valueCache } from '../runs/value-cache.ts';
-import { sqliteCode, unusable } from '../sqlite/connection.ts';
+import type { RunTables } from '../runs/run-tables.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
 import { checkRun, checkRuns, type LogCheck, type LogDefect, strayRows } from '../verify/check-run.ts';
@@ -60,17 +59,6 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
       database.close();
     },
   });
-}
-
-/** A database without one of our tables is damaged. */
-function preparedTables(database: DatabaseSync, json: JsonColumns): Result<RunTables, ReadError> {
-  try {
-    return ok(runTables(database, json, valueCache(), nodeHasher));
-  } catch (cause) {
-    database.close();
-    if (sqliteCode(cause) === undefined || !(cause instanceof Error)) throw cause;
-    return err(unusable(cause.message));
-  }
 }
 
 function runArchive(database: DatabaseSync, json: JsonColumns, tables: RunTables): RunArchive {
