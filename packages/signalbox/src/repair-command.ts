@@ -1,6 +1,6 @@
 import { type RepairReport, repairHome, thisMachine } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { type Paint, paintOf, reportError, shown } from './terminal.ts';
 
@@ -32,7 +32,7 @@ Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 u
     )
     .action((flags: RepairFlags) => {
       const { dryRun = false, fromJournals = false, json = false } = flags;
-      const dataDirectory = askedDataDirectory(flags.dataDir);
+      const dataDirectory = writableDataDirectory(flags.dataDir);
       const done = repairHome({ dataDirectory, machine: thisMachine(), dryRun, fromJournals });
       if (!done.ok) {
         reportError(terminal, done.error, json);

@@ -5,6 +5,7 @@ import { hostDisk } from '@signalbox/journal';
 import type { RunId } from '@signalbox/model';
 import { openStore } from '@signalbox/store';
 import { describe, expect, it } from 'vitest';
+import { checkDeep } from '../../app/src/doctor/deep-checks.ts';
 import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
 import { variedRun } from '../../store/test/support/varied-runs.ts';
 import { main } from '../src/main.ts';
@@ -54,11 +55,16 @@ describe('a data directory that is damaged', () => {
 
   it('[A337] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
     const { data, run } = await dataWithRun();
-    const sound = await signalbox(data, 'doctor', '--deep', '--json');
-    expect(deepOf(sound.out)).toEqual({ database: 'ok', runs: 'ok', journals: 'ok', blobs: 'ok', sessions: 'ok' });
+    expect(deepOf(checkDeep(data))).toEqual({
+      database: 'ok',
+      runs: 'ok',
+      journals: 'ok',
+      blobs: 'ok',
+      sessions: 'ok',
+    });
 
     changed(data, `update tasks set status = 'pending'`);
-    expect(deepOf((await signalbox(data, 'doctor', '--deep', '--json')).out)).toMatchObject({ runs: 'fail' });
+    expect(deepOf(checkDeep(data))).toMatchObject({ runs: 'fail' });
     expect(await signalbox(data, 'repair', '--dry-run')).toMatchObject({
       code: 0,
       out: expect.stringContaining(`rebuilt   ${run}`),
@@ -67,11 +73,11 @@ describe('a data directory that is damaged', () => {
       code: 0,
       out: expect.stringContaining('match their logs'),
     });
-    expect(deepOf((await signalbox(data, 'doctor', '--deep', '--json')).out)).toMatchObject({ runs: 'ok' });
+    expect(deepOf(checkDeep(data))).toMatchObject({ runs: 'ok' });
 
     for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
     expect((await signalbox(data, 'gc')).errors).toContain('signalbox repair');
-    expect((await signalbox(data, 'doctor', '--json')).out).toContain('"name":"journals","status":"fail"');
+    expect((await signalbox(data, 'doctor', '--deep', '--json')).out).toContain('"name":"journals","status":"fail"');
     expect(await signalbox(data, 'repair')).toMatchObject({
       code: 0,
       out: expect.stringContaining(`restored  ${run}`),
@@ -81,10 +87,6 @@ describe('a data directory that is damaged', () => {
   });
 });
 
-function deepOf(out: string): Record<string, string> {
-  const { checks } = JSON.parse(out) as { checks: { name: string; status: string }[] };
-  const names = ['database', 'runs', 'journals', 'blobs', 'sessions'];
-  return Object.fromEntries(
-    checks.filter(({ name }) => names.includes(name)).map(({ name, status }) => [name, status]),
-  );
+function deepOf(checks: ReturnType<typeof checkDeep>): Record<string, string> {
+  return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 }

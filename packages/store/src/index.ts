@@ -1,5 +1,6 @@
 export { type BlobFiles, type BlobFilesOptions, openBlobFiles } from './blobs/blob-files.ts';
 export { type Archive, openArchive } from './bundles/open-archive.ts';
+export { copyDatabase } from './copy-database.ts';
 export { diskFault, diskRefusal } from './disk-fault.ts';
 export { SCHEMA_VERSION } from './migrations/migrate.ts';
 export { openReader, type Reader } from './open-reader.ts';

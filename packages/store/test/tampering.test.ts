@@ -205,7 +205,9 @@ describe('honest runs', () => {
         .all()
         .flatMap(
           ({ id }) =>
-            checkRun({ database: honest, blobs, hasher: nodeHasher }, id as RunId)?.defects ?? [{ what: 'gone' }],
+            checkRun({ database: honest, blobs, hasher: nodeHasher }, id as RunId)?.defects ?? [
+              { where: 'log' as const, what: 'gone' },
+            ],
         );
       expect([...found, ...strayRows(honest)]).toEqual([]);
       honest.close();

@@ -46,6 +46,7 @@ export { openReader, type Reader, readOwner, thrownDamage } from '@signalbox/sto
 export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
 export type { Providers } from '../agents/providers.ts';
 export { artifactContent, type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export { type BackupReport, backupHome, restoreHome } from '../backup/backup-home.ts';
 export { isContainer } from '../bundles/bundle-container.ts';
 export type { RunExport } from '../bundles/export-run.ts';
 export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';
