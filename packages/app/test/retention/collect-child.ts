@@ -2,19 +2,35 @@
 
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { deskOf, storeIn } from './support.ts';
 
 const [home = '', when = '', nth = '0'] = process.argv.slice(2);
 let left = Number(nth);
 const die = () => process.kill(process.pid, 'SIGKILL');
 
+function committing(commit: () => void): void {
+  const counts = (when === 'before' || when === 'after') && --left === 0;
+  if (counts && when === 'before') die();
+  commit();
+  if (counts && when === 'after') die();
+}
+
 class Mortal extends DatabaseSync {
   override exec(sql: string): void {
-    const counts = sql === 'commit' && (when === 'before' || when === 'after') && --left === 0;
-    if (counts && when === 'before') die();
-    super.exec(sql);
-    if (counts && when === 'after') die();
+    if (sql === 'commit') committing(() => super.exec(sql));
+    else super.exec(sql);
+  }
+
+  override prepare(sql: string): StatementSync {
+    const statement = super.prepare(sql);
+    if (sql !== 'commit') return statement;
+    const run = statement.run.bind(statement);
+    statement.run = () => {
+      committing(() => void run());
+      return { changes: 0, lastInsertRowid: 0 };
+    };
+    return statement;
   }
 }
 
