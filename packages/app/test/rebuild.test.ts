@@ -13,7 +13,9 @@ import { foldersToRemove, markGoing } from '../src/retention/run-folders.ts';
 import { deriveJournal } from '../src/run-journal/derive-journal.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const RUNS = process.env.SIGNALBOX_SOAK === '1' ? 200 : 5;
+const SOAK = process.env.SIGNALBOX_SOAK === '1';
+const RUNS = SOAK ? 200 : 5;
+const PAGE = 4096;
 const machine = thisMachine();
 
 function opened(data: string): Store {
@@ -37,10 +39,10 @@ function withoutTokens(answers: unknown): unknown {
 }
 
 /** A data directory with varied runs, forks and collapsed ones among them, each with its journal. */
-async function variedData() {
+async function variedData(count = RUNS) {
   const data = temporaryFolder();
   const store = opened(data);
-  await Promise.all(Array.from({ length: RUNS }, (_, seed) => variedRun(store, seed)));
+  await Promise.all(Array.from({ length: count }, (_, seed) => variedRun(store, seed)));
   const before = withoutTokens(await everyAnswer(store));
   const runs = (await store.runs({ limit: 1000 })).items.map(({ id }) => id);
   for (const run of runs) expect(await deriveJournal(data, store, run)).toMatchObject({ ok: true });
@@ -135,5 +137,31 @@ describe('repair', () => {
     markGoing(data, runs.slice(0, 1));
     expect(nobody()).toEqual(runs.slice(0, 1));
     expect(repair(data)).toMatchObject({ value: { ok: true, runs: runs.length - 1 } });
+  });
+
+  it('[A340] finds a page that was zeroed, and a file that is empty or cut short; journals bring all of it back', {
+    timeout: 600_000,
+  }, async () => {
+    const { data, before } = await variedData(2);
+    const file = path.join(data, 'db.sqlite');
+    const whole = readFileSync(file);
+    const pages = Math.floor(whole.length / PAGE);
+    const attacks: (readonly [string, Uint8Array])[] = [
+      ['empty', new Uint8Array()],
+      ['half', whole.subarray(0, (pages >> 1) * PAGE)],
+    ];
+    for (let page = 0; page < pages; page += SOAK ? 1 : Math.ceil(pages / 4)) {
+      attacks.push([`page ${page}`, Uint8Array.from(whole).fill(0, page * PAGE, (page + 1) * PAGE)]);
+    }
+    for (const [name, content] of attacks) {
+      dropDatabase(data);
+      writeFileSync(file, content, { mode: 0o600 });
+      const done = repair(data);
+      const isNamed = !done.ok && done.error.suggestion.includes('--from-journals');
+      const isMended = done.ok && (!done.value.ok || JSON.stringify(await answersOf(data)) === JSON.stringify(before));
+      expect([name, isNamed || isMended]).toEqual([name, true]);
+      expect([name, repair(data, { fromJournals: true })]).toMatchObject([name, { value: { ok: true } }]);
+      expect(await answersOf(data)).toEqual(before);
+    }
   });
 });

@@ -69,7 +69,7 @@ export function repairHome(request: RepairRequest): Result<RepairReport, ErrorEn
 
 function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, ErrorEnvelope> {
   const first = repair.rebuild();
-  if (!first.ok) return first;
+  if (!first.ok) return err(orFromJournals(first.error));
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => [...repair.log(run)],
     append: repair.append,

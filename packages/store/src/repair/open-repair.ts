@@ -11,6 +11,7 @@ import { runTables } from '../runs/run-tables.ts';
 import { valueCache } from '../runs/value-cache.ts';
 import { openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
 import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+import { thrownDamage } from '../thrown-damage.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { type RebuildReport, rebuildRows } from './rebuild-rows.ts';
 
@@ -28,7 +29,8 @@ export interface Repair {
   close(): void;
 }
 
-export type RepairError = ErrorEnvelope<'STORE_IO_FAILED'>;
+/** `store/unusable` where pages of the file cannot be read. */
+export type RepairError = ErrorEnvelope<'STORE_IO_FAILED' | 'store/unusable'>;
 
 /** Opens a database, and makes it where it is missing. */
 export function openRepair({ path: file }: { readonly path: string }): Result<Repair, StoreError> {
@@ -73,6 +75,8 @@ function repairOf(database: DatabaseSync, home: string): Repair {
       try {
         return ok(transaction(() => rebuildRows(ports)));
       } catch (cause) {
+        const damage = thrownDamage(cause);
+        if (damage !== undefined) return err(unusable((cause as Error).message));
         if (sqliteCode(cause) === undefined && !(cause instanceof StoreFault)) throw cause;
         return err(notRebuilt(cause as Error));
       } finally {
@@ -103,7 +107,7 @@ function repairOf(database: DatabaseSync, home: string): Repair {
   };
 }
 
-function notRebuilt({ message }: Error): RepairError {
+function notRebuilt({ message }: Error): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
     message: `Nothing was repaired: ${message}.`,
     suggestion: 'See that the disk is writable and not full, then repair again: it is safe to repeat.',
