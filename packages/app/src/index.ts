@@ -1,6 +1,7 @@
 export type { VerifyReport } from '@signalbox/journal';
 export type { ErrorEnvelope, UserRole } from '@signalbox/model';
 export { userRole } from '@signalbox/model';
+export { thrownDamage } from '@signalbox/store';
 export { accessToken, readToken } from './access-token.ts';
 export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';

@@ -32,6 +32,7 @@ export const errorCodes = {
     'store/older',
     'store/missing',
     'store/owned',
+    'store/damaged',
     'store/blob-missing',
     'store/blob-corrupt',
   ],

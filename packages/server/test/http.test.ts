@@ -1,5 +1,6 @@
 import { run as contractRun, errorEnvelope, type Json, runSnapshot } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
+import { StoreDamage } from '@signalbox/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADAS_TOKEN, type Asker, auth, code, httpAsker, json, TOKEN, UNKNOWN } from './http-asker.ts';
 import { releasePlan } from './release-plan.ts';
@@ -119,6 +120,19 @@ describe('every answer', () => {
     expect(text).not.toContain('42');
     expect(errorEnvelope.parse(JSON.parse(text)).code).toBe('command/unexpected');
     expect(faults).toEqual([broken]);
+  });
+
+  it('[A336] to damage in the data directory says what is damaged, and what to do', async () => {
+    host.store.runs = async () => {
+      throw new StoreDamage('a frame is damaged');
+    };
+    const answer = await ask('GET', '/api/runs');
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toMatchObject({
+      code: 'store/damaged',
+      message: 'The data directory is damaged: a frame is damaged.',
+      suggestion: expect.stringContaining('signalbox doctor --deep'),
+    });
   });
 });
 

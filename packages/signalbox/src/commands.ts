@@ -238,6 +238,24 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./verify-command.ts')).defineVerify,
   },
   {
+    syntax: 'repair',
+    summary: 'rebuild the database from the logs and journals of its runs',
+    group: 'Check what happened:',
+    load: async () => (await import('./repair-command.ts')).defineRepair,
+  },
+  {
+    syntax: 'backup <target>',
+    summary: 'copy the data directory while it is in use, and verify the copy',
+    group: RETAIN,
+    load: async () => (await import('./backup-commands.ts')).defineBackup,
+  },
+  {
+    syntax: 'restore <backup>',
+    summary: 'copy a backup into an empty data directory, and verify it',
+    group: RETAIN,
+    load: async () => (await import('./backup-commands.ts')).defineRestore,
+  },
+  {
     syntax: 'keep <run>',
     summary: 'keep a run, however old it gets',
     group: RETAIN,

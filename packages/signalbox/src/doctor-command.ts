@@ -6,6 +6,7 @@ import { type Paint, paintOf, shown } from './terminal.ts';
 
 interface DoctorFlags {
   readonly dataDir?: string;
+  readonly deep?: boolean;
   readonly json?: boolean;
 }
 
@@ -17,19 +18,21 @@ export const defineDoctor: DefineCommand = (command, { terminal, self, end }) =>
         'this directory. Leaves nothing behind.',
     )
     .option('--data-dir <dir>', 'the data directory to check, instead of SIGNALBOX_DATA_DIR or the default')
+    .option('--deep', 'also check the database file, every log, row, blob and journal')
     .option('--json', 'print the report as one line of JSON')
     .addHelpText(
       'after',
       `
 Examples:
   $ signalbox doctor
+  $ signalbox doctor --deep
   $ signalbox doctor --data-dir /mnt/disk/signalbox --json
 
 Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
     )
-    .action(async ({ dataDir, json = false }: DoctorFlags) => {
+    .action(async ({ dataDir, deep = false, json = false }: DoctorFlags) => {
       const directory = namedDataDirectory(dataDir);
-      const report = await doctor({ dataDir: directory, program: self });
+      const report = await doctor({ dataDir: directory, program: self, deep });
       terminal.print(json ? JSON.stringify(report) : describeDoctor(report, paintOf(terminal)));
       end(report.ok ? exitCodes.done : exitCodes.failed);
     });

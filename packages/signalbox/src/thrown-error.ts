@@ -1,11 +1,15 @@
-import { type ErrorEnvelope, unexpectedError, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, thrownDamage, unexpectedError, usageError } from '@signalbox/app';
 import { CommanderError } from 'commander';
 import { Refused } from './data-directory-option.ts';
 
-/** What was thrown, as the one shape of errors: a command line that is wrong, or something that nobody foresaw. */
+/**
+ * What was thrown, as the one shape of errors: a command line that is wrong, damage in what is stored, or something that nobody
+ * foresaw.
+ */
 export function thrownError(thrown: unknown, command: string | undefined): ErrorEnvelope {
   if (thrown instanceof Refused) return thrown.envelope;
-  return thrown instanceof CommanderError ? wrongCommandLine(thrown, command) : unexpectedError(thrown);
+  if (thrown instanceof CommanderError) return wrongCommandLine(thrown, command);
+  return thrownDamage(thrown) ?? unexpectedError(thrown);
 }
 
 /** Commander's words as ours: the message, and the nearest name that it knows, if there is one. */

@@ -17,6 +17,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   key: 'key',
   node: 'node',
   call: 'call',
+  target: 'backup-of-nothing',
+  backup: 'no-backup',
 };
 
 /** Options without which a command is not one that could be obeyed. */

@@ -249,6 +249,7 @@ describe('a data directory without a umask', () => {
 /** Commands that can do what they are for without writing: here they find nothing. */
 const READERS: ReadonlySet<string> = new Set([
   ...[
+    'backup',
     'decisions',
     'link',
     'ls',

@@ -4,9 +4,8 @@ import { ok, type Result } from '@signalbox/model';
 import type { Blobs, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
 import { withoutCollected } from './retention/collected-frames.ts';
+import { preparedTables } from './runs/prepared-tables.ts';
 import { runReader } from './runs/run-reader.ts';
-import { runTables } from './runs/run-tables.ts';
-import { valueCache } from './runs/value-cache.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
 
@@ -22,11 +21,10 @@ export function openReader({ path: file }: { readonly path: string }): Result<Re
   if (!connection.ok) return connection;
   const database = connection.value;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: path.dirname(file), writer: 'nobody' });
+  const tables = preparedTables(database, jsonColumns(blobs));
+  if (!tables.ok) return tables;
   return ok({
-    ...withoutCollected(
-      runReader(database, runTables(database, jsonColumns(blobs), valueCache(), nodeHasher)),
-      database,
-    ),
+    ...withoutCollected(runReader(database, tables.value), database),
     get: async name => blobs.get(name),
     close: () => database.close(),
   });

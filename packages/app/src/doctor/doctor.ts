@@ -1,6 +1,7 @@
 import type { Program } from '../child/child-process.ts';
 import { thisMachine } from '../machine.ts';
 import { type Check, warned } from './check.ts';
+import { checkDeep, checkJournals } from './deep-checks.ts';
 import { checkDisk } from './disk-check.ts';
 import { checkLayers } from './layer-check.ts';
 import { checkLock } from './lock-check.ts';
@@ -14,6 +15,8 @@ import { checkView } from './view-checks.ts';
 export interface DoctorOptions {
   readonly dataDir: string;
   readonly program: Program;
+  /** Also checks everything that is kept, which takes as long as reading it. */
+  readonly deep?: boolean;
 }
 
 export interface DoctorReport {
@@ -24,7 +27,7 @@ export interface DoctorReport {
 }
 
 /** Says whether Signalbox can work on this machine. Everything is tried for real, and nothing is left behind. */
-export async function doctor({ dataDir, program }: DoctorOptions): Promise<DoctorReport> {
+export async function doctor({ dataDir, program, deep = false }: DoctorOptions): Promise<DoctorReport> {
   const sandbox = await checkSandbox(dataDir);
   const checks = [
     checkNode(),
@@ -35,8 +38,15 @@ export async function doctor({ dataDir, program }: DoctorOptions): Promise<Docto
     ...checkDisk(dataDir),
     ...(await checkDataDirectory(dataDir, program)),
     ...checkRecoveries(dataDir, thisMachine().clock),
+    ...(deep ? checkDeep(dataDir) : aheadOnly(dataDir)),
   ];
   return { ok: checks.every(check => check.status !== 'fail'), dataDirectory: dataDir, checks };
+}
+
+/** Only where something is wrong: most directories have nothing to compare. */
+function aheadOnly(dataDir: string): readonly Check[] {
+  const check = checkJournals(dataDir);
+  return check.status === 'ok' ? [] : [check];
 }
 
 async function checkDataDirectory(dataDir: string, program: Program): Promise<readonly Check[]> {

@@ -14,7 +14,7 @@ import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { readRetention } from './retention-config.ts';
-import { foldersToRemove, removeFolder, textsOf } from './run-folders.ts';
+import { foldersToRemove, markGoing, removeFolder, textsOf } from './run-folders.ts';
 
 /** How long runs stay, in the process that owns the data directory. */
 export interface RetentionDesk {
@@ -114,6 +114,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       const told = { run: tree[0] as RunId, name: records[0]?.name ?? '', bytes: retention.weigh(tree) };
       // Somebody may have taken it up meanwhile.
       if (!dryRun && tree.some(run => driven().includes(run))) continue;
+      if (!dryRun) markGoing(dataDirectory, tree);
       const done = dryRun ? ok(undefined) : retention.remove(tree);
       if (!done.ok) return done;
       for (const record of records) {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RunId, runId } from '@signalbox/model';
 
@@ -12,13 +12,36 @@ const isText = (name: string) => /\.(json|jsonl|ndjson)$/.test(name);
 /** What is younger may belong to a run that is being made. */
 const YOUNG_MS = 3_600_000;
 
+/** In the folder of a run that is being removed: its journal is not what is left of a database that was lost. */
+const GOING = 'going';
+
 export interface RunFolder {
   readonly run: RunId;
   readonly path: string;
   readonly bytes: number;
 }
 
-/** The folders of runs that are going, and of runs that are not there: a collection was cut off before it removed them. */
+/** Marks the folders of runs whose rows are about to go. */
+export function markGoing(dataDirectory: string, runs: readonly RunId[]): void {
+  for (const run of runs) {
+    const folder = path.join(dataDirectory, 'runs', run);
+    if (existsSync(folder)) writeFileSync(path.join(folder, GOING), '', { mode: 0o600 });
+  }
+}
+
+/** Whether a run has a journal, and nobody removed the run. */
+export function hasJournal(dataDirectory: string, run: RunId): boolean {
+  return existsSync(path.join(dataDirectory, 'runs', run, 'manifest.jsonl')) && !isMarked(dataDirectory, run);
+}
+
+function isMarked(dataDirectory: string, run: RunId): boolean {
+  return existsSync(path.join(dataDirectory, 'runs', run, GOING));
+}
+
+/**
+ * The folders of runs that are going, and of runs that are not there: a collection was cut off before it removed them. What is left
+ * of a run that the database lost stays: it can be restored from it.
+ */
 export function foldersToRemove(
   dataDirectory: string,
   isThere: (run: RunId) => boolean,
@@ -32,7 +55,8 @@ export function foldersToRemove(
       if (!run.success) return [];
       if (!going.has(run.data)) {
         const stat = lstatSync(folder, { throwIfNoEntry: false });
-        if (isThere(run.data) || stat === undefined || nowMs - stat.mtimeMs < YOUNG_MS) return [];
+        if (isThere(run.data) || stat === undefined || hasJournal(dataDirectory, run.data)) return [];
+        if (nowMs - stat.mtimeMs < YOUNG_MS && !isMarked(dataDirectory, run.data)) return [];
       }
       return [{ run: run.data, path: folder, bytes: bytesUnder(folder) }];
     }),

@@ -24,6 +24,12 @@ export function journalOfRun(dataDirectory: string, run: RunId): Journal<RunReco
   });
 }
 
+/** How many records a journal has, and how many of them it did not have before. */
+export interface DerivedJournal {
+  readonly records: number;
+  readonly added: number;
+}
+
 /**
  * Brings the journal of a run up to its log (T3). It holds the same records, so it can be written by anyone at any time; what is
  * there already is not written again.
@@ -32,13 +38,14 @@ export async function deriveJournal(
   dataDirectory: string,
   reader: Pick<RunReader, 'records'>,
   run: RunId,
-): Promise<Result<{ readonly records: number }, ErrorEnvelope>> {
+): Promise<Result<DerivedJournal, ErrorEnvelope>> {
   const journal = journalOfRun(dataDirectory, run);
-  return journal.withLock<{ readonly records: number }, ErrorEnvelope>(async (witness, view) => {
-    let { length } = view;
+  return journal.withLock<DerivedJournal, ErrorEnvelope>(async (witness, view) => {
+    const before = view.length;
+    let length = before;
     for (;;) {
       const records = bounded(await reader.records(run, length, MAX_RECORDS));
-      if (records.length === 0) return ok({ records: length });
+      if (records.length === 0) return ok({ records: length, added: length - before });
       const drafts = [];
       for (const [index, record] of records.entries()) {
         const held = smallEnough(dataDirectory, record);

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { VerifyReport } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type Digest, EMPTY_HEAD, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
 import { type Archive, type LogDefect, openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
+import { journalLength } from '../repair/run-journals.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { deriveJournal, journalOfRun } from './derive-journal.ts';
@@ -18,6 +19,8 @@ export interface RunReport {
   readonly defects?: readonly RunDefect[];
   /** Its journal, as files; absent where the log does not hold. */
   readonly journal?: VerifyReport;
+  /** How many records the journal did not have yet; they were added. */
+  readonly added?: number;
 }
 
 export type RunDefect = Omit<LogDefect, 'where'> & { readonly where: LogDefect['where'] | 'journal' | 'expected head' };
@@ -44,7 +47,7 @@ export async function verifyRun(
   if (!archive.ok) return archive;
   try {
     const checked = archive.value.check(run);
-    if (checked === undefined) return err(unknownRun(run));
+    if (checked === undefined) return lostRun(dataDirectory, run);
     const { records, events, head, heads } = checked;
     const facts = { run, records, events, head };
     const defects: RunDefect[] = [...checked.defects];
@@ -62,10 +65,25 @@ export async function verifyRun(
       : derived.error.message;
     if (wrong !== undefined) defects.push({ where: 'journal', what: wrong });
     const isWhole = journal.value.ok && defects.length === 0;
-    return ok({ ok: isWhole, ...facts, ...(defects.length === 0 ? {} : { defects }), journal: journal.value });
+    const added = derived.ok && derived.value.added > 0 ? { added: derived.value.added } : {};
+    return ok({
+      ok: isWhole,
+      ...facts,
+      ...(defects.length === 0 ? {} : { defects }),
+      journal: journal.value,
+      ...added,
+    });
   } finally {
     archive.value.close();
   }
+}
+
+/** A run that only its journal knows: the database lost it. */
+function lostRun(dataDirectory: string, run: RunId): Result<RunReport, ErrorEnvelope> {
+  const records = journalLength(dataDirectory, run);
+  if (records === 0) return err(unknownRun(run));
+  const what = `the database has nothing of run ${run}; its journal has ${records} records: "signalbox repair" restores it`;
+  return ok({ ok: false, run, records: 0, events: 0, head: EMPTY_HEAD, defects: [{ where: 'log', what }] });
 }
 
 /** Why the records in the journal are not those of the log; they were written at another time, perhaps before a change. */

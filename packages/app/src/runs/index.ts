@@ -42,10 +42,11 @@ export {
   taskId,
   transitionsIn,
 } from '@signalbox/runs';
-export { openReader, type Reader, readOwner } from '@signalbox/store';
+export { openReader, type Reader, readOwner, thrownDamage } from '@signalbox/store';
 export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
 export type { Providers } from '../agents/providers.ts';
 export { artifactContent, type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export { type BackupReport, backupHome, restoreHome } from '../backup/backup-home.ts';
 export { isContainer } from '../bundles/bundle-container.ts';
 export type { RunExport } from '../bundles/export-run.ts';
 export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';
@@ -78,6 +79,8 @@ export {
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
 export { openRecoveryBook, type RecoveryBook } from '../recoveries/recovery-book.ts';
+export { type JournalsAhead, journalsAhead } from '../repair/journals-ahead.ts';
+export { type RepairReport, type RepairRequest, repairHome } from '../repair/repair-home.ts';
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';

@@ -1,6 +1,6 @@
 import type { Users } from '@signalbox/app';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
-import type { RunHost, SettingsDesk } from '@signalbox/app/runs';
+import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
 import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
@@ -129,7 +129,7 @@ export function createHttpApp({
   app.notFound(context => refuse(context, unknownRoute(context.req.method)));
   app.onError((thrown, context) => {
     onFault?.(thrown);
-    return refuse(context, unexpected());
+    return refuse(context, thrownDamage(thrown) ?? unexpected());
   });
   return app;
 }

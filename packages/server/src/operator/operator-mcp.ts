@@ -6,7 +6,7 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import type { GuidedRuns } from '@signalbox/app/guided';
-import type { RunHost } from '@signalbox/app/runs';
+import { type RunHost, thrownDamage } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure, type UserRole } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
 import { OPERATOR } from '../access/access.ts';
@@ -59,7 +59,7 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
           return await call(desk, tool, given);
         } catch (thrown) {
           onFault(thrown);
-          return failed(unexpected(name));
+          return failed(thrownDamage(thrown) ?? unexpected(name));
         }
       });
     }
@@ -119,7 +119,7 @@ function serveResources(
       read = await found.resource.read(host, found.place);
     } catch (thrown) {
       onFault(thrown);
-      throw refusedRead(unexpected(`reading ${found.resource.name}`));
+      throw refusedRead(thrownDamage(thrown) ?? unexpected(`reading ${found.resource.name}`));
     }
     if (!read.ok) throw refusedRead(read.error);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(read.value) }] };

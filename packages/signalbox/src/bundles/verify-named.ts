@@ -50,7 +50,7 @@ export async function verifyNamed(
 }
 
 function describeRunReport(report: RunReport, paint: Paint): string {
-  const { ok, run, records, events, head, defects = [], journal } = report;
+  const { ok, run, records, events, head, defects = [], journal, added } = report;
   const isLogWhole = !defects.some(({ where }) => where === 'log');
   return [
     ...(ok
@@ -62,7 +62,10 @@ function describeRunReport(report: RunReport, paint: Paint): string {
     `  head      ${head}`,
     ...(journal === undefined
       ? []
-      : [`  journal   ${journal.health}, ${journal.events} records in ${journal.segments} segments`]),
+      : [
+          `  journal   ${journal.health}, ${journal.events} records in ${journal.segments} segments` +
+            (added === undefined ? '' : `, ${added} of them added now`),
+        ]),
   ].join('\n');
 }
 

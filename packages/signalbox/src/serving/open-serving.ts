@@ -2,6 +2,7 @@ import { configOf, type GuidedSessions, type GuidedTools, recordAppliedConfig } 
 import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import { tellRecovered } from '../recoveries/recovery-report.ts';
+import { tellAhead } from '../storage/tell-ahead.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
 import type { Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
@@ -42,6 +43,7 @@ export async function openServing(
   if (!home.ok) return home;
   const { host, close } = home.value;
   tellRecovered(terminal, home.value.recovered);
+  tellAhead(terminal, directory);
   tellStorage(terminal, host.storage);
   const recorded = recordAppliedConfig(directory, configOf(manifest.version, workflowPlaces()), machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);

@@ -2,6 +2,7 @@ import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { tellRecovered } from '../recoveries/recovery-report.ts';
+import { tellAhead } from '../storage/tell-ahead.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
 import { reportError, type Terminal } from '../terminal.ts';
 import { openSurface, type SurfaceOptions } from './open-surface.ts';
@@ -35,6 +36,7 @@ export async function withSurface(
   };
   if (!surface.ok) return refuse(surface.error);
   tellRecovered(terminal, surface.value.recovered);
+  if (surface.value.isOwner) tellAhead(terminal, directory);
   if (surface.value.storage !== undefined) tellStorage(terminal, surface.value.storage);
   try {
     const outcome = await work(surface.value);

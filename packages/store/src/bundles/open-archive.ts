@@ -4,12 +4,13 @@ import { hostDisk, nodeHasher } from '@signalbox/journal';
 import { type Digest, ok, type Result, type RunId } from '@signalbox/model';
 import { type ArchivePart, type Blobs, type RunArchive, type RunReader, streamChunk } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
+import { preparedTables } from '../runs/prepared-tables.ts';
 import { runReader } from '../runs/run-reader.ts';
-import { type RunTables, runTables } from '../runs/run-tables.ts';
-import { valueCache } from '../runs/value-cache.ts';
+import type { RunTables } from '../runs/run-tables.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
-import { checkRun, type LogCheck } from '../verify/check-run.ts';
+import { checkRun, checkRuns, type LogCheck, type LogDefect, strayRows } from '../verify/check-run.ts';
+import { logNumberOf } from '../verify/log-numbers.ts';
 
 /** What runs are at one moment, whoever goes on writing. */
 export type Archive = RunArchive &
@@ -19,6 +20,12 @@ export type Archive = RunArchive &
     textOf(blob: Digest): string;
     /** Whether everything that shows a run follows from its log; undefined where there is no such log. */
     check(run: RunId): LogCheck | undefined;
+    /** The same for every run that has a log, or a row without one. */
+    checkAll(): Iterable<LogCheck>;
+    /** Rows that are of no run, as far as any log says. */
+    strays(): readonly LogDefect[];
+    /** What SQLite finds wrong with its file; nothing where it is whole. */
+    integrity(): readonly string[];
     close(): void;
   };
 
@@ -29,14 +36,24 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
   const database = connection.value;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: path.dirname(file), writer: 'nobody' });
   const json = jsonColumns(blobs);
-  const tables = runTables(database, json, valueCache(), nodeHasher);
+  const tables = preparedTables(database, json);
+  if (!tables.ok) return tables;
   database.exec('begin');
   return ok({
-    ...runReader(database, tables),
-    ...runArchive(database, json, tables),
+    ...runReader(database, tables.value),
+    ...runArchive(database, json, tables.value),
+    records: async (run, from, limit) => [...tables.value.log.records(logNumberOf(database, run) ?? -1, from, limit)],
     get: async name => blobs.get(name),
     textOf: json.blobText,
     check: run => checkRun({ database, blobs, hasher: nodeHasher }, run),
+    checkAll: () => checkRuns({ database, blobs, hasher: nodeHasher }),
+    strays: () => strayRows(database),
+    integrity: () =>
+      database
+        .prepare('pragma integrity_check')
+        .all()
+        .map(({ integrity_check: said }) => String(said))
+        .filter(said => said !== 'ok'),
     close() {
       database.exec('rollback');
       database.close();
@@ -45,7 +62,6 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
 }
 
 function runArchive(database: DatabaseSync, json: JsonColumns, tables: RunTables): RunArchive {
-  const number = database.prepare('select n from runs where id = ?');
   const deltas = database.prepare(
     `select * from stream where run = ? and kind in ('token', 'thinking') order by task, idx`,
   );
@@ -60,7 +76,7 @@ function runArchive(database: DatabaseSync, json: JsonColumns, tables: RunTables
 
   return {
     *archived(run: RunId, part: ArchivePart) {
-      const n = Number(number.get(run)?.n ?? -1);
+      const n = logNumberOf(database, run) ?? -1;
       yield* (part === 'records' ? tables.log.records(n, 0) : deltasOf(n)) as Iterable<never>;
     },
   };

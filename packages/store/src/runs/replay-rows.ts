@@ -26,7 +26,8 @@ export function replayRows(
 ): Result<ReplayedRecord, ReplayFault> {
   const opened = openForeignRecord(record, hasher, textOf);
   if (!opened.ok) return err({ kind: 'body', why: opened.error });
-  const { log, n: at, seq } = opened.value.header;
+  const { header, body } = opened.value;
+  const { log, n: at, seq } = header;
   const found = findRun(tables, log);
   const before = found?.record.head ?? EMPTY_HEAD;
   if (chainHead(hasher, before, record.header) !== record.hash) {
@@ -35,7 +36,7 @@ export function replayRows(
   const replayed = replayRecord(viewOf(tables, found), opened.value, record.hash);
   if (!replayed.ok) return err({ kind: 'body', why: replayed.error });
   const outcome = replayed.value;
-  const run = projectOutcome(tables, found?.n ?? n, outcome, true);
+  const run = projectOutcome(tables, found?.n ?? n, outcome, body.run !== undefined || body.retention !== undefined);
   const outsideIds = outcome.isFromOutside ? outcome.events.map(({ event }) => event.id) : [];
   tables.log.append(run, at, seq, record, outsideIds);
   tables.known.set(log, { n: run, record: outcome.record });

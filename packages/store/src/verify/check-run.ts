@@ -1,14 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
-import { type Digest, EMPTY_HEAD, type Hasher, ok, type RunId } from '@signalbox/model';
-import { type LogRecord, mentionedBlobs, neededBlobs, openRecord } from '@signalbox/runs';
-import type { BlobFiles } from '../blobs/blob-files.ts';
-import { migrate } from '../migrations/migrate.ts';
-import { firstPlaceOf, lastPlaceOf, PLACES } from '../runs/places.ts';
-import { replayRows } from '../runs/replay-rows.ts';
-import { runTables } from '../runs/run-tables.ts';
-import { valueCache } from '../runs/value-cache.ts';
-import { blobOf, jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
-import { differences, tablesOfRuns } from './row-differences.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Digest, EMPTY_HEAD, type RunId } from '@signalbox/model';
+import { blobOf } from '../sqlite/json-column.ts';
+import { allLogs, type NumberedLog, numbersIn, rowNumberOf, runsOf } from './log-numbers.ts';
+import { type ReplayedLog, type ReplayPorts, replayLog } from './replay-log.ts';
+import { differences, rowsOf, schemaDifferences, type TableOfRuns, tablesOfRuns } from './row-differences.ts';
 
 /** Where a run is not what its log says. */
 export interface LogDefect {
@@ -33,112 +28,109 @@ export interface LogCheck {
   readonly defects: readonly LogDefect[];
 }
 
-export interface CheckPorts {
-  readonly database: DatabaseSync;
-  readonly blobs: BlobFiles;
-  readonly hasher: Hasher;
-}
-
 /** The first defects are told; there may be more. */
 const MAX_DEFECTS = 20;
 
 /**
- * Checks a run: the chain of its log, every row of every table against what the records come to, and every blob that they name.
- * The records are replayed into tables of their own, by the code that wrote the rows. Undefined where there is no such log.
+ * Checks a run: the chain of its log, every row of every table against what the records come to, and every blob that records and
+ * rows name. Undefined where neither a log nor a row is of this run.
  */
-export function checkRun(ports: CheckPorts, run: RunId): LogCheck | undefined {
-  const { database, blobs } = ports;
-  const numbers = logNumbersOf(database, run);
-  const [n] = numbers;
+export function checkRun(
+  ports: ReplayPorts,
+  run: RunId,
+  logs: readonly NumberedLog[] = allLogs(ports.database),
+): LogCheck | undefined {
+  const { database } = ports;
+  const numbers = logs.flatMap(log => (log.run === run ? [log.n] : []));
+  const row = rowNumberOf(database, run);
+  const [n = row] = numbers;
   if (n === undefined) return undefined;
-  const replay = openReplay(ports);
-  const heads = new Set<string>([EMPTY_HEAD]);
-  const defects: LogDefect[] = [];
-  const names = new Set<Digest>();
-  let head: Digest = EMPTY_HEAD;
-  let [records, events] = [0, 0];
+  const check = checkLog(ports, run, n);
+  const misplaced = misplacedLog(run, numbers, row);
+  return misplaced === undefined ? check : { ...check, defects: [{ where: 'log', what: misplaced }, ...check.defects] };
+}
+
+/** Checks every run that has a log, or a row. */
+export function* checkRuns(ports: ReplayPorts): Generator<LogCheck> {
+  const byRun = Map.groupBy(allLogs(ports.database), ({ run }) => run);
+  for (const run of runsOf(ports.database)) {
+    const check = checkRun(ports, run, byRun.get(run) ?? []);
+    if (check !== undefined) yield check;
+  }
+}
+
+function misplacedLog(run: RunId, numbers: readonly number[], row: number | undefined): string | undefined {
+  const [n] = numbers;
+  if (numbers.length > 1) return `${numbers.length} logs say that they are of run ${run}`;
+  if (n === undefined || row === undefined || n === row) return undefined;
+  return `its log has the number ${n}, its row the number ${row}`;
+}
+
+/** The same for the log with a number. */
+function checkLog(ports: ReplayPorts, run: RunId, n: number): LogCheck {
+  const replay = replayLog(ports, n);
   try {
-    if (numbers.length > 1)
-      defects.push({ where: 'log', what: `${numbers.length} logs say that they are of run ${run}` });
-    for (const record of recordsOf(database, n)) {
-      const fault =
-        record.place === firstPlaceOf(n) + records ? replay.take(record, n) : `record ${records} is missing`;
-      if (typeof fault === 'string') {
-        defects.push({ where: 'log', record: records, what: fault });
-        break;
-      }
-      head = record.hash;
-      heads.add(head);
-      records += 1;
-      events += fault.events;
-      for (const name of fault.names) names.add(name);
-    }
-    if (defects.length === 0) {
-      for (const table of tablesOfRuns(database)) {
-        for (const difference of differences(table, n, replay.database, database)) {
-          defects.push({ where: 'table', ...difference });
-          if (defects.length >= MAX_DEFECTS) break;
-        }
-      }
-    }
-    for (const name of names) {
-      const content = defects.length < MAX_DEFECTS ? blobs.get(name) : ok(undefined);
-      if (!content.ok) defects.push({ where: 'blob', key: name, what: content.error.message });
-    }
+    const { records, events, head, heads } = replay;
+    return { run, records, events, head, heads, defects: defectsOf(ports, replay, run, n) };
   } finally {
     replay.database.close();
   }
-  return { run, records, events, head, heads, defects };
 }
 
-/** The numbers of the logs that say they are of a run: one, unless somebody changed them. */
-export function logNumbersOf(database: DatabaseSync, run: RunId): readonly number[] {
-  const first = database.prepare(
-    `select distinct place / ${PLACES} as n from records where place % ${PLACES} = 0 and header ->> '$.log' = ?`,
-  );
-  return first.all(run).map(row => Number(row.n));
+function defectsOf(ports: ReplayPorts, replay: ReplayedLog, run: RunId, n: number): readonly LogDefect[] {
+  const { fault, names, head } = replay;
+  if (fault !== undefined) return [{ where: 'log', ...fault }];
+  if (head === EMPTY_HEAD) return [{ where: 'log', what: `run ${run} has no log` }];
+  const defects: LogDefect[] = [];
+  const blobs = new Set(names);
+  for (const defect of tableDefects(ports.database, replay, n, blobs)) {
+    defects.push(defect);
+    if (defects.length >= MAX_DEFECTS) return defects;
+  }
+  for (const name of blobs) {
+    const content = ports.blobs.get(name);
+    if (!content.ok) defects.push({ where: 'blob', key: name, what: content.error.message });
+    if (defects.length >= MAX_DEFECTS) return defects;
+  }
+  return defects;
 }
 
-function* recordsOf(database: DatabaseSync, n: number): Generator<LogRecord & { readonly place: number }> {
-  const rows = database.prepare(
-    'select place, header, body, hash from records where place between ? and ? order by place',
+function* tableDefects(
+  database: DatabaseSync,
+  replay: ReplayedLog,
+  n: number,
+  blobs: Set<Digest>,
+): Generator<LogDefect> {
+  for (const difference of schemaDifferences(replay.database, database)) yield { where: 'table', ...difference };
+  // The run first: it says how far the log went.
+  const tables = tablesOfRuns(replay.database).toSorted(
+    (a, b) => Number(b.name === 'runs') - Number(a.name === 'runs'),
   );
-  for (const { place, header, body, hash } of rows.iterate(firstPlaceOf(n), lastPlaceOf(n))) {
-    yield { place: Number(place), header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };
+  for (const table of tables) {
+    for (const difference of differences(table, n, replay.database, database)) yield { where: 'table', ...difference };
+    for (const name of blobsOfRows(table, n, replay.database)) blobs.add(name);
   }
 }
 
-interface Replay {
-  readonly database: DatabaseSync;
-  /** Says what is wrong with the record, or what it told and which blobs it names. */
-  take(record: LogRecord, n: number): string | { readonly events: number; readonly names: readonly Digest[] };
+/** Blobs that rows hold by the 32 bytes of their names. */
+export function* blobsOfRows(table: TableOfRuns, n: number, database: DatabaseSync): Generator<Digest> {
+  if (table.name === 'records') return;
+  for (const row of rowsOf(table, n, database)) {
+    for (const cell of Object.values(row)) if (cell instanceof Uint8Array && cell.length === 32) yield blobOf(cell);
+  }
 }
 
-/** Tables in memory. What goes into blobs is named as always, and not written. */
-function openReplay({ blobs, hasher }: CheckPorts): Replay {
-  const database = new DatabaseSync(':memory:');
-  migrate(database);
-  const json = jsonColumns({
-    put: content => ok(hasher(content)),
-    get: name => blobs.get(name),
-    forget: () => {},
-  });
-  const tables = runTables(database, json, valueCache(), hasher);
-  return {
-    database,
-    take(record, n) {
-      try {
-        const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, n });
-        if (!replayed.ok) return replayed.error.why;
-        const opened = openRecord(record, hasher, json.blobText);
-        if (!opened.ok) return opened.error;
-        const { header, body } = opened.value;
-        return { events: header.events, names: [...neededBlobs(opened.value), ...mentionedBlobs(body)] };
-      } catch (cause) {
-        if (cause instanceof StoreDamage || cause instanceof StoreFault) return cause.message;
-        if (cause instanceof Error && 'errcode' in cause) return `its rows are refused: ${cause.message}`;
-        throw cause;
-      }
-    },
-  };
+/** Rows of run numbers that have no log, and logs of no run: nothing that was committed put them there. */
+export function strayRows(database: DatabaseSync): readonly LogDefect[] {
+  const logs = allLogs(database);
+  const numbers = new Set(logs.map(({ n }) => n));
+  const named = new Set(numbersIn(database, { name: 'runs', byPlace: false }));
+  const nameless = logs.filter(({ n, run }) => run === undefined && !named.has(n));
+  const rows = tablesOfRuns(database).flatMap(table =>
+    numbersIn(database, table)
+      .filter(n => !numbers.has(n))
+      .map(n => ({ where: 'table' as const, table: table.name, key: `run ${n}`, what: 'the rows are of no log' })),
+  );
+  const what = 'its first record cannot be read, and no row says whose it is';
+  return [...nameless.map(({ n }) => ({ where: 'log' as const, key: `run ${n}`, what })), ...rows];
 }

@@ -7,6 +7,8 @@ export interface TableOfRuns {
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: readonly string[];
+  /** Whether rows are found by their places; otherwise by the run's number. */
+  readonly byPlace: boolean;
   readonly where: string;
   readonly parameters: (run: number) => readonly number[];
 }
@@ -31,17 +33,51 @@ export function tablesOfRuns(database: DatabaseSync): readonly TableOfRuns[] {
   });
 }
 
-function selection(name: string, columns: readonly string[]): Pick<TableOfRuns, 'where' | 'parameters'> {
-  if (name === 'runs') return { where: 'n = ?', parameters: run => [run] };
+type Selection = Pick<TableOfRuns, 'byPlace' | 'where' | 'parameters'>;
+
+function selection(name: string, columns: readonly string[]): Selection {
+  if (name === 'runs') return { byPlace: false, where: 'n = ?', parameters: run => [run] };
   const isStream = name === 'stream';
   // Parts of messages are no facts: they are in no record.
   if (columns.includes('run')) {
     return {
+      byPlace: false,
       where: isStream ? "run = ? and kind not in ('token', 'thinking')" : 'run = ?',
       parameters: run => [run],
     };
   }
-  return { where: 'place between ? and ?', parameters: run => [firstPlaceOf(run), lastPlaceOf(run)] };
+  return {
+    byPlace: true,
+    where: 'place between ? and ?',
+    parameters: run => [firstPlaceOf(run), lastPlaceOf(run)],
+  };
+}
+
+/** The rows of a run, in the order of their keys. Integers are bigints: a number of any size is read as it is. */
+export function rowsOf({ name, key, where, parameters }: TableOfRuns, run: number, database: DatabaseSync) {
+  const rows = database.prepare(`select * from ${name} where ${where} order by ${key.join(', ')}`);
+  rows.setReadBigInts(true);
+  return rows.iterate(...parameters(run));
+}
+
+/** Where the schema is not the one that the migrations make. */
+export function* schemaDifferences(expected: DatabaseSync, found: DatabaseSync): Generator<Difference> {
+  const [wanted, there] = [expected, found].map(schemaOf) as [
+    ReadonlyMap<string, unknown>,
+    ReadonlyMap<string, unknown>,
+  ];
+  for (const name of new Set([...wanted.keys(), ...there.keys()])) {
+    if (wanted.get(name) === there.get(name)) continue;
+    const what = !there.has(name) ? 'is missing' : wanted.has(name) ? 'was changed' : 'is none of ours';
+    yield { table: 'sqlite_schema', key: name, what: `it ${what}` };
+  }
+}
+
+function schemaOf(database: DatabaseSync): ReadonlyMap<string, unknown> {
+  const rows = database.prepare(
+    "select type || ' ' || name as name, sql from sqlite_schema where name not like 'sqlite_%'",
+  );
+  return new Map(rows.all().map(({ name, sql }) => [String(name), sql]));
 }
 
 /** Where the rows of a run differ from those that are expected: changed, missing, or too many. */
@@ -51,11 +87,10 @@ export function* differences(
   expected: DatabaseSync,
   found: DatabaseSync,
 ): Generator<Difference> {
-  const { name, key, columns, where, parameters } = table;
-  const sql = `select * from ${name} where ${where} order by ${key.join(', ')}`;
-  const wanted = expected.prepare(sql).iterate(...parameters(run));
-  const there = found.prepare(sql).iterate(...parameters(run));
-  const keyOf = (row: Row) => key.map(column => shown(row[column])).join(' ');
+  const { name, key, columns } = table;
+  const wanted = rowsOf(table, run, expected);
+  const there = rowsOf(table, run, found);
+  const keyOf = (row: Row) => key.map(column => whole(row[column])).join(' ');
   const [missing, extra] = [new Map<string, Row>(), new Map<string, Row>()];
 
   function* compare(at: string, want: Row, have: Row): Generator<Difference> {
@@ -96,8 +131,12 @@ function isSame(a: unknown, b: unknown): boolean {
 
 const MAX_SHOWN = 80;
 
-function shown(cell: unknown): string {
+function whole(cell: unknown): string {
   if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
-  const text = typeof cell === 'string' ? JSON.stringify(cell) : String(cell);
+  return typeof cell === 'string' ? JSON.stringify(cell) : String(cell);
+}
+
+function shown(cell: unknown): string {
+  const text = whole(cell);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -1,0 +1,85 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { makePrivateDirectory } from '../private-directory.ts';
+
+/** Files that SQLite holds are SQLite's, and a lock is nothing to keep; neither is what somebody was just writing. */
+const isLeftOut = (name: string): boolean =>
+  /^db\.sqlite/.test(name) ||
+  /\.lock(-journal|-wal|-shm)?$/.test(name) ||
+  name === 'owner.json' ||
+  name.endsWith('.tmp');
+
+/** What others refer to comes last: whatever was copied before it finds it. */
+const LAST = ['snapshots', 'blobs'];
+
+export interface Copied {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Copies what a data directory holds beside its database, durably, into a directory of the same shape. */
+export function copyTree(from: string, to: string): Copied {
+  const names = readdirSync(from).filter(name => !isLeftOut(name));
+  const ordered = [...names.filter(name => !LAST.includes(name)), ...LAST.filter(name => names.includes(name))];
+  return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name))));
+}
+
+function copyEntry(from: string, to: string): Copied {
+  const entry = lstatSync(from, { throwIfNoEntry: false });
+  // A link leads out of the directory, and a socket is nothing to keep.
+  if (entry === undefined || !(entry.isFile() || entry.isDirectory())) return { files: 0, bytes: 0 };
+  if (entry.isFile()) return copyFile(from, to, entry.mode & 0o700);
+  makePrivateDirectory(to);
+  const names = readdirSync(from).filter(name => !isLeftOut(name));
+  // Files before folders: the manifest of a journal before the segments that it names.
+  const folders = names.filter(
+    name => lstatSync(path.join(from, name), { throwIfNoEntry: false })?.isDirectory() === true,
+  );
+  const ordered = [...names.filter(name => !folders.includes(name)), ...folders];
+  const copied = summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name))));
+  sync(to);
+  return copied;
+}
+
+function copyFile(from: string, to: string, mode: number): Copied {
+  copyFileSync(from, to);
+  chmodSync(to, mode);
+  if (path.basename(to) === 'manifest.jsonl') cutPartialLine(to);
+  sync(to);
+  return { files: 1, bytes: lstatSync(to).size };
+}
+
+/** A line that was being written is not in the copy. */
+function cutPartialLine(file: string): void {
+  const content = readFileSync(file);
+  const end = content.lastIndexOf(0x0a) + 1;
+  if (end < content.length) writeFileSync(file, content.subarray(0, end));
+}
+
+export function sync(place: string): void {
+  if (!existsSync(place)) return;
+  const handle = openSync(place, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function summed(parts: readonly Copied[]): Copied {
+  return parts.reduce((sum, { files, bytes }) => ({ files: sum.files + files, bytes: sum.bytes + bytes }), {
+    files: 0,
+    bytes: 0,
+  });
+}

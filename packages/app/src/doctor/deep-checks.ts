@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
+import { type Archive, openArchive } from '@signalbox/store';
+import { journalsAhead } from '../repair/journals-ahead.ts';
+import { verifyDirectory } from '../verify-directory.ts';
+import { type Check, failed, passed } from './check.ts';
+
+const SHOWN = 5;
+const REPAIR = 'Run "signalbox repair": it rebuilds what can be rebuilt, and names the rest.';
+const RESTORE = 'Restore it from a backup or an export.';
+
+/** Checks everything that is kept: the database file, every log, every row, every blob, and the journals of guided sessions. */
+export function checkDeep(dataDir: string): readonly Check[] {
+  const file = path.join(dataDir, 'db.sqlite');
+  const archive = openArchive({ path: file });
+  const stored = archive.ok
+    ? checkArchive(archive.value)
+    : archive.error.code === 'store/missing'
+      ? [passed('database', 'no runs yet')]
+      : [
+          failed(
+            'database',
+            archive.error.message,
+            `${archive.error.suggestion} Or rebuild it: "signalbox repair --from-journals".`,
+          ),
+        ];
+  return [...stored, checkJournals(dataDir, true), checkBlobs(dataDir), checkSessions(dataDir)];
+}
+
+/** Whether the database knows all that the journals beside it know. */
+export function checkJournals(dataDir: string, all = false): Check {
+  const { absent, behind } = journalsAhead(dataDir, { all });
+  if (absent.length + behind.length === 0) return passed('journals', 'the database has all that the journals have');
+  const runs = [...absent, ...behind];
+  return failed('journals', `the database lacks records of ${listed(runs)}, which their journals have`, REPAIR);
+}
+
+function checkArchive(archive: Archive): readonly Check[] {
+  try {
+    const broken = archive.integrity();
+    if (broken.length > 0) return [failed('database', broken.slice(0, SHOWN).join('; '), REPAIR)];
+    let [runs, records] = [0, 0];
+    const wrong = [];
+    for (const { run, records: count, defects } of archive.checkAll()) {
+      runs += 1;
+      records += count;
+      const [first] = defects;
+      if (first !== undefined)
+        wrong.push(`${run}: ${first.where} ${first.table ?? ''} ${first.key ?? ''} ${first.what}`);
+    }
+    const strays = archive.strays().map(({ table = 'records', key, what }) => `${table} ${key}: ${what}`);
+    const found = [...wrong, ...strays];
+    return [
+      passed('database', 'SQLite finds nothing wrong with the file'),
+      found.length === 0
+        ? passed('runs', `${records} records of ${runs} runs, and every row and blob follows from them`)
+        : failed('runs', listed(found), `Look closer with "signalbox verify RUN". ${REPAIR}`),
+    ];
+  } catch (cause) {
+    // A page that cannot be read is what this check is for.
+    if (!(cause instanceof Error)) throw cause;
+    return [failed('database', cause.message, `${REPAIR} If it cannot be opened: "signalbox repair --from-journals".`)];
+  } finally {
+    archive.close();
+  }
+}
+
+function checkBlobs(dataDir: string): Check {
+  const root = path.join(dataDir, 'blobs');
+  const files = existsSync(root) ? readdirSync(root, { recursive: true, encoding: 'utf8' }) : [];
+  const blobs = files.filter(file => /^[0-9a-f]{64}$/.test(path.basename(file)));
+  const changed = blobs.filter(file => {
+    const full = path.join(root, file);
+    return statSync(full).isFile() && nodeHasher(readFileSync(full)) !== `sha256:${path.basename(file)}`;
+  });
+  if (changed.length === 0) return passed('blobs', `${blobs.length}, each what its name says`);
+  return failed('blobs', `${listed(changed.map(file => path.basename(file)))} not what the name says`, RESTORE);
+}
+
+function checkSessions(dataDir: string): Check {
+  const root = path.join(dataDir, 'sessions');
+  const sessions = existsSync(root)
+    ? readdirSync(root).filter(name => existsSync(path.join(root, name, 'manifest.jsonl')))
+    : [];
+  const wrong = sessions.flatMap(name => {
+    const verified = verifyDirectory(path.join(root, name));
+    if (!verified.ok) return [`${name}: ${verified.error.message}`];
+    return verified.value.ok ? [] : [`${name}: ${verified.value.defect?.reason ?? verified.value.health}`];
+  });
+  if (wrong.length === 0) return passed('sessions', `${sessions.length}, each as its journal attests`);
+  return failed('sessions', listed(wrong), RESTORE);
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - SHOWN;
+  return `${names.slice(0, SHOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -1,0 +1,32 @@
+import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import { readLogLengths } from '@signalbox/store';
+import { foldersOf, journalLength, newestJournals, runsWithJournal } from './run-journals.ts';
+
+/** Runs of which the journals know more than the database: it was lost, or is an older copy. */
+export interface JournalsAhead {
+  /** Runs that the database does not have. */
+  readonly absent: readonly RunId[];
+  /** Runs whose log ends before their journal. */
+  readonly behind: readonly RunId[];
+}
+
+const NOTHING: JournalsAhead = { absent: [], behind: [] };
+
+/** A database that is older than its journals is so in what was written last. */
+const LOOKED_AT = 8;
+
+/** Compares the database with the journals beside it. Cheap enough for every start: only the newest journals are opened, unless all are asked for. */
+export function journalsAhead(dataDirectory: string, { all = false }: { readonly all?: boolean } = {}): JournalsAhead {
+  const folders = foldersOf(dataDirectory);
+  if (folders.length === 0) return NOTHING;
+  const lengths = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite') });
+  if (!lengths.ok && lengths.error.code !== 'store/missing') return NOTHING;
+  const known: ReadonlyMap<RunId, number> = lengths.ok ? lengths.value : new Map();
+  const journals = new Set(folders.some(run => !known.has(run)) || all ? runsWithJournal(dataDirectory) : []);
+  const absent = folders.filter(run => !known.has(run) && journals.has(run));
+  const there = folders.filter(run => known.has(run));
+  const looked = all ? there : newestJournals(dataDirectory, there, LOOKED_AT);
+  const behind = looked.filter(run => journalLength(dataDirectory, run) > (known.get(run) ?? 0));
+  return { absent, behind };
+}

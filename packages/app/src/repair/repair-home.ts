@@ -1,0 +1,187 @@
+import { existsSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type LogRecord, ownerId } from '@signalbox/runs';
+import {
+  acquireOwner,
+  type LogDefect,
+  openArchive,
+  openRepair,
+  type RebuildReport,
+  type Repair,
+} from '@signalbox/store';
+import type { Machine } from '../machine.ts';
+import { journalLog, runsWithJournal } from './run-journals.ts';
+
+export interface RepairRequest {
+  readonly dataDirectory: string;
+  readonly machine: Machine;
+  /** Only say what would be done. */
+  readonly dryRun?: boolean;
+  /** Put the database aside and make it anew from the journals. */
+  readonly fromJournals?: boolean;
+}
+
+/** What a repair did, or would do. */
+export interface RepairReport {
+  /** Everything is as its log says. */
+  readonly ok: boolean;
+  readonly dryRun: boolean;
+  readonly runs: number;
+  /** Runs whose rows were written anew. */
+  readonly rebuilt: readonly RunId[];
+  /** Runs that were taken from their journals, whole or from where their logs ended. */
+  readonly restored: readonly { readonly run: RunId; readonly records: number }[];
+  /** Rows of no log that were removed. */
+  readonly removed: readonly string[];
+  /** Runs that were left as they are, and why. */
+  readonly damaged: readonly { readonly run: RunId; readonly what: string }[];
+  /** Contents that neither log nor journal holds. */
+  readonly missing: readonly { readonly run: RunId; readonly what: string }[];
+  /** Where the database was put that was replaced. */
+  readonly aside?: string;
+}
+
+/**
+ * Puts a data directory in order again: rows from the logs, then logs from the journals. Only the owner does it. What cannot be
+ * brought back is named. What agents said in parts (token by token) is in no log, and is kept where it is.
+ */
+export function repairHome(request: RepairRequest): Result<RepairReport, ErrorEnvelope> {
+  const { dataDirectory, machine, dryRun = false, fromJournals = false } = request;
+  const owner = acquireOwner(dataDirectory, { id: ownerId.parse(machine.ids.mint<RunId>()), clock: machine.clock });
+  if (!owner.ok) return owner;
+  try {
+    if (dryRun) return foreseen(dataDirectory, fromJournals);
+    const file = path.join(dataDirectory, 'db.sqlite');
+    const aside = fromJournals ? putAside(file) : undefined;
+    const repair = openRepair({ path: file });
+    if (!repair.ok) return err(orFromJournals(repair.error));
+    try {
+      const done = repaired(repair.value, dataDirectory);
+      return done.ok && aside !== undefined ? ok({ ...done.value, aside: path.basename(aside) }) : done;
+    } finally {
+      repair.value.close();
+    }
+  } finally {
+    owner.value.release();
+  }
+}
+
+function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, ErrorEnvelope> {
+  const first = repair.rebuild();
+  if (!first.ok) return err(orFromJournals(first.error));
+  const { restored, refused } = restoreFrom(dataDirectory, {
+    logOf: run => [...repair.log(run)],
+    append: repair.append,
+    without: new Set(first.value.damaged.map(({ run }) => run)),
+  });
+  // What was taken in is checked as everything else.
+  const last = restored.length === 0 ? first : repair.rebuild();
+  if (!last.ok) return last;
+  return ok(reportOf(first.value, last.value, restored, refused, false));
+}
+
+interface Restoring {
+  readonly logOf: (run: RunId) => readonly LogRecord[];
+  readonly append: (run: RunId, records: readonly LogRecord[]) => Result<number, string>;
+  /** Runs whose logs do not hold. */
+  readonly without: ReadonlySet<RunId>;
+}
+
+type Named = RepairReport['damaged'][number];
+
+/** Takes what journals have and logs have not. A journal that says something else than the log changes nothing. */
+function restoreFrom(
+  dataDirectory: string,
+  { logOf, append, without }: Restoring,
+): { readonly restored: RepairReport['restored']; readonly refused: readonly Named[] } {
+  const restored: { run: RunId; records: number }[] = [];
+  const refused: Named[] = [];
+  for (const run of runsWithJournal(dataDirectory)) {
+    if (without.has(run)) continue;
+    const journal = journalLog(dataDirectory, run);
+    if (!journal.ok) {
+      refused.push({ run, what: `its journal cannot be read: ${journal.error}` });
+      continue;
+    }
+    const { records, defect } = journal.value;
+    if (defect !== undefined)
+      refused.push({ run, what: `its journal is damaged after ${records.length} records: ${defect}` });
+    const log = logOf(run);
+    const at = log.findIndex((record, n) => records[n] !== undefined && records[n].hash !== record.hash);
+    if (at >= 0) {
+      refused.push({ run, what: `its journal has another record ${at} than its log` });
+      continue;
+    }
+    if (records.length <= log.length) continue;
+    const taken = append(run, records.slice(log.length));
+    if (taken.ok) restored.push({ run, records: taken.value });
+    else refused.push({ run, what: `its journal could not be taken in: ${taken.error}` });
+  }
+  return { restored, refused };
+}
+
+function reportOf(
+  first: RebuildReport,
+  { runs, damaged, missing }: RebuildReport,
+  restored: RepairReport['restored'],
+  refused: readonly Named[],
+  dryRun: boolean,
+): RepairReport {
+  const left = [...damaged.map(({ run, defect }) => ({ run, what: wordsOf(defect) })), ...refused];
+  const gone = missing.map(({ run, defect }) => ({ run, what: wordsOf(defect) }));
+  const { rebuilt, removed } = first;
+  const isWhole = left.length === 0 && gone.length === 0;
+  return { ok: isWhole, dryRun, runs, rebuilt, restored, removed, damaged: left, missing: gone };
+}
+
+/** What a repair would do, found without writing anything. */
+function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairReport, ErrorEnvelope> {
+  const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
+  if (!archive.ok && archive.error.code !== 'store/missing' && !fromJournals) return err(orFromJournals(archive.error));
+  const checks = archive.ok && !fromJournals ? [...archive.value.checkAll()] : [];
+  const damaged = checks.flatMap(({ run, defects }) => {
+    const defect = defects.find(({ where }) => where === 'log');
+    return defect === undefined ? [] : [{ run, defect }];
+  });
+  const rebuilt = checks.filter(({ defects }) => defects.some(({ where }) => where === 'table')).map(({ run }) => run);
+  const missing = checks.flatMap(({ run, defects }) =>
+    defects.filter(({ where }) => where === 'blob').map(defect => ({ run, defect })),
+  );
+  const strays = archive.ok && !fromJournals ? archive.value.strays() : [];
+  const { restored, refused } = restoreFrom(dataDirectory, {
+    logOf: run => (archive.ok && !fromJournals ? [...archive.value.archived(run, 'records')] : []),
+    append: (_, records) => ok(records.length),
+    without: new Set(damaged.map(({ run }) => run)),
+  });
+  if (archive.ok) archive.value.close();
+  const removed = strays.map(({ table, key }) => `${table} of ${key}`);
+  const report = { runs: checks.length, rebuilt, damaged, removed, missing };
+  return ok(reportOf(report, report, restored, refused, true));
+}
+
+/** Out of the way, not removed: it may hold what no journal has. */
+function putAside(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  let number = 1;
+  const nameOf = () => `${file}.aside-${number}`;
+  while (existsSync(nameOf())) number += 1;
+  // The write-ahead log belongs to the database, and is found by its name.
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, nameOf() + suffix);
+  }
+  return nameOf();
+}
+
+function orFromJournals(error: ErrorEnvelope): ErrorEnvelope {
+  if (error.code !== 'store/unusable') return error;
+  return {
+    ...error,
+    suggestion: 'Put it aside and rebuild it from the journals: "signalbox repair --from-journals".',
+  };
+}
+
+function wordsOf({ where, record, table, key, what }: LogDefect): string {
+  if (where === 'table') return `table ${table}, row ${key}: ${what}`;
+  return where === 'log' && record !== undefined ? `record ${record}: ${what}` : what;
+}

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { hostDisk, manifestRecord, nodeHasher } from '@signalbox/journal';
+import { err, ok, type Result, type RunId, runId } from '@signalbox/model';
+import { type LogRecord, openHeader } from '@signalbox/runs';
+import { openBlobFiles } from '@signalbox/store';
+import { hasJournal } from '../retention/run-folders.ts';
+import { journalOfRun } from '../run-journal/derive-journal.ts';
+
+/** The runs that have a journal in the data directory and were not removed, in the order of their ids. */
+export function runsWithJournal(dataDirectory: string): readonly RunId[] {
+  return foldersOf(dataDirectory).filter(run => hasJournal(dataDirectory, run));
+}
+
+/** What a journal holds of a log. */
+export interface JournalLog {
+  readonly records: readonly LogRecord[];
+  /** Why there is no more of it, where it is damaged. */
+  readonly defect?: string;
+}
+
+/** The records in the journal of a run, as far as it is whole. */
+export function journalLog(dataDirectory: string, run: RunId): Result<JournalLog, string> {
+  const salvaged = journalOfRun(dataDirectory, run).salvage();
+  if (!salvaged.ok) return err(salvaged.error.message);
+  const { view, defect } = salvaged.value;
+  const records: LogRecord[] = [];
+  for (const { data } of view.events()) {
+    const body = data.body === undefined ? bodyInBlob(dataDirectory, data.header) : ok(data.body);
+    if (!body.ok) return ok({ records, defect: body.error });
+    records.push({ header: data.header, body: body.value, hash: data.hash });
+  }
+  return ok({ records, ...(defect === undefined ? {} : { defect: defect.reason }) });
+}
+
+/** A body that was too large for the journal is the blob that its header names. */
+function bodyInBlob(dataDirectory: string, text: string): Result<string, string> {
+  const header = openHeader(text);
+  if (!header.ok) return header;
+  const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
+  const content = blobs.get(header.value.body);
+  return content.ok ? ok(Buffer.from(content.value).toString()) : err(content.error.message);
+}
+
+/** How many records a journal attests; 0 where its end cannot be read. Cheap: only the last lines of its manifest are parsed. */
+export function journalLength(dataDirectory: string, run: RunId): number {
+  try {
+    const lines = readFileSync(manifestOf(dataDirectory, run), 'utf8').trimEnd().split('\n');
+    for (const line of lines.reverse()) {
+      const record = manifestRecord.safeParse(JSON.parse(line));
+      if (record.success && record.data.kind === 'segment_closed') return record.data.lastEventIndex + 1;
+    }
+  } catch {
+    // A journal that is damaged says nothing here; verifying its run tells what is wrong.
+  }
+  return 0;
+}
+
+/** The journals that were written last, newest first. */
+export function newestJournals(dataDirectory: string, runs: readonly RunId[], limit: number): readonly RunId[] {
+  return runs
+    .map(run => ({ run, at: statSync(manifestOf(dataDirectory, run), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.at - a.at)
+    .slice(0, limit)
+    .map(({ run }) => run);
+}
+
+export function foldersOf(dataDirectory: string): readonly RunId[] {
+  const folder = path.join(dataDirectory, 'runs');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap(name => runId.safeParse(name).data ?? [])
+    .sort();
+}
+
+const manifestOf = (dataDirectory: string, run: RunId): string =>
+  path.join(dataDirectory, 'runs', run, 'manifest.jsonl');

@@ -1,0 +1,136 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Digest, RunId } from '@signalbox/model';
+import { openStore } from '@signalbox/store';
+import { describe, expect, it } from 'vitest';
+import { logChanges, logOf, resealed, writeLog } from '../../store/test/support/forged-logs.ts';
+import { variedRun } from '../../store/test/support/varied-runs.ts';
+import { thisMachine } from '../src/machine.ts';
+import { repairHome } from '../src/repair/repair-home.ts';
+import { deriveJournal } from '../src/run-journal/derive-journal.ts';
+import { verifyRun } from '../src/run-journal/verify-run.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const SOAK = process.env.SIGNALBOX_SOAK === '1';
+
+/** A run that used everything, with its journal in several segments. */
+async function journaled(seed: number) {
+  const data = temporaryFolder();
+  const opened = openStore({ path: path.join(data, 'db.sqlite') });
+  if (!opened.ok) throw new Error(opened.error.message);
+  const store = opened.value;
+  const run = await variedRun(store, seed);
+  const few = { records: (id: RunId, from: number, limit: number) => store.records(id, from, Math.min(limit, 7)) };
+  expect(await deriveJournal(data, few, run)).toMatchObject({ ok: true });
+  store.close();
+  const verified = await verifyRun(data, run);
+  if (!verified.ok) throw new Error(verified.error.message);
+  expect(verified.value).toMatchObject({ ok: true });
+  return { data, run, records: verified.value.records, head: verified.value.head };
+}
+
+/** What can be done to the lines of a file. */
+function* lineChanges(text: string): Generator<readonly [name: string, changed: string]> {
+  const lines = text.trimEnd().split('\n');
+  const joined = (some: readonly string[]) => some.map(line => `${line}\n`).join('');
+  for (const [at, line] of lines.entries()) {
+    if (!SOAK && at % 3 !== 0 && at !== lines.length - 1) continue;
+    const middle = line.length >> 1;
+    const digit = line.slice(0, middle).search(/\d[^\d]*$/);
+    yield [
+      `line ${at} changed`,
+      joined(lines.with(at, `${line.slice(0, digit)}${(Number(line[digit]) + 1) % 10}${line.slice(digit + 1)}`)),
+    ];
+    yield [`line ${at} deleted`, joined(lines.toSpliced(at, 1))];
+    yield [`line ${at} twice`, joined(lines.toSpliced(at, 0, line))];
+    if (at > 0) yield [`line ${at} swapped`, joined(lines.with(at, lines[at - 1] as string).with(at - 1, line))];
+    yield [`cut off before line ${at}`, joined(lines.slice(0, at))];
+    yield [`cut off in line ${at}`, joined(lines.slice(0, at)) + line.slice(0, middle)];
+  }
+}
+
+describe('a journal that somebody changed', () => {
+  it('[A333] is found out by every line of every file; one that is cut short is completed', {
+    timeout: 600_000,
+  }, async () => {
+    const { data, run, records } = await journaled(2);
+    const journal = path.join(data, 'runs', run);
+    const copy = path.join(data, 'copy');
+    cpSync(journal, copy, { recursive: true });
+    const files = ['manifest.jsonl', ...readdirSync(path.join(journal, 'events')).map(name => `events/${name}`)];
+    expect(files.length).toBeGreaterThan(3);
+    const missed: string[] = [];
+    let tried = 0;
+    for (const file of files) {
+      for (const [name, changed] of lineChanges(readFileSync(path.join(copy, file), 'utf8'))) {
+        tried += 1;
+        writeFileSync(path.join(journal, file), changed);
+        const report = await verifyRun(data, run);
+        const { ok, defects = [], added = 0, journal: after } = report.ok ? report.value : { ok: false };
+        const isNamed = !ok && (!report.ok || defects.some(({ where }) => where === 'journal'));
+        // Without its last line a manifest is one that was not written yet.
+        const isCompleted = ok && file === 'manifest.jsonl' && added > 0 && after?.events === records;
+        if (!isNamed && !isCompleted) missed.push(`${file}: ${name}`);
+        rmSync(journal, { recursive: true });
+        cpSync(copy, journal, { recursive: true });
+      }
+    }
+    expect(missed).toEqual([]);
+    expect(tried).toBeGreaterThan(50);
+  });
+
+  it('[A333] that is gone is written again, and a run that only it knows is said to be lost', async () => {
+    const { data, run, records } = await journaled(1);
+    rmSync(path.join(data, 'runs', run), { recursive: true });
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true, added: records } });
+    const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+    database.exec('pragma foreign_keys = off; delete from records; delete from runs');
+    database.close();
+    expect(await verifyRun(data, run)).toMatchObject({
+      value: {
+        ok: false,
+        defects: [{ where: 'log', what: expect.stringContaining(`its journal has ${records} records`) }],
+      },
+    });
+  });
+});
+
+describe('a log that was changed, sealed again, and whose tables follow it', () => {
+  it('[A334] is found out by its journal, and by a head that was noted', { timeout: 600_000 }, async () => {
+    const { data, run, head } = await journaled(1);
+    const file = path.join(data, 'db.sqlite');
+    const copy = path.join(data, 'copy');
+    cpSync(path.join(data, 'runs'), copy, { recursive: true });
+    const attacker = () => new DatabaseSync(file);
+    const first = attacker();
+    const honest = logOf(first, 1);
+    first.close();
+    const missed: string[] = [];
+    let followed = 0;
+    for (const [name, changed] of logChanges(honest, SOAK)) {
+      const database = attacker();
+      writeLog(database, 1, resealed(changed));
+      database.close();
+      // The tables are made to follow, without a journal that would say otherwise.
+      rmSync(path.join(data, 'runs'), { recursive: true });
+      const repaired = repairHome({ dataDirectory: data, machine: thisMachine() });
+      if (repaired.ok && repaired.value.damaged.length === 0) {
+        followed += 1;
+        expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
+        const noted = await verifyRun(data, run, head as Digest);
+        if (!hasDefect(noted, 'expected head')) missed.push(`${name}: head`);
+      }
+      rmSync(path.join(data, 'runs'), { recursive: true, force: true });
+      cpSync(copy, path.join(data, 'runs'), { recursive: true });
+      const report = await verifyRun(data, run);
+      if (!hasDefect(report, 'journal') && !hasDefect(report, 'log')) missed.push(`${name}: journal`);
+    }
+    expect(missed).toEqual([]);
+    expect(followed).toBeGreaterThan(5);
+  });
+});
+
+function hasDefect(report: Awaited<ReturnType<typeof verifyRun>>, where: string): boolean {
+  return report.ok && (report.value.defects ?? []).some(defect => defect.where === where);
+}

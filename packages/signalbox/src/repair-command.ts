@@ -1,0 +1,60 @@
+import { type RepairReport, repairHome, thisMachine } from '@signalbox/app/runs';
+import type { DefineCommand } from './command.ts';
+import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
+import { exitCodeOf, exitCodes } from './exit-code.ts';
+import { type Paint, paintOf, reportError, shown } from './terminal.ts';
+
+interface RepairFlags extends DataFlags {
+  readonly dryRun?: boolean;
+  readonly fromJournals?: boolean;
+}
+
+export const defineRepair: DefineCommand = (command, { terminal, end }) => {
+  command
+    .description(
+      'Rebuilds the database of the data directory: every row that differs from its run’s log is written again from the log, and runs ' +
+        'that are missing or cut short are restored from their journals. Logs are never changed: a run with a damaged log is reported and ' +
+        'left alone. No other process may use the data directory meanwhile.',
+    )
+    .option('--dry-run', 'report what would be done, and change nothing')
+    .option('--from-journals', 'set the database aside and rebuild all of it from the journals and blobs')
+    .option(...DATA_DIR_OPTION)
+    .option('--json', 'print the report, or the error, as one line of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signalbox repair --dry-run
+  $ signalbox repair
+  $ signalbox repair --from-journals     if the database file itself is damaged
+
+Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 usage, 4 refused.`,
+    )
+    .action((flags: RepairFlags) => {
+      const { dryRun = false, fromJournals = false, json = false } = flags;
+      const dataDirectory = writableDataDirectory(flags.dataDir);
+      const done = repairHome({ dataDirectory, machine: thisMachine(), dryRun, fromJournals });
+      if (!done.ok) {
+        reportError(terminal, done.error, json);
+        return end(exitCodeOf(done.error));
+      }
+      terminal.print(json ? JSON.stringify(done.value) : describeRepair(done.value, paintOf(terminal)));
+      end(done.value.ok ? exitCodes.done : exitCodes.failed);
+    });
+};
+
+export function describeRepair(report: RepairReport, paint: Paint): string {
+  const { ok, dryRun, runs, rebuilt, restored, removed, damaged, missing, aside } = report;
+  const changes = rebuilt.length + restored.length + removed.length;
+  return [
+    ...(aside === undefined ? [] : [`  aside     ${shown(aside)}`]),
+    ...rebuilt.map(run => `  rebuilt   ${run}`),
+    ...restored.map(({ run, records }) => `  restored  ${run}, ${records} records from its journal`),
+    ...removed.map(what => `  removed   ${shown(what)}`),
+    ...damaged.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
+    ...missing.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
+    ...(dryRun && changes > 0 ? ['Nothing was changed. Run "signalbox repair" to do this.'] : []),
+    ...(ok && !(dryRun && changes > 0) ? [paint.good(`✓ all ${runs} runs match their logs`)] : []),
+    ...(ok ? [] : [paint.bad('Some runs could not be repaired. Restore them from a backup or an export.')]),
+  ].join('\n');
+}

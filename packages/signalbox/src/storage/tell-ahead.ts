@@ -1,0 +1,17 @@
+import { journalsAhead } from '@signalbox/app/runs';
+import { paintOf, type Terminal } from '../terminal.ts';
+
+/** Tells on the terminal that the database lacks what the journals beside it have. */
+export function tellAhead(terminal: Terminal, dataDirectory: string): void {
+  const { absent, behind } = journalsAhead(dataDirectory);
+  const count = absent.length + behind.length;
+  if (count === 0) return;
+  const first = [...absent, ...behind][0];
+  const others = count === 1 ? '' : ` and ${count - 1} more`;
+  terminal.complain(
+    paintOf(terminal).bad(
+      `! The database lacks records of run ${first}${others} that the journals have: it was replaced or is an older copy. ` +
+        'Stop Signalbox and run "signalbox repair".',
+    ),
+  );
+}

@@ -1,0 +1,92 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { hostDisk } from '@signalbox/journal';
+import type { RunId } from '@signalbox/model';
+import { openStore } from '@signalbox/store';
+import { describe, expect, it } from 'vitest';
+import { checkDeep } from '../../app/src/doctor/deep-checks.ts';
+import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
+import { variedRun } from '../../store/test/support/varied-runs.ts';
+import { main } from '../src/main.ts';
+import { memoryTerminal } from './memory-terminal.ts';
+import { temporaryFolder } from './program.ts';
+
+async function dataWithRun(): Promise<{ readonly data: string; readonly run: RunId }> {
+  const data = path.join(temporaryFolder(), 'data');
+  hostDisk.makeDirectory(data);
+  const store = openStore({ path: path.join(data, 'db.sqlite') });
+  if (!store.ok) throw new Error(store.error.message);
+  const run = await variedRun(store.value, 2);
+  for (const { id } of (await store.value.runs()).items) await deriveJournal(data, store.value, id);
+  store.value.close();
+  return { data, run };
+}
+
+async function signalbox(data: string, ...args: readonly string[]) {
+  const terminal = memoryTerminal();
+  const code = await main([...args, '--data-dir', data], terminal);
+  return { code, out: terminal.printed.join('\n'), errors: terminal.complaints.join('\n') };
+}
+
+function changed(data: string, sql: string): void {
+  const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+  database.exec(`pragma foreign_keys = off; ${sql}`);
+  database.close();
+}
+
+describe('a data directory that is damaged', () => {
+  it.each([
+    ['a run', `update runs set status = 'dancing'`, ['ls', 'show']],
+    ['a number', 'update runs set frames = 4611686018427387904', ['ls', 'show']],
+    ['a record', `update records set body = '{}'`, ['events']],
+    ['a frame', `update frames set frame = '{}'`, ['frames']],
+    ['a value', 'update intervals set value = 1.5 where kind = 0', ['state']],
+  ])('[A336] is reported as an error, without a stack: %s', async (_name, sql, commands) => {
+    const { data, run } = await dataWithRun();
+    changed(data, sql);
+    for (const command of commands) {
+      const { code, out, errors } = await signalbox(data, command, ...(command === 'ls' ? [] : [run]), '--json');
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(JSON.parse(out)).toMatchObject({ code: 'store/damaged' });
+      expect(out + errors).not.toMatch(/ {4}at |acknowledged/);
+    }
+  });
+
+  it('[A337] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
+    const { data, run } = await dataWithRun();
+    expect(deepOf(checkDeep(data))).toEqual({
+      database: 'ok',
+      runs: 'ok',
+      journals: 'ok',
+      blobs: 'ok',
+      sessions: 'ok',
+    });
+
+    changed(data, `update tasks set status = 'pending'`);
+    expect(deepOf(checkDeep(data))).toMatchObject({ runs: 'fail' });
+    expect(await signalbox(data, 'repair', '--dry-run')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`rebuilt   ${run}`),
+    });
+    expect(await signalbox(data, 'repair')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('match their logs'),
+    });
+    expect(deepOf(checkDeep(data))).toMatchObject({ runs: 'ok' });
+
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
+    expect((await signalbox(data, 'gc')).errors).toContain('signalbox repair');
+    expect((await signalbox(data, 'doctor', '--deep', '--json')).out).toContain('"name":"journals","status":"fail"');
+    expect(await signalbox(data, 'repair')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`restored  ${run}`),
+    });
+    expect((await signalbox(data, 'gc')).errors).toBe('');
+    expect((await signalbox(data, 'events', run)).code).toBe(0);
+  });
+});
+
+function deepOf(checks: ReturnType<typeof checkDeep>): Record<string, string> {
+  return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
+}

@@ -1,0 +1,23 @@
+import { closeToOthers } from '@signalbox/journal';
+import { err, ok, type Result } from '@signalbox/model';
+import { sqliteCode, unusable } from './sqlite/connection.ts';
+import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
+
+/**
+ * Copies a database as it is at one moment into a file that is not there yet, beside whoever writes it. Through SQLite alone: opening
+ * its file any other way would drop the locks of this process.
+ */
+export function copyDatabase({ from, to }: { readonly from: string; readonly to: string }): Result<void, ReadError> {
+  const connection = openReadConnection(from);
+  if (!connection.ok) return connection;
+  try {
+    connection.value.prepare('vacuum into ?').run(to);
+    closeToOthers(to);
+    return ok(undefined);
+  } catch (cause) {
+    if (sqliteCode(cause) === undefined || !(cause instanceof Error)) throw cause;
+    return err(unusable(cause.message));
+  } finally {
+    connection.value.close();
+  }
+}

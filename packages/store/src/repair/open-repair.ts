@@ -1,0 +1,116 @@
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import type { LogRecord } from '@signalbox/runs';
+import { openBlobFiles } from '../blobs/blob-files.ts';
+import { migrate } from '../migrations/migrate.ts';
+import type { StoreError } from '../open-store.ts';
+import { replayRows } from '../runs/replay-rows.ts';
+import { runTables } from '../runs/run-tables.ts';
+import { valueCache } from '../runs/value-cache.ts';
+import { openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
+import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+import { thrownDamage } from '../thrown-damage.ts';
+import { logNumberOf } from '../verify/log-numbers.ts';
+import { type RebuildReport, rebuildRows } from './rebuild-rows.ts';
+
+/** Puts a database in order again. Only the owner of the data directory opens it. */
+export interface Repair {
+  /** Writes every row anew that is not what its log comes to, all in one transaction. */
+  rebuild(): Result<RebuildReport, RepairError>;
+  /** The log of a run as it is; nothing where there is none. */
+  log(run: RunId): Iterable<LogRecord>;
+  /**
+   * Takes more records of a run, in order, all or none: a run that is not there, or the rest of one whose log ends before them.
+   * The text says which record is refused and why.
+   */
+  append(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
+  close(): void;
+}
+
+/** `store/unusable` where pages of the file cannot be read. */
+export type RepairError = ErrorEnvelope<'STORE_IO_FAILED' | 'store/unusable'>;
+
+/** Opens a database, and makes it where it is missing. */
+export function openRepair({ path: file }: { readonly path: string }): Result<Repair, StoreError> {
+  const connection = openConnection(file);
+  if (!connection.ok) return connection;
+  const database = connection.value;
+  try {
+    const migrated = migrate(database);
+    if (migrated.ok) return ok(repairOf(database, path.dirname(file)));
+    database.close();
+    return migrated;
+  } catch (cause) {
+    database.close();
+    if (sqliteCode(cause) === undefined || !(cause instanceof Error)) throw cause;
+    return err(unusable(cause.message));
+  }
+}
+
+function repairOf(database: DatabaseSync, home: string): Repair {
+  const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home, writer: `repair-${process.pid}` });
+  const json = jsonColumns(blobs);
+  const tables = runTables(database, json, valueCache(), nodeHasher);
+  const ports = { database, blobs, hasher: nodeHasher };
+
+  /** All of `work`, or nothing. */
+  function transaction<T>(work: () => T): T {
+    database.exec('begin immediate');
+    try {
+      const done = work();
+      database.exec('commit');
+      return done;
+    } finally {
+      if (database.isTransaction) database.exec('rollback');
+      tables.known.clear();
+    }
+  }
+
+  return {
+    rebuild() {
+      // No effect inside a transaction.
+      database.exec('pragma foreign_keys = off');
+      try {
+        return ok(transaction(() => rebuildRows(ports)));
+      } catch (cause) {
+        const damage = thrownDamage(cause);
+        if (damage !== undefined) return err(unusable((cause as Error).message));
+        if (sqliteCode(cause) === undefined && !(cause instanceof StoreFault)) throw cause;
+        return err(notRebuilt(cause as Error));
+      } finally {
+        database.exec('pragma foreign_keys = on');
+      }
+    },
+    log: run => tables.log.records(logNumberOf(database, run) ?? -1, 0),
+    append(run, records) {
+      try {
+        return transaction(() => {
+          let taken = 0;
+          for (const record of records) {
+            const replayed = replayRows(tables, record, { hasher: nodeHasher, textOf: json.blobText });
+            if (!replayed.ok) throw new StoreDamage(replayed.error.why);
+            if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');
+            taken += 1;
+          }
+          return ok(taken);
+        });
+      } catch (cause) {
+        const isExpected =
+          cause instanceof StoreDamage || cause instanceof StoreFault || sqliteCode(cause) !== undefined;
+        if (!isExpected) throw cause;
+        return err((cause as Error).message);
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+function notRebuilt({ message }: Error): ErrorEnvelope<'STORE_IO_FAILED'> {
+  return failure('STORE_IO_FAILED', {
+    message: `Nothing was repaired: ${message}.`,
+    suggestion: 'See that the disk is writable and not full, then repair again: it is safe to repeat.',
+    retry: { kind: 'retryable_immediate' },
+  });
+}

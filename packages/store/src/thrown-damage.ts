@@ -1,0 +1,32 @@
+import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { sqliteCode } from './sqlite/connection.ts';
+import { StoreDamage, StoreFault } from './sqlite/json-column.ts';
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** What was thrown while something was read, as an error: what is stored is not what was written. Undefined for anything else. */
+export function thrownDamage(thrown: unknown): ErrorEnvelope<'store/damaged'> | undefined {
+  const what = damageOf(thrown);
+  if (what === undefined) return undefined;
+  return failure('store/damaged', {
+    message: `The data directory is damaged: ${what.replace(/\.$/, '')}.`,
+    suggestion:
+      'Run "signalbox doctor --deep" to see what is affected, then "signalbox repair" to rebuild what can be rebuilt.',
+  });
+}
+
+function damageOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  if (thrown instanceof StoreDamage) return thrown.message;
+  if (thrown instanceof StoreFault) {
+    const { code, message } = thrown.envelope;
+    return code === 'store/blob-missing' || code === 'store/blob-corrupt' ? message : undefined;
+  }
+  const code = sqliteCode(thrown);
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return `SQLite says that the ${thrown.message}`;
+  // SQLite holds integers that no number of ours has.
+  const isHuge =
+    'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE' && thrown.message.startsWith('Value is too large');
+  return isHuge ? 'a row holds a number that was never written' : undefined;
+}

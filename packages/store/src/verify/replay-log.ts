@@ -1,0 +1,105 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
+import { type LogRecord, mentionedBlobs, neededBlobs, openRecord } from '@signalbox/runs';
+import type { BlobFiles } from '../blobs/blob-files.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
+import { replayRows } from '../runs/replay-rows.ts';
+import { runTables } from '../runs/run-tables.ts';
+import { valueCache } from '../runs/value-cache.ts';
+import { blobOf, jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+
+export interface ReplayPorts {
+  readonly database: DatabaseSync;
+  readonly blobs: BlobFiles;
+  readonly hasher: Hasher;
+}
+
+/** What a log comes to: the rows that show its run, in tables of their own. */
+export interface ReplayedLog {
+  /** Tables in memory, under the same number. */
+  readonly database: DatabaseSync;
+  readonly records: number;
+  readonly events: number;
+  readonly head: Digest;
+  /** Every head that the log ever had. */
+  readonly heads: ReadonlySet<string>;
+  /** Blobs that the records name. */
+  readonly names: ReadonlySet<Digest>;
+  /** Contents that rows hold by their names, and that the replay made. */
+  readonly made: ReadonlyMap<Digest, Uint8Array>;
+  /** The first record that does not follow; what comes after it is not looked at. */
+  readonly fault?: { readonly record: number; readonly what: string };
+}
+
+/**
+ * Replays the log with a number, by the code that wrote its rows. Nothing is written to the database, and no blob: contents that
+ * rows hold by their names are kept in memory. The caller closes the tables.
+ */
+export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
+  const { hasher, blobs } = ports;
+  const made = new Map<Digest, Uint8Array>();
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const json = jsonColumns({
+    put(content) {
+      const name = hasher(content);
+      made.set(name, content);
+      return ok(name);
+    },
+    get(name) {
+      const found = made.get(name);
+      return found === undefined ? blobs.get(name) : ok(found);
+    },
+    forget: () => {},
+  });
+  const tables = runTables(database, json, valueCache(), hasher);
+  const heads = new Set<string>([EMPTY_HEAD]);
+  const names = new Set<Digest>();
+  let head: Digest = EMPTY_HEAD;
+  let [records, events] = [0, 0];
+
+  function take(record: LogRecord): Result<void, string> {
+    const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, n });
+    if (!replayed.ok) return err(replayed.error.why);
+    const opened = openRecord(record, hasher, json.blobText);
+    if (!opened.ok) return opened;
+    events += opened.value.header.events;
+    for (const name of [...neededBlobs(opened.value), ...mentionedBlobs(opened.value.body)]) names.add(name);
+    return ok(undefined);
+  }
+
+  let fault: ReplayedLog['fault'];
+  for (const record of recordsOf(ports.database, n)) {
+    const taken =
+      record.place === firstPlaceOf(n) + records ? tried(() => take(record)) : err(`record ${records} is missing`);
+    if (!taken.ok) {
+      fault = { record: records, what: taken.error };
+      break;
+    }
+    head = record.hash;
+    heads.add(head);
+    records += 1;
+  }
+  return { database, records, events, head, heads, names, made, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** What a record cannot be replayed for is said of the record. */
+function tried(take: () => Result<void, string>): Result<void, string> {
+  try {
+    return take();
+  } catch (cause) {
+    if (cause instanceof StoreDamage || cause instanceof StoreFault) return err(cause.message);
+    if (cause instanceof Error && 'errcode' in cause) return err(`its rows are refused: ${cause.message}`);
+    throw cause;
+  }
+}
+
+function* recordsOf(database: DatabaseSync, n: number): Generator<LogRecord & { readonly place: number }> {
+  const rows = database.prepare(
+    'select place, header, body, hash from records where place between ? and ? order by place',
+  );
+  for (const { place, header, body, hash } of rows.iterate(firstPlaceOf(n), lastPlaceOf(n))) {
+    yield { place: Number(place), header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };
+  }
+}
