@@ -13,7 +13,7 @@ import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { textsOf } from '../src/retention/run-folders.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { openHome } from '../src/runs/open-home.ts';
-import { readCheckpoints, readRecovered } from '../src/undo/checkpoint-files.ts';
+import { readCheckpoints, readKept } from '../src/undo/checkpoint-files.ts';
 import { openTestHost, planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -382,7 +382,7 @@ describe('tool calls of agents', () => {
 
     // Collection looks for names of blobs in these files.
     const named = [...textsOf(data, new Set())].join('');
-    for (const { kept } of [...readCheckpoints(tools.checkpoints(run)), ...readRecovered(tools.checkpoints(run))]) {
+    for (const { kept } of [...readCheckpoints(tools.checkpoints(run)), ...readKept(tools.checkpoints(run))]) {
       if (kept !== undefined) expect(named).toContain(kept.digest);
     }
     const listed = value(await host.checkpoints(run)).map(({ call, kept }) => [call, kept]);
@@ -407,6 +407,66 @@ describe('tool calls of agents', () => {
     expect(await host.undo(run, unnamed, { kept: true }, BY)).toMatchObject({
       error: { code: 'state/nothing-to-undo' },
     });
+  });
+
+  it('[A325] what each attempt of a call kept stays to be had when the call runs again, also after a crash', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await openWithAgents(folder, [write('a.txt', 'first'), { text: 'Done.' }]);
+    const run = await start('plan', agentPlan);
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const [task] = await store.tasks(run);
+    const work = path.join(folder, 'work');
+    const tools = openAgentTools(path.join(folder, 'data'), thisMachine());
+    let attempt = 0;
+    const again = defineTool({
+      name: 'again',
+      description: 'a command that runs in place and fails, each time beside other work of a person',
+      input: z.null(),
+      output: z.null(),
+      risk: 'low',
+      effects: { kind: 'files' },
+      handler() {
+        attempt += 1;
+        writeFileSync(path.join(work, 'a.txt'), `by attempt ${attempt}`);
+        if (attempt === 1) writeFileSync(path.join(work, 'mine'), 'by a person');
+        return fail('as told');
+      },
+    });
+    const brief = { run, task: task?.id, directory: work } as AgentBrief;
+    const { runner } = value(await tools.open(brief, [again]));
+    const call = { id: 'again', name: 'again', input: null };
+    value(await runner.execute(call));
+    // The second attempt is cut off, and undone by the next start; the third fails.
+    const files = value(tools.files(work));
+    const before = value(await files.snapshot());
+    value(await files.begin({ id: 'again', tool: 'again', before, evaluation: String(task?.id) }));
+    writeFileSync(path.join(work, 'second'), 'by a person, later');
+    await files.alive('again');
+    expect(await tools.recover()).toMatchObject([{ outcome: { kind: 'rolled-back', kept: { paths: ['second'] } } }]);
+    value(await runner.execute(call));
+
+    const listed = value(await host.checkpoints(run)).find(one => one.call === 'again');
+    expect(listed).toMatchObject({
+      kept: ['a.txt', 'mine', 'second'],
+      attempts: [
+        { attempt: 1, paths: ['a.txt', 'mine'] },
+        { attempt: 2, paths: ['second'] },
+        { attempt: 3, paths: ['a.txt'] },
+      ],
+    });
+    const one = value(await host.undo(run, 'again', { kept: true, attempt: 1, dryRun: true }, BY));
+    expect(one.paths).toEqual(['a.txt', 'mine']);
+    expect(await host.undo(run, 'again', { kept: true, attempt: 4 }, BY)).toMatchObject({
+      error: { code: 'state/checkpoint-unknown' },
+    });
+    const all = value(await host.undo(run, 'again', { kept: true }, BY));
+    expect(all.paths.toSorted()).toEqual(['a.txt', 'mine', 'second']);
+    const read = (name: string) => readFileSync(path.join(work, name), 'utf8');
+    expect(['a.txt', 'mine', 'second'].map(read)).toEqual(['by attempt 2', 'by a person', 'by a person, later']);
+    // An older version of a path whose newer one is in place comes as a copy.
+    const older = value(await host.undo(run, 'again', { kept: true, attempt: 1, copies: true }, BY));
+    expect(older).toMatchObject({ paths: [], conflicts: ['a.txt'], copies: ['a.txt.kept'] });
+    expect([read('a.txt'), read('a.txt.kept')]).toEqual(['by attempt 2', 'by attempt 1']);
   });
 
   it('[A43] are undone while their run waits, and the run goes on', async () => {

@@ -56,6 +56,7 @@ export {
   openHostFilesystem,
 } from './filesystem/host-filesystem.ts';
 export { type Confinement, type HostPath, hostPath } from './filesystem/host-path.ts';
+export type { KeptBook, KeptEntry } from './filesystem/kept-book.ts';
 export { createMemoryFilesystem } from './filesystem/memory-filesystem.ts';
 export {
   createPathLocks,

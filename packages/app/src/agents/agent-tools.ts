@@ -31,6 +31,7 @@ import {
   type HostFilesystem,
   heldCall,
   heldIn,
+  type KeptBook,
   listFiles,
   openCheckpointStore,
   openHostCheckpointLog,
@@ -53,7 +54,7 @@ import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
 import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { withUnconfinedHint } from '../sandbox/unconfined-hint.ts';
-import { placeFile, recordRecovered, type TaskPlace } from '../undo/checkpoint-files.ts';
+import { placeFile, recordKept, type TaskPlace } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
@@ -95,8 +96,13 @@ export function openAgentTools(
   const checkpointsOf = (run: string) => path.join(place('checkpoints'), run);
   const found = findLayers(place('layers'));
   const layers = found.ok ? found.value : undefined;
+  const keptBook: KeptBook = {
+    async add({ evaluation, ...entry }) {
+      recordKept(place('checkpoints'), evaluation, { ...entry, at: timestampOf(machine.clock) });
+    },
+  };
   const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
-    openHostFilesystem({ root, store, undoLog, dataDirectory, ...(layers && { layers }) });
+    openHostFilesystem({ root, store, undoLog, dataDirectory, keptBook, ...(layers && { layers }) });
 
   const atHand = async (): Promise<readonly AnyTool[]> => {
     sandbox ??= detect();
@@ -154,8 +160,7 @@ export function openAgentTools(
         async onRecovered({ id, tool, evaluation, outcome }, { root, before }) {
           const kept = 'kept' in outcome ? outcome.kept : null;
           if (kept === null || before === null) return;
-          const call = { call: id, tool, at: timestampOf(machine.clock), root, before, kept };
-          recordRecovered(place('checkpoints'), evaluation, call);
+          await keptBook.add({ call: id, tool, evaluation, root, before, kept });
         },
       });
       // Nobody can decide any more about the changes of work that is over, or of a run that was collected.

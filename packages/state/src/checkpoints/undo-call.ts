@@ -22,6 +22,8 @@ export interface CallUndo {
   readonly lost: readonly string[];
   /** Paths that were changed since and stay as they are. Only where kept files are brought back. */
   readonly conflicts?: readonly string[] | undefined;
+  /** Where what was kept of those is put instead, if copies are asked for. */
+  readonly copies?: readonly string[] | undefined;
 }
 
 /**

@@ -15,6 +15,7 @@ import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
 import { type KeptTree, reasonOf, stageHostRestore } from './host-restore.ts';
 import { identityOf, type ScanOptions, scanNode, scanPaths, scanTree } from './host-scan.ts';
+import type { KeptBook } from './kept-book.ts';
 import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
 import { openClosedPaths, reachOf } from './opened-paths.ts';
@@ -42,6 +43,8 @@ export interface HostFilesystemOptions {
   readonly layers?: Layers;
   /** Other directories of which the same holds, such as those with keys. */
   readonly refused?: readonly string[];
+  /** Told what rollbacks keep. */
+  readonly keptBook?: KeptBook;
 }
 
 /** A filesystem on a directory of the host. */
@@ -112,6 +115,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     options.layers &&
     createLayering({
       ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep: keepSoon },
+      ...(options.keptBook && { keptBook: options.keptBook }),
       touched(paths) {
         for (const path of paths) dirty.add(path);
       },
@@ -211,6 +215,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       async commit(steps) {
         await put(restoring(record, staging, steps));
         committed = steps !== null;
+      },
+      async keptAll(all) {
+        const { callId: call, tool, evaluation, work } = record;
+        if (work.kind !== 'files' || work.before === null) return;
+        await options.keptBook?.add({ call, tool, evaluation, root, before: work.before, kept: all });
       },
       async done(tree) {
         known = tree;

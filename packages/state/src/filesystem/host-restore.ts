@@ -45,6 +45,8 @@ export interface HostRestore {
   begin(kept: KeptFiles | null): Promise<void>;
   /** Called when the restore has ended without having changed anything. */
   abandon(): Promise<void>;
+  /** Called after the last step, before what it moved out of the way is let go of. */
+  keptAll(kept: KeptFiles): Promise<void>;
   /** Called with the restored tree, after the last step. */
   done(tree: DirectoryNode): Promise<void>;
 }
@@ -165,6 +167,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
     },
     async finish() {
       await keepLate();
+      if (kept !== undefined) await restore.keptAll({ digest: kept.digest, paths: kept.paths });
       if (plan.steps.length > 0) await closeStaging(place, plan.steps);
       await restore.done(desired);
     },

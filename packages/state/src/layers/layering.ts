@@ -3,6 +3,7 @@ import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
+import type { KeptBook } from '../filesystem/kept-book.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
@@ -73,6 +74,8 @@ export interface LayeringOptions {
   readonly refillable: ReadonlySet<string>;
   /** Keeps a tree, durably once the store is synced. */
   keep(tree: DirectoryNode): Promise<Digest>;
+  /** Told what was there before paths that could not be taken back. */
+  readonly keptBook?: KeptBook;
   /** Told of every path that changed. */
   touched(paths: readonly string[]): void;
 }
@@ -104,9 +107,12 @@ export function createLayering(options: LayeringOptions): Layering {
     } finally {
       close();
     }
-    const { id, tool, startedAt, checkpoints } = call;
+    const { id, tool, startedAt, checkpoints, evaluation } = call;
+    const charged = evaluation === undefined ? {} : { evaluation };
     const applied = await applyChanges({
-      ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt } },
+      ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt, ...charged } },
+      onLeft: async paths =>
+        options.keptBook?.add({ call: id, tool, evaluation, root, before, kept: { digest: before, paths } }),
       ...{ lookedAt, before: { tree: before, store }, checkpoints, files, undoLog },
     });
     options.touched(changes.map(({ path }) => path));
@@ -170,8 +176,9 @@ export function createLayering(options: LayeringOptions): Layering {
       const moved = await again();
       if (moved !== undefined) return moved;
       const layer = { id: held.layer, root, directory, place: held.place };
-      const { tool } = held.call;
-      const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });
+      const { tool, evaluation } = held.call;
+      const own = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
+      const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts });
       if (done.kind === 'failed') return err(done.error);
       if (done.kind === 'changed') {
         return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
