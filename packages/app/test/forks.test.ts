@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { Bug, EMPTY_HEAD, type RunId } from '@signalbox/model';
@@ -468,6 +468,44 @@ describe('tool calls of agents', () => {
     expect(older).toMatchObject({ paths: [], conflicts: ['a.txt'], copies: ['a.txt.kept'] });
     expect([read('a.txt'), read('a.txt.kept')]).toEqual(['by attempt 2', 'by attempt 1']);
   });
+
+  it.each(['a link', 'another directory'])(
+    '[A326] are not undone in %s that is at the path of their directory by then',
+    async what => {
+      const folder = temporaryFolder();
+      const { host, store, start, end } = await openWithAgents(folder, [write('a.txt', 'first'), { text: 'Done.' }]);
+      const run = await start('plan', agentPlan);
+      expect(await end(run)).toMatchObject({ status: 'completed' });
+      const [call] = value(await host.checkpoints(run)).map(one => one.call);
+      if (call === undefined) throw new Error('no call');
+      const [work, away, copy] = ['work', 'away', 'copy'].map(name => path.join(folder, name)) as [
+        string,
+        string,
+        string,
+      ];
+      renameSync(work, away);
+      cpSync(away, what === 'a link' ? copy : work, { recursive: true });
+      if (what === 'a link') symlinkSync(copy, work);
+      const replaced = { error: { code: 'state/root-replaced' } };
+      expect(await host.undo(run, call, {}, BY)).toMatchObject(replaced);
+      expect(await host.rollback(run, { call, paused: true }, BY)).toMatchObject(replaced);
+      expect(readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first');
+      expect(await store.run(run)).toMatchObject({ status: 'completed' });
+      // The task's tools are bound to the directory that it began in.
+      const tools = openAgentTools(path.join(folder, 'data'), thisMachine());
+      const [task] = await store.tasks(run);
+      const { runner } = value(await tools.open({ run, task: task?.id, directory: work } as AgentBrief));
+      const input = { path: 'b.txt', content: 'x' };
+      expect(value(await runner.execute({ id: 'late', name: 'write_file', input }))).toMatchObject({
+        status: 'failed',
+      });
+      expect(existsSync(path.join(work, 'b.txt'))).toBe(false);
+      rmSync(work, { recursive: true });
+      renameSync(away, work);
+      expect(value(await host.undo(run, call, {}, BY)).paths).toEqual(['a.txt']);
+      expect(existsSync(path.join(work, 'a.txt'))).toBe(false);
+    },
+  );
 
   it('[A43] are undone while their run waits, and the run goes on', async () => {
     const folder = temporaryFolder();

@@ -143,7 +143,7 @@ async function refAt(
   recorded: readonly CheckpointFacts[],
   picture: Picture,
 ): Promise<Result<Digest, ErrorEnvelope>> {
-  const files = tools.files(picture.root);
+  const files = tools.files(picture.root, picture.facts.place);
   if (!files.ok) return files;
   const tree = await pictured(tools, recorded, picture);
   if (!tree.ok) return tree;
@@ -157,7 +157,7 @@ async function pictured(
   recorded: readonly CheckpointFacts[],
   { root, facts, phase }: Picture,
 ): Promise<Result<DirectoryNode, ErrorEnvelope>> {
-  const files = tools.files(root);
+  const files = tools.files(root, facts.place);
   if (!files.ok) return files;
   const own = recorded.filter(one => one.root === root);
   const chain: ToolCheckpoint[] = [];
@@ -167,8 +167,8 @@ async function pictured(
     chain.push(checkpoint.value);
   }
   const now = await files.value.snapshot();
-  if (!now.ok) return now;
-  const tree = treeAt(chain, phase, now.value.tree);
+  const tree = treeAt(chain, phase, now.ok ? now.value.tree : undefined);
+  if (tree === undefined && !now.ok) return now;
   return tree === undefined ? err(checkpointUnknown(facts.call, phase)) : ok(tree);
 }
 

@@ -4,7 +4,7 @@ import { bringBackKept, type KeptBroughtBack, nothingKept } from '@signalbox/sta
 import { draftEvent } from '../runs/run-events.ts';
 import { unknownCall } from '../runs/run-failures.ts';
 import type { UndoRequest } from '../runs/run-host.ts';
-import { readCheckpoints, readKept } from './checkpoint-files.ts';
+import { readCheckpoints, readKept, readPlace } from './checkpoint-files.ts';
 import type { CallUndo, UndoPorts } from './undo-desk.ts';
 
 /**
@@ -37,8 +37,8 @@ export async function bringBackRecorded(
   const done: { paths: string[]; conflicts: string[]; lost: string[]; copies: string[] } = {
     ...{ paths: [], conflicts: [], lost: [], copies: [] },
   };
-  for (const { root, before, kept } of asked.toReversed()) {
-    const files = tools.files(root);
+  for (const { root, before, kept, task: of } of asked.toReversed()) {
+    const files = tools.files(root, readPlace(folder, of)?.place);
     if (!files.ok) return files;
     const brought: Result<KeptBroughtBack, ErrorEnvelope> = await bringBackKept({
       ...{ files: files.value, call: { id: call, before, kept }, locks: tools.locks },

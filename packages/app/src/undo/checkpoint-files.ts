@@ -21,7 +21,9 @@ import {
   type KeptFiles,
   openCheckpointStore,
   openHostCheckpointLog,
+  type RootIdentity,
   resource,
+  rootIdentity,
   type ToolCheckpoint,
 } from '@signalbox/state';
 import * as z from 'zod';
@@ -44,6 +46,8 @@ export interface CheckpointFacts {
   readonly beyond: boolean;
   /** The directory that the call worked in, where it is known. */
   readonly root: string | undefined;
+  /** The same by what tells it from another one at its path. */
+  readonly place: RootIdentity | undefined;
   /** What its rollback overwrote or removed. */
   readonly kept: KeptFiles | undefined;
   readonly file: string;
@@ -80,7 +84,7 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
     .flatMap(name => {
       const task = name.slice(0, -'.jsonl'.length);
       const file = path.join(folder, name);
-      const place = taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
+      const place = readPlace(folder, task);
       return (textOf(file) ?? '').split('\n').flatMap(text => {
         const read = line.safeParse(jsonOf(text));
         if (!read.success) return [];
@@ -90,7 +94,18 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
         const changesFiles = after !== undefined && before !== after;
         const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, kept, file };
         const beyond = place?.beyond.includes(toolName) === true;
-        return [{ call: toolCallId, tool: toolName, task, changesFiles, beyond, root: place?.root, ...facts }];
+        return [
+          {
+            call: toolCallId,
+            tool: toolName,
+            task,
+            changesFiles,
+            beyond,
+            root: place?.root,
+            place: place?.place,
+            ...facts,
+          },
+        ];
       });
     });
 }
@@ -125,8 +140,18 @@ export async function readCallChanges(
 }
 
 /** Where the calls of a task work, and which of its tools may do what no restore of files brings back. */
-const taskPlace = z.strictObject({ root: z.string().min(1), beyond: z.array(z.string()).readonly() });
+const taskPlace = z.strictObject({
+  root: z.string().min(1),
+  beyond: z.array(z.string()).readonly(),
+  /** The directory that was there when the task began. */
+  place: rootIdentity.optional(),
+});
 export type TaskPlace = z.infer<typeof taskPlace>;
+
+/** Undefined for a task that never had tools. */
+export function readPlace(folder: string, task: string): TaskPlace | undefined {
+  return taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
+}
 
 /** What one rollback of a call kept: of a call that failed, or that a crash cut off and the next start undid. */
 const keptCall = z.strictObject({

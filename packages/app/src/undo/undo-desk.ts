@@ -21,7 +21,7 @@ import { type CheckpointFacts, type KeptCall, readCheckpoint, readCheckpoints, r
 
 /** A tool call of a run, and whether it can be or was undone. */
 export interface CallCheckpoint
-  extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after' | 'kept' | 'outcome'> {
+  extends Omit<CheckpointFacts, 'file' | 'root' | 'place' | 'before' | 'after' | 'kept' | 'outcome'> {
   /** `held`: its changes met somebody else's, and a person decides about them. */
   readonly outcome: CheckpointFacts['outcome'] | 'held';
   readonly node: string | undefined;
@@ -62,11 +62,13 @@ export async function callCheckpoints(
   const rolledBack = readKept(folder);
   const asked = (await store.decisions({ run: run.id, status: ['open'] })).map(({ decision }) => decision.call);
   const isHeld = (call: string) => asked.some(one => one.startsWith(`${call}:changes:`));
-  const known = recorded.map(({ file: _, before: __, after: ___, root, kept: ____, ...rest }): CallCheckpoint => {
-    const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
-    const more = keptBy(rolledBack.filter(one => one.call === facts.call && one.task === facts.task));
-    return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
-  });
+  const known = recorded.map(
+    ({ file: _, before: __, after: ___, root, place: ____, kept: _____, ...rest }): CallCheckpoint => {
+      const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
+      const more = keptBy(rolledBack.filter(one => one.call === facts.call && one.task === facts.task));
+      return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
+    },
+  );
   const cutOff = rolledBack
     .filter(({ call }) => !recorded.some(one => one.call === call))
     .filter((one, index, all) => all.findLastIndex(({ call }) => call === one.call) === index)
@@ -114,7 +116,7 @@ export async function undoRecorded(
   const id = taskId.safeParse(facts?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
   if (facts?.root === undefined || task === undefined) return err(unknownCall(run.id, call));
-  const files = tools.files(facts.root);
+  const files = tools.files(facts.root, facts.place);
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;

@@ -101,17 +101,19 @@ function laterChanges(paths: readonly string[], calls: readonly LaterCall[]): re
 
 /**
  * The files as they were before or after a call. Where its checkpoint tells of the changed paths alone, they are what is there
- * `now`, without what that call and those after it did (`chain`, from that call on, oldest first).
+ * `now`, without what that call and those after it did (`chain`, from that call on, oldest first); undefined where that is not
+ * known.
  */
 export function treeAt(
   chain: readonly ToolCheckpoint[],
   phase: 'pre' | 'post',
-  now: DirectoryNode,
+  now: DirectoryNode | undefined,
 ): DirectoryNode | undefined {
   const [first] = chain;
   if (first === undefined) return undefined;
   const tree = treeOf(phase === 'post' ? (first.post ?? first.pre) : first.pre);
   if (tree === undefined || tree.partial !== true) return tree;
+  if (now === undefined) return undefined;
   const undone = phase === 'post' ? chain.slice(1) : chain;
   return treeBefore(now, joinedChanges(undone.map(callChanges)).changes);
 }

@@ -257,6 +257,6 @@ function halfDone({ staging }: ApplyPlace, steps: readonly ApplyStep[], left: re
   });
 }
 
-function rootMoved(root: string): StateError {
+export function rootMoved(root: string): StateError {
   return restoreFailed(`${root} is not the directory any more that the command worked on`, { state: 'unchanged' });
 }

@@ -9,11 +9,19 @@ import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
-import { type AppliedChanges, type ApplyResult, applyChanges } from './apply-changes.ts';
+import { type AppliedChanges, type ApplyResult, applyChanges, isPlace, rootMoved } from './apply-changes.ts';
 import { type ChangeImages, keepImages } from './change-images.ts';
 import { instantNear } from './filesystem-instant.ts';
-import { chosenChanges, type HeldChanges, type HeldChoice, heldIn, holdChanges, shownAgain } from './held-changes.ts';
-import type { CallOfLayer, Layer, Layers, NoLayerError } from './layer.ts';
+import {
+  chosenChanges,
+  type HeldChanges,
+  type HeldChoice,
+  heldIn,
+  holdChanges,
+  shownAgain,
+  shownMoved,
+} from './held-changes.ts';
+import { type CallOfLayer, type Layer, type Layers, type NoLayerError, noLayer } from './layer.ts';
 import type { ChangeSet, LayerChange, LayerConflict } from './layer-change.ts';
 import { readChanges } from './read-changes.ts';
 import { unmappedFile } from './unmapped-files.ts';
@@ -74,6 +82,8 @@ export interface LayeringOptions {
   readonly refillable: ReadonlySet<string>;
   /** Keeps a tree, durably once the store is synced. */
   keep(tree: DirectoryNode): Promise<Digest>;
+  /** Why what is at the root's path is not the root any more, if it isn't. */
+  checkRoot(): StateError | undefined;
   /** Told what was there before paths that could not be taken back. */
   readonly keptBook?: KeptBook;
   /** Told of every path that changed. */
@@ -122,7 +132,10 @@ export function createLayering(options: LayeringOptions): Layering {
   }
 
   return {
-    open: call => layers.open(root, call),
+    async open(call) {
+      const replaced = options.checkRoot();
+      return replaced === undefined ? layers.open(root, call) : err(noLayer(root, replaced.message));
+    },
     refuse: reason => layers.refuse(root, reason),
     async mayBeToBlame(layer) {
       if (!layer.entry.isMapped) return false;
@@ -134,8 +147,12 @@ export function createLayering(options: LayeringOptions): Layering {
     async settle(layer, call) {
       const view = layer.view();
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
+      // Read before and after: what is read of another directory says nothing about the root.
+      const replaced = () => (isPlace(root, layer.place) ? undefined : (options.checkRoot() ?? rootMoved(root)));
       let set: ReturnType<typeof readChanges>;
       try {
+        const moved = replaced();
+        if (moved !== undefined) return { kind: 'failed', error: moved };
         set = readChanges(layer, view);
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
@@ -149,6 +166,8 @@ export function createLayering(options: LayeringOptions): Layering {
         return { kind: 'held', held };
       };
       try {
+        const moved = replaced();
+        if (moved !== undefined) return { kind: 'failed', error: moved };
         if (set.conflicts.length > 0) return await hold(set);
         const done = await apply(layer, set.changes, call, set.close);
         if (done.kind !== 'changed') return done;
@@ -170,7 +189,9 @@ export function createLayering(options: LayeringOptions): Layering {
         return ok({ kind: 'dropped' });
       }
       const again = async () => {
-        const shown = await shownAgain(held, directory, { files, store });
+        const shown = isPlace(root, held.place)
+          ? await shownAgain(held, choice, directory, { files, store })
+          : await shownMoved(held, directory, { files, store });
         return shown && err(conflict(shown.conflicts.map(({ path }) => path)));
       };
       const moved = await again();

@@ -15,6 +15,7 @@ import { at, parentOf } from './apply-steps.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import type { Identity, LayerChange } from './layer-change.ts';
+import { databasesOpen, openDatabases } from './open-databases.ts';
 
 export interface UndoChangesOptions {
   readonly root: string;
@@ -48,6 +49,11 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   const looked = await lookAt(root, changes);
   if (looked.conflicts.length > 0) return err(conflict(looked.conflicts));
   const { wanted, lost } = looked;
+  const open = openDatabases(
+    root,
+    wanted.flatMap(({ path, there }) => (there?.kind === 'file' ? [path] : [])),
+  );
+  if (open.length > 0) return err(databasesOpen(open));
   const paths = wanted.map(({ path }) => path);
   if (options.dryRun === true || wanted.length === 0) return ok({ paths, lost });
   const id = randomUUID();
