@@ -1,6 +1,15 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+  thrownMessage,
+} from '@signalbox/model';
 import type { NewRun, RunReader, RunRecord } from '@signalbox/runs';
 import { checkpointUnknown, type DirectoryNode, putFiles, type ToolCheckpoint, treeAt } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -103,7 +112,7 @@ async function inDirectory(
     isNew = mkdirSync(directory, { recursive: true }) !== undefined;
     if (readdirSync(directory).length > 0) return err(notMade(directory, 'it is not empty'));
   } catch (cause) {
-    return err(notMade(directory, cause instanceof Error ? cause.message : String(cause)));
+    return err(notMade(directory, thrownMessage(cause)));
   }
   const remove = async () => {
     for (const name of readdirSync(directory)) rmSync(path.join(directory, name), { recursive: true, force: true });

@@ -10,6 +10,7 @@ import {
   type RecoveryNote,
   type Result,
   recoveryList,
+  thrownMessage,
 } from '@signalbox/model';
 
 /**
@@ -121,7 +122,7 @@ function stillOpen({ id, message }: RecoveryNote): ErrorEnvelope {
 
 function notWritten(id: string, cause: unknown): ErrorEnvelope {
   return failure('STORE_IO_FAILED', {
-    message: `The recovery of call ${id} could not be dismissed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    message: `The recovery of call ${id} could not be dismissed: ${thrownMessage(cause)}.`,
     suggestion: 'Check that the data directory is writable and not full, then try again.',
     retry: { kind: 'retryable_immediate' },
   });
