@@ -120,7 +120,13 @@ export async function undoRecorded(
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;
-  const later = () => laterCalls(readCheckpoints(tools.checkpoints(run.id)), facts, files.value);
+  const later = async () => {
+    const undone = await undoneCalls(store, run);
+    const others = readCheckpoints(tools.checkpoints(run.id)).filter(
+      one => one.call === facts.call || !undone.has(one.call),
+    );
+    return laterCalls(others, facts, files.value);
+  };
   const restored = await undoCall({
     files: files.value,
     checkpoint: checkpoint.value,

@@ -311,13 +311,14 @@ describe('a plan that goes round in circles', () => {
       write();
       world.timers.after(10, () => tick(write));
     };
-    const end = await world.end(world.start(plan));
+    const storm = { perSecond: 1000, perMinute: 20, perRun: 1000, repeats: 3 };
+    const end = await world.end(world.start(plan, { storm }));
     expect(await shownStatuses(world, 'e')).toEqual(['failed', 'succeeded']);
     expect(end).toMatchObject({
       status: 'stalled',
       evidence: {
         kind: 'repeated_frame_signature',
-        summary: '201 frames in a minute in which no task ended and no input arrived.',
+        summary: '21 frames in a minute in which no task ended and no input arrived.',
       },
     });
     expect(await world.runs.run(world.run)).toMatchObject({ status: 'stalled' });

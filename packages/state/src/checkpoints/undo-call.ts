@@ -1,9 +1,11 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { type Filesystem, type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
+import { reachOf } from '../filesystem/opened-paths.ts';
+import { ownershipHere, sameAsGiven } from '../filesystem/ownership.ts';
 import { isWithin, type LockError, type PathLocks } from '../filesystem/path-locks.ts';
 import { pathParts } from '../filesystem/path-name.ts';
 import { mergeRestore } from '../filesystem/restore-merge.ts';
-import { type DirectoryNode, differingPaths, nodeAt, sameNode } from '../filesystem/tree.ts';
+import { type DirectoryNode, differingPaths, nodeAt } from '../filesystem/tree.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import { conflict, type LaterChange, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
@@ -55,12 +57,14 @@ export async function undoCall(options: {
     const now = await files.snapshot();
     if (!now.ok) return now;
     const at = (tree: DirectoryNode, path: string) => nodeAt(tree, partsOf(path));
-    const paths = changed.filter(path => !sameNode(at(now.value.tree, path), at(before, path)));
+    const owners = ownershipHere();
+    const paths = changed.filter(path => !sameAsGiven(at(now.value.tree, path), at(before, path), owners));
     const stage = () =>
       files.stage({ tree: before }, { id: `undo:${checkpoint.toolCallId}`, left: { snapshot: { tree: after } } });
     const told = async (error: StateError) => {
       if (error.code !== 'state/conflict') return err(error);
-      const moved = mergeRestore({ left: after, target: before, now: now.value.tree }).conflicts;
+      const reach = files.root === null ? {} : { reach: reachOf(files.root) };
+      const moved = mergeRestore({ left: after, target: before, now: now.value.tree }, reach).conflicts;
       return err(moved.length === 0 ? error : conflict(moved, laterChanges(moved, (await options.later?.()) ?? [])));
     };
     const broughtBack = ({ lost }: { readonly lost: readonly string[] }) => {
