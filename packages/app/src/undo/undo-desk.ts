@@ -29,7 +29,7 @@ export interface CallCheckpoint
   readonly undone: boolean;
   /** Paths that its rollbacks overwrote or removed, and that can be brought back. */
   readonly kept?: readonly string[] | undefined;
-  /** The same by attempt, for a call that ran more than once: 1 is the first that kept something. */
+  /** The same by attempt: 1 is the first that kept something. */
   readonly attempts?: readonly KeptAttempt[] | undefined;
 }
 
@@ -60,8 +60,8 @@ export async function callCheckpoints(
   const folder = tools.checkpoints(run.id);
   const recorded = readCheckpoints(folder);
   const rolledBack = readKept(folder);
-  const asked = (await store.decisions({ run: run.id, status: ['open'] })).map(({ decision }) => decision.call);
-  const isHeld = (call: string) => asked.some(one => one.startsWith(`${call}:changes:`));
+  const asked = await heldCalls(store, run);
+  const isHeld = (call: string) => asked.has(call);
   const known = recorded.map(
     ({ file: _, before: __, after: ___, root, place: ____, kept: _____, ...rest }): CallCheckpoint => {
       const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
@@ -96,7 +96,7 @@ function keptBy(all: readonly Pick<KeptCall, 'at' | 'kept'>[]): Pick<CallCheckpo
   if (all.length === 0) return {};
   const attempts = all.map(({ at, kept }, index) => ({ attempt: index + 1, at, paths: kept.paths }));
   const paths = [...new Set(all.flatMap(({ kept }) => kept.paths))];
-  return { kept: paths, ...(attempts.length > 1 && { attempts }) };
+  return { kept: paths, attempts };
 }
 
 /**
@@ -116,6 +116,7 @@ export async function undoRecorded(
   const id = taskId.safeParse(facts?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
   if (facts?.root === undefined || task === undefined) return err(unknownCall(run.id, call));
+  if ((await heldCalls(store, run)).has(call)) return err(stillHeld(call, run.id));
   const files = tools.files(facts.root, facts.place);
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
@@ -147,6 +148,20 @@ export async function undoRecorded(
     { run: run.id, version: 'any' },
   );
   return written.ok ? ok(undone.value) : err(written.error);
+}
+
+/** The calls whose changes wait for a person to decide about them. */
+async function heldCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
+  const open = await store.decisions({ run: run.id, status: ['open'] });
+  return new Set(open.flatMap(({ decision }) => /^(.*):changes:\d+$/s.exec(decision.call)?.[1] ?? []));
+}
+
+function stillHeld(call: string, run: RunId): ErrorEnvelope {
+  return failure('state/nothing-to-undo', {
+    message: `There is nothing to undo of call ${call}: its changes are held until a person decides about them, and none is applied.`,
+    suggestion: `Decide with: signalbox decisions --run ${run}`,
+    details: { call },
+  });
 }
 
 /** The calls of a run that ended after one in the same directory, as far as what they changed is known. */

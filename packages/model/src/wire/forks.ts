@@ -130,7 +130,7 @@ export const wireCheckpoint = z.object({
   changesFiles: z.boolean(),
   /** Paths that its rollback overwrote or removed, and that can be brought back. */
   kept: z.array(text).readonly().optional(),
-  /** The same by attempt, for a call that ran more than once. */
+  /** The same by attempt: 1 is the first that kept something. */
   attempts: z
     .array(z.object({ attempt: z.int().positive(), at: timestamp, paths: z.array(text).readonly() }))
     .readonly()

@@ -112,7 +112,7 @@ function describe(checkpoint: CallCheckpoint): string {
   const saved = kept.length === 0 ? '' : `${kept.length} ${kept.length === 1 ? 'path' : 'paths'} kept (undo --kept)`;
   const what = undone ? `undone${unconfined}` : changesFiles ? `changed files${unconfined}` : saved;
   const line = `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
-  const each = attempts.map(
+  const each = (attempts.length > 1 ? attempts : []).map(
     one =>
       `    --attempt ${one.attempt}  ${one.at}  ${one.paths.slice(0, SHOWN).map(shownPath).join(', ')}${more(one)}`,
   );

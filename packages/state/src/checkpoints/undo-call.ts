@@ -157,7 +157,7 @@ function nothingToUndo({ toolCallId, toolName, outcome }: ToolCheckpoint): Nothi
   const why =
     outcome === 'succeeded'
       ? 'it changed no files'
-      : `it ${outcome === 'failed' ? 'failed' : 'has an unknown outcome'}`;
+      : `it ${outcome === 'failed' ? 'failed, and nothing of it was applied' : 'has an unknown outcome'}`;
   return failure('state/nothing-to-undo', {
     message: `there is nothing to undo of call ${toolCallId} of ${toolName}: ${why}`,
     suggestion: 'Choose a call that changed files. What a tool did elsewhere cannot be undone.',

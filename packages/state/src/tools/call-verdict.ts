@@ -107,13 +107,18 @@ function unanswered(
 }
 
 function toolFailure(code: ToolFailure['code'], call: ProviderToolCall, tool: AnyTool, reason: string): ToolFailure {
-  const isConfined = tool.effects.kind !== 'files' || tool.effects.beyond !== true;
   return failure(code, {
     message: `call ${call.id} of ${call.name} failed: ${reason}`,
-    suggestion: isConfined
-      ? 'What it did was undone, as the rollback says. Correct the cause before calling again.'
-      : 'What it did in the working directory was undone, as the rollback says; what it did elsewhere was not. Find out what that was before calling again.',
+    suggestion: adviceOf(tool),
   });
+}
+
+function adviceOf({ effects }: AnyTool): string {
+  if (effects.kind === 'external') return 'What it did, if anything, was not undone. Find out before calling again.';
+  if (effects.kind !== 'files') return 'It changed nothing. Correct the cause before calling again.';
+  return effects.beyond === true
+    ? 'What it did in the working directory was undone, as the rollback says; what it did elsewhere was not. Find out what that was before calling again.'
+    : 'What it did was undone, as the rollback says. Correct the cause before calling again.';
 }
 
 function isReply(
