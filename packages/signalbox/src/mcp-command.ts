@@ -1,4 +1,4 @@
-import { usageError } from '@signalbox/app';
+import { thrownStack, usageError } from '@signalbox/app';
 import { configOf, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
@@ -48,8 +48,7 @@ Exit codes: 0 the client closed its end, 1 the data directory takes no writes, 2
         const served = await operatorOnStdio(terminal, directory, ending);
         return served.ok ? end(exitCodes.done) : refuse(served.error);
       }
-      const onFault = (thrown: unknown) =>
-        terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+      const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
       const machine = thisMachine();
       const directories = workflowPlaces(workflows);
       const recorded = recordAppliedConfig(directory, configOf(manifest.version, directories), machine.clock);

@@ -15,6 +15,7 @@ import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
+import { describeKept, keptSince } from './kept-report.ts';
 import { type LimitFlags, limitOptions, limitsOf } from './limit-options.ts';
 import { describePreview } from './preview-report.ts';
 import { describeEnd, exitCodeOfEnd } from './run-report.ts';
@@ -182,6 +183,7 @@ export async function followed(
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
+  const since = new Date(thisMachine().clock.now()).toISOString();
   let listening: Promise<unknown> | undefined;
   // A run that is over in a moment need not be spoken to.
   const patience = setTimeout(() => {
@@ -193,9 +195,11 @@ export async function followed(
   await listening;
   if (!followed.ok) return followed.error;
   const { id, status, output, error, stopReason } = followed.value;
+  const kept = await keptSince(surface, id, since);
+  if (!json) for (const line of describeKept(kept)) terminal.print(line);
   terminal.print(
     json
-      ? JSON.stringify({ run: id, end: { status, output, error, stopReason } })
+      ? JSON.stringify({ run: id, end: { status, output, error, stopReason }, ...(kept.length > 0 && { kept }) })
       : describeEnd(followed.value, await summaryOf(surface.reader, followed.value), paintOf(terminal)),
   );
   const others = surface.othersRested(count => {

@@ -56,6 +56,7 @@ export {
   openHostFilesystem,
 } from './filesystem/host-filesystem.ts';
 export { type Confinement, type HostPath, hostPath } from './filesystem/host-path.ts';
+export type { KeptBook, KeptEntry } from './filesystem/kept-book.ts';
 export { createMemoryFilesystem } from './filesystem/memory-filesystem.ts';
 export {
   createPathLocks,
@@ -66,11 +67,12 @@ export {
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
 export { openToRead, replaceFile } from './filesystem/regular-file.ts';
+export { type RootIdentity, rootAt, rootIdentity } from './filesystem/root-identity.ts';
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree, type TreeError } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
 export { findLayers } from './layers/find-layers.ts';
-export { type HeldChanges, type HeldChoice, heldChoice, heldIn } from './layers/held-changes.ts';
+export { type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
 export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
 export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
 export { probeLayers } from './layers/probe-layers.ts';

@@ -99,6 +99,10 @@ export interface ResumeRequest {
 export interface UndoRequest {
   /** Bring back what the rollback of the call overwrote or removed, instead of undoing the call. */
   readonly kept?: boolean | undefined;
+  /** With `kept`: only what this attempt of the call kept, counted from 1. */
+  readonly attempt?: number | undefined;
+  /** With `kept`: what changed since is brought back too, as a copy beside it. */
+  readonly copies?: boolean | undefined;
   /** Nothing is changed. */
   readonly dryRun?: boolean | undefined;
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId, thrownMessage } from '@signalbox/model';
 import type { RunWorkspace } from '@signalbox/runs';
 import { DEFAULT_OPAQUE } from '@signalbox/state';
 import { makePrivateDirectory } from '../private-directory.ts';
@@ -151,7 +151,7 @@ function writeDurably(file: string, text: string): void {
 
 function notMade(run: RunId, cause: unknown): WorkspaceError {
   return failure('workspace/failed', {
-    message: `The workspace of run ${run} could not be made: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `The workspace of run ${run} could not be made: ${thrownMessage(cause)}`,
     suggestion:
       'See that the directory and its repository can be read and that there is room beside the data directory.',
     details: { run },

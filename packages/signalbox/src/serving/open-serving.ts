@@ -1,3 +1,4 @@
+import { thrownStack } from '@signalbox/app';
 import { configOf, type GuidedSessions, type GuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
@@ -45,8 +46,7 @@ export async function openServing(
   tellStorage(terminal, host.storage);
   const recorded = recordAppliedConfig(directory, configOf(manifest.version, workflowPlaces()), machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);
-  const onFault = (thrown: unknown) =>
-    terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+  const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
   const server = await startOwnServer({ home: home.value, directory, machine, port, onFault });
   if (!server.ok) {
     await close();

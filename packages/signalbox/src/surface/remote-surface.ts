@@ -87,8 +87,14 @@ export function remoteSurface(
         page = { after: found.value.next };
       }
     },
-    undo: (run, call, { dryRun, kept }) =>
-      client.undo(run, { call, ...(dryRun !== undefined && { dryRun }), ...(kept !== undefined && { kept }) }),
+    undo: (run, call, { dryRun, kept, attempt, copies }) =>
+      client.undo(run, {
+        call,
+        ...(dryRun !== undefined && { dryRun }),
+        ...(kept !== undefined && { kept }),
+        ...(attempt !== undefined && { attempt }),
+        ...(copies !== undefined && { copies }),
+      }),
     rollback: (run, { call, after, dryRun, acceptEffects, paused }) =>
       client.rollback(run, {
         call,

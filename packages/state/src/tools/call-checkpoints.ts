@@ -1,4 +1,4 @@
-import { timestampOf, truncateUtf8 } from '@signalbox/model';
+import { thrownMessage, timestampOf, truncateUtf8 } from '@signalbox/model';
 import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -84,10 +84,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
         );
         return verdict;
       } catch (cause) {
-        return warned(
-          verdict,
-          `the checkpoint will not survive a restart: ${cause instanceof Error ? cause.message : cause}`,
-        );
+        return warned(verdict, `the checkpoint will not survive a restart: ${thrownMessage(cause)}`);
       }
     },
   };

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '@signalbox/model';
+import { err, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { replacementOf } from '../filesystem/regular-file.ts';
@@ -131,6 +131,6 @@ async function attempt<T>(work: () => Promise<Result<T, StateError>>): Promise<R
   try {
     return await work();
   } catch (cause) {
-    return err(snapshotFailed(cause instanceof Error ? cause.message : String(cause)));
+    return err(snapshotFailed(thrownMessage(cause)));
   }
 }
