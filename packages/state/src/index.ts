@@ -74,6 +74,8 @@ export { type HeldChanges, type HeldChoice, heldChoice, heldIn } from './layers/
 export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
 export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
 export { probeLayers } from './layers/probe-layers.ts';
+export { type ProgramAnswer, type ProgramOptions, runProgram } from './programs/run-program.ts';
+export { systemPath, systemProgram } from './programs/system-programs.ts';
 export { type CommandLimits, DEFAULT_LIMITS } from './sandbox/command-limits.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-view.ts';

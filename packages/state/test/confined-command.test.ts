@@ -155,7 +155,7 @@ describe.skipIf(!hasNamespaces)('a confined command', () => {
       expect({ script, status: outcome.status }).toEqual({ script, status: 'failed' });
       expect(said(outcome)).not.toContain('secret');
     }
-    expect(said(await shell('ls -A inside/data; echo x > inside/data/new; echo end', inside))).toMatch(
+    expect(said(await shell('exec 2>&1; ls -A inside/data; echo x > inside/data/new; echo end', inside))).toMatch(
       /Read-only.*\nend\n$/,
     );
     expect(treeOf(`${root}/inside`)).toEqual({

@@ -4,7 +4,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } 
 import type { RunWorkspace } from '@signalbox/runs';
 import { DEFAULT_OPAQUE } from '@signalbox/state';
 import { makePrivateDirectory } from '../private-directory.ts';
-import { git } from './git.ts';
+import { addWorktree, git } from './git.ts';
 
 /**
  * The directories of workspaces, one a run, beside the data directory: tools may not enter the data directory itself.
@@ -51,7 +51,7 @@ export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
       writeDurably(note, JSON.stringify(origin));
       if (origin.vcs === 'none') copyFiles(origin.base, workspace.path, [dataDirectory, home]);
       else {
-        const added = await git(origin.base, ['worktree', 'add', '--detach', workspace.path, origin.commit ?? 'HEAD']);
+        const added = await addWorktree(origin.base, workspace.path, origin.commit ?? 'HEAD');
         if (added.code !== 0) throw new Error(added.said);
       }
       const workingDirectory = path.join(workspace.path, inside);

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
+import { runProgram } from '../programs/run-program.ts';
 import { bytesOf, type CommandLimits } from './command-limits.ts';
 
 /** The system's programs that set limits; where one is missing, what happens between two looks at a command is bounded less. */
@@ -48,7 +48,7 @@ export async function boundProcesses(
   const args = ['--target', String(pid), '--pid', '--', '/bin/sh', '-c', script];
   const highest = String(hardLimit(processes) + RESERVED);
   // Where it is refused the command is still watched.
-  await new Promise<void>(resolve => execFile(nsenter, [...args, highest], { env: {} }, () => resolve()));
+  await runProgram(nsenter, [...args, highest], { env: {} });
 }
 
 const MARGIN = 1.5;
