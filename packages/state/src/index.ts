@@ -47,6 +47,7 @@ export {
   type FilesystemSnapshot,
   filesystem,
 } from './filesystem/filesystem.ts';
+export { type ForbiddenPlaces, forbiddenPlaces, realDirectory } from './filesystem/forbidden-places.ts';
 export { openHostContentStore } from './filesystem/host-content-store.ts';
 export { type FileWriter, type HostFiles, nodeHostFiles } from './filesystem/host-files.ts';
 export {

@@ -11,7 +11,7 @@ import { bytesOf, type CommandLimits, DEFAULT_LIMITS, type LimitName } from './c
 import { COMMAND_STDIO, FILTER_FD, OPTIONS_FD, STATUS_FD } from './command-pipes.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
 import { createRecentMachineView, type MachineView, viewOf } from './command-view.ts';
-import { watchedPlace, watchLimits } from './limit-watch.ts';
+import { type LimitWatch, watchedPlace, watchLimits } from './limit-watch.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { boundProcesses, canBoundProcesses, type LimitPrograms, prlimitCommand } from './resource-limits.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
@@ -215,7 +215,7 @@ const status = z.union([
 interface Bounds {
   /** Done as soon as the command begins, which does not wait for it. */
   bound?(first: number): Promise<void>;
-  watch(first: number, exceeded: (limit: LimitName) => void): () => void;
+  watch(first: number, exceeded: (limit: LimitName) => void): LimitWatch;
   readonly cgroup: CommandCgroup | undefined;
 }
 
@@ -235,7 +235,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
   let exitCode: number | undefined;
   let isKilled = false;
   let limit: LimitName | undefined;
-  let unwatch = () => {};
+  let watched: LimitWatch | undefined;
   let said = '';
   let reported = '';
   const killFirst = () => {
@@ -246,7 +246,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
     }
   };
   const watch = (pid: number) => {
-    unwatch();
+    watched?.end();
     return bounds.watch(pid, reached => {
       limit = reached;
       killFirst();
@@ -267,12 +267,15 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
           refusal = (cause as Error).message;
           child.kill('SIGKILL');
         }
-      } else if ('exit-code' in report) exitCode = report['exit-code'] as number;
-      else {
+      } else if ('exit-code' in report) {
+        exitCode = report['exit-code'] as number;
+        // A shell that may not start one process more ends at once, before what it started.
+        if (exitCode !== 0) limit ??= watched?.last();
+      } else {
         first = findProcess(report['child-pid'] as number);
         void bounds.bound?.(report['child-pid'] as number);
       }
-      if (first !== undefined && exitCode === undefined && !isKilled) unwatch = watch(first.pid);
+      if (first !== undefined && exitCode === undefined && !isKilled) watched = watch(first.pid);
     }
     if (isKilled) killFirst();
   });
@@ -284,7 +287,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
       resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
     );
     const close = async (signal: NodeJS.Signals | null) => {
-      unwatch();
+      watched?.end();
       const left = first;
       first = undefined;
       const isGone = left === undefined || (await processEnd(left));
