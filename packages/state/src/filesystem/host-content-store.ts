@@ -70,7 +70,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
       else waiting.set(digest, path);
       return digest;
     },
-    sync() {
+    sync(signal) {
       syncing = syncing
         .catch(() => {})
         .then(async () => {
@@ -78,6 +78,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
           await syncAll(
             files,
             batch.map(([, path]) => path),
+            signal,
           );
           const touched = new Set<string>();
           for (const [digest, path] of batch) {

@@ -84,11 +84,14 @@ function writerOf(fd: number): FileWriter {
   };
 }
 
-/** Syncs many paths, as many at once as the system can join into one of its own commits. */
-export async function syncAll(files: HostFiles, paths: readonly string[]): Promise<void> {
+/** Syncs many paths, as many at once as the system can join into one of its own commits, until a signal ends it. */
+export async function syncAll(files: HostFiles, paths: readonly string[], signal?: AbortSignal): Promise<void> {
   let next = 0;
   const worker = async () => {
-    for (let path = paths[next++]; path !== undefined; path = paths[next++]) await files.sync(path);
+    for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
+      signal?.throwIfAborted();
+      await files.sync(path);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(16, paths.length) }, worker));
 }

@@ -99,11 +99,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     if (replaced !== undefined) throw new Error(replaced.message);
     const scan = scanOptions(store, signal);
     const touched = [...dirty];
+    const isFirst = known === undefined;
     known =
       paths === undefined || known === undefined
         ? await scanTree(scan, known)
         : await scanPaths(scan, known, [...paths, ...touched].map(partsOf));
     for (const path of touched) dirty.delete(path);
+    // A first look may keep a whole disk's worth: that too must end with the call, not after it.
+    if (isFirst && signal !== undefined) await store.sync(signal);
     return known;
   };
 
