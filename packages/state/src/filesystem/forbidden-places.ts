@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
+import { mountsInside } from '../layers/mount-table.ts';
 import { isWithin } from './path-locks.ts';
-import { nameFromBytes, osPath } from './path-name.ts';
+import { below, nameFromBytes, osPath } from './path-name.ts';
 
 /**
  * Directories that no path may enter, such as the one that holds the token and the truth.
@@ -10,8 +11,10 @@ import { nameFromBytes, osPath } from './path-name.ts';
  *    closing such a file would let go of every lock that this process has on it.
  */
 export interface ForbiddenPlaces {
-  /** Real, absolute paths. */
+  /** Real, absolute paths; those at which a mount shows one of them inside the root are among them. */
   readonly paths: readonly string[];
+  /** Those alone. */
+  readonly mounted: readonly string[];
   /** Whether this is one of the directories, or a file of theirs. */
   has(stat: fs.Stats): boolean;
   /** Whether a real path is one of them or inside one, by whatever way it leads there. */
@@ -21,9 +24,10 @@ export interface ForbiddenPlaces {
 }
 
 /** Those of the directories that are there. */
-export function forbiddenPlaces(directories: readonly string[]): ForbiddenPlaces {
-  const there = directories.flatMap(directory => realDirectory(directory) ?? []);
-  const paths = [...new Set(there)];
+export function forbiddenPlaces(directories: readonly string[], root?: string): ForbiddenPlaces {
+  const there = [...new Set(directories.flatMap(directory => realDirectory(directory) ?? []))];
+  const mounted = root === undefined ? [] : there.flatMap(path => mountedIn(root, path));
+  const paths = [...there, ...mounted];
   const identities = new Set(paths.map(path => identityOf(fs.statSync(osPath(path)))));
   const devices = new Set(paths.map(path => fs.statSync(osPath(path)).dev));
   let files: ReadonlySet<string> = new Set();
@@ -37,13 +41,13 @@ export function forbiddenPlaces(directories: readonly string[]): ForbiddenPlaces
   };
   return {
     paths,
+    mounted,
     has(stat) {
       if (stat.isDirectory()) return identities.has(identityOf(stat));
       return stat.nlink > 1 && devices.has(stat.dev) && ownFiles().has(identityOf(stat));
     },
     holds(path) {
-      const above = [path, ...ancestorsOf(path)].map(one => fs.lstatSync(osPath(one), { throwIfNoEntry: false }));
-      return above.some(stat => stat?.isDirectory() === true && identities.has(identityOf(stat)));
+      return [path, ...ancestorsOf(path)].some(one => identities.has(identityAt(one) ?? ''));
     },
     touches: path => paths.some(one => isWithin(path, one) || isWithin(one, path)),
   };
@@ -52,6 +56,27 @@ export function forbiddenPlaces(directories: readonly string[]): ForbiddenPlaces
 /** How far below its directory a lock file may lie: `owner.lock`, `locks/<name>`. */
 const DEPTH = 2;
 const RECENT_MS = 1000;
+
+/** Where else in a root a directory is seen: the root, or a mount inside it, may be a directory above it by another path. */
+function mountedIn(root: string, path: string): readonly string[] {
+  const above = [path, ...ancestorsOf(path)];
+  return [root, ...mountsInside(root)].flatMap(top => {
+    const identity = identityAt(top);
+    const same = identity === undefined ? undefined : above.find(one => identityAt(one) === identity);
+    if (same === undefined) return [];
+    const shown = same === path ? top : below(top, path.slice(below(same, '').length));
+    return shown === path || identityAt(shown) !== identityAt(path) ? [] : [shown];
+  });
+}
+
+function identityAt(path: string): string | undefined {
+  try {
+    const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+    return stat?.isDirectory() ? identityOf(stat) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function ancestorsOf(path: string): readonly string[] {
   const parts = path.split('/');

@@ -62,6 +62,9 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
           running.update(chunk);
           writer.write(chunk);
         }
+      } catch (cause) {
+        files.unlink(path);
+        throw cause;
       } finally {
         writer.close();
       }

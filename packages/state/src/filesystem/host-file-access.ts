@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
-import { below, type Confinement, type HostPath, hostPath } from './host-path.ts';
-import { nameFromBytes, osPath, pathRefused } from './path-name.ts';
+import { type Confinement, type HostPath, hostPath } from './host-path.ts';
+import { below, nameFromBytes, osPath, pathRefused } from './path-name.ts';
 import { openToRead, replaceFile } from './regular-file.ts';
 
 const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;

@@ -65,7 +65,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   if (root === undefined) return err(rootRefused('it is not a directory'));
   const data = options.dataDirectory === undefined ? [] : [options.dataDirectory];
   if (root === '/') return err(rootRefused('/ is the whole disk, not a project'));
-  const forbidden = forbiddenPlaces([...data, ...(options.refused ?? [])]);
+  const forbidden = forbiddenPlaces([...data, ...(options.refused ?? [])], root);
   if (forbidden.holds(root)) {
     const around = forbidden.paths.find(path => isWithin(root, path)) ?? 'a directory';
     return err(rootRefused(`it is inside ${around}, which may not be entered`));
@@ -117,8 +117,10 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     return own;
   };
 
+  // A layer is kept in the data directory, and cannot be one of what holds it.
   const layering =
     options.layers &&
+    forbidden.mounted.length === 0 &&
     createLayering({
       ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep: keepSoon },
       touched(paths) {

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '@signalbox/model';
 import { type FileError, fileFailed } from './filesystem.ts';
 import type { ForbiddenPlaces } from './forbidden-places.ts';
 import { isWithin } from './path-locks.ts';
-import { nameFromBytes, osPath, pathParts, pathRefused } from './path-name.ts';
+import { below, nameFromBytes, osPath, pathParts, pathRefused } from './path-name.ts';
 
 /** The limits that paths of a root keep to. All are real, absolute paths. */
 export interface Confinement {
@@ -54,11 +54,6 @@ export function hostPath(
   const opaque = how.change ? within.find(part => limits.opaque.has(part)) : undefined;
   if (opaque !== undefined) return err(pathRefused(path, `changes inside ${opaque} could not be undone`));
   return ok({ path: at, parts: within });
-}
-
-/** A path below a directory, which may be the root of the filesystem. */
-export function below(directory: string, path: string): string {
-  return directory === '/' ? `/${path}` : `${directory}/${path}`;
 }
 
 function partsBelow(root: string, path: string): readonly string[] {

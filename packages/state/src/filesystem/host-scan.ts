@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type ContentStore, streamDigest } from './content-store.ts';
-import { below } from './host-path.ts';
-import { nameFromBytes, osPath } from './path-name.ts';
+import { below, nameFromBytes, osPath } from './path-name.ts';
 import { NotAFileError, openToRead } from './regular-file.ts';
 import {
   type Attributes,
