@@ -1,6 +1,7 @@
 export type { VerifyReport } from '@signalbox/journal';
 export type { ErrorEnvelope, UserRole } from '@signalbox/model';
 export { userRole } from '@signalbox/model';
+export { systemPath, systemProgram } from '@signalbox/state';
 export { accessToken, readToken } from './access-token.ts';
 export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';

@@ -47,6 +47,7 @@ export {
   type FilesystemSnapshot,
   filesystem,
 } from './filesystem/filesystem.ts';
+export { type ForbiddenPlaces, forbiddenPlaces, realDirectory } from './filesystem/forbidden-places.ts';
 export { openHostContentStore } from './filesystem/host-content-store.ts';
 export { type FileWriter, type HostFiles, nodeHostFiles } from './filesystem/host-files.ts';
 export {
@@ -76,6 +77,8 @@ export { type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } fr
 export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
 export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
 export { probeLayers } from './layers/probe-layers.ts';
+export { type ProgramAnswer, type ProgramOptions, runProgram } from './programs/run-program.ts';
+export { systemPath, systemProgram } from './programs/system-programs.ts';
 export { type CommandLimits, DEFAULT_LIMITS } from './sandbox/command-limits.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-view.ts';

@@ -87,7 +87,7 @@ describe('somebody who is not root', () => {
     for (const name of ['gf', 'gd', 'gd/inner']) fs.chownSync(`${root}/${name}`, NOBODY, foreign);
     fs.chmodSync(`${root}/gd`, 0o2775);
     const before = picture(root);
-    const child = path.join(import.meta.dirname, 'foreign-group-child.ts');
+    const child = childScript(import.meta.dirname, 'foreign-group-child.ts');
     const ended = spawnSync('node', [child, root], { encoding: 'utf8', uid: NOBODY, gid: NOBODY });
     expect(ended.stderr).toBe('');
     const lost = ['gd', 'gd/inner', 'gd/new', 'gf'].map(name => `${name} (its owner or group)`);

@@ -29,7 +29,7 @@ export async function doctor({ dataDir, program }: DoctorOptions): Promise<Docto
   const checks = [
     checkNode(),
     checkSqlite(),
-    checkGit(),
+    await checkGit(),
     sandbox,
     ...(sandbox.status === 'ok' ? checkView(dataDir, process.cwd()) : []),
     ...checkDisk(dataDir),

@@ -58,6 +58,7 @@ import { draftEvent } from './run-events.ts';
 import { alreadyCompleted, alreadyDriven, unknownRun } from './run-failures.ts';
 import type { RunHost, StartRequest } from './run-host.ts';
 import { within } from './within.ts';
+import { workingDirectoryFault } from './working-directory.ts';
 
 export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
   readonly owned: OwnedStore;
@@ -296,6 +297,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   /** Where a run works: in its directory, or in files of its own. */
   async function placeOf(run: RunId, directory: string, isOwn: boolean): Promise<Result<RunPlace, ErrorEnvelope>> {
+    const fault = workingDirectoryFault(directory, options.dataDirectory);
+    if (fault !== undefined) return err(fault);
     if (!isOwn) return ok({ workingDirectory: directory });
     return options.workspaces === undefined ? err(noWorkspaces()) : options.workspaces.make(run, directory);
   }

@@ -10,6 +10,7 @@ import { restoreFailed, type StateError, snapshotFailed, snapshotMalformed } fro
 import type { KeptFiles, StagedRestore, StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import { forbiddenPlaces, realDirectory } from './forbidden-places.ts';
 import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
@@ -21,7 +22,7 @@ import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
 import { openClosedPaths, reachOf } from './opened-paths.ts';
 import { isWithin } from './path-locks.ts';
-import { osPath, pathParts } from './path-name.ts';
+import { pathParts } from './path-name.ts';
 import { directoryPlaces } from './restore-merge.ts';
 import type { RestoreStep } from './restore-plan.ts';
 import { type RootIdentity, rootReplaced } from './root-identity.ts';
@@ -75,9 +76,12 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const root = expected?.root ?? realDirectory(options.root);
   if (root === undefined) return err(rootRefused('it is not a directory'));
   const data = options.dataDirectory === undefined ? [] : [options.dataDirectory];
-  const forbidden = [...data, ...(options.refused ?? [])].flatMap(path => realDirectory(path) ?? []);
-  const around = forbidden.find(path => isWithin(root, path));
-  if (around !== undefined) return err(rootRefused(`it is inside ${around}, which may not be entered`));
+  if (root === '/') return err(rootRefused('/ is the whole disk, not a project'));
+  const forbidden = forbiddenPlaces([...data, ...(options.refused ?? [])], root);
+  if (forbidden.holds(root)) {
+    const around = forbidden.paths.find(path => isWithin(root, path)) ?? 'a directory';
+    return err(rootRefused(`it is inside ${around}, which may not be entered`));
+  }
   const opaque = new Set(options.opaque ?? DEFAULT_OPAQUE);
   const kept = new WeakMap<DirectoryNode, Digest>();
   const records = new Map<string, UndoRecord>();
@@ -85,32 +89,37 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const dev = expected === undefined ? fs.statSync(root).dev : undefined;
   const identity = expected?.identity ?? identityOf(fs.statSync(root));
   const checkRoot = () => rootReplaced(root, identity, dev);
-  const isForbidden = (path: string) => forbidden.includes(`${root}/${path}`);
+  const isForbidden = (stat: fs.Stats) => forbidden.has(stat);
   /** What was last seen, by a snapshot or after a restore: every file in it was read. */
   let known: DirectoryNode | undefined;
   /** What was changed through this object since. */
   const dirty = new Set<string>();
 
-  const scanOptions = (contents: ContentStore | null): ScanOptions => ({
+  const scanOptions = (contents: ContentStore | null, signal?: AbortSignal): ScanOptions => ({
     root,
     // The data directory must outlive everything: it is never looked into, and follows home if a call moves it.
-    opaque: (path, name) => opaque.has(name) || isForbidden(path),
+    opaque: name => opaque.has(name),
+    forbidden: isForbidden,
+    signal,
     ignored: name => stagings.has(name),
     now: files.now(),
     store: contents,
   });
 
   /** Looks at the disk, at the paths alone where the rest is known, and remembers what it saw. */
-  const look = async (paths: readonly string[] | undefined): Promise<DirectoryNode> => {
+  const look = async (paths: readonly string[] | undefined, signal?: AbortSignal): Promise<DirectoryNode> => {
     const replaced = checkRoot();
     if (replaced !== undefined) throw new Error(replaced.message);
-    const scan = scanOptions(store);
+    const scan = scanOptions(store, signal);
     const touched = [...dirty];
+    const isFirst = known === undefined;
     known =
       paths === undefined || known === undefined
         ? await scanTree(scan, known)
         : await scanPaths(scan, known, [...paths, ...touched].map(partsOf));
     for (const path of touched) dirty.delete(path);
+    // A first look may keep a whole disk's worth: that too must end with the call, not after it.
+    if (isFirst && signal !== undefined) await store.sync(signal);
     return known;
   };
 
@@ -121,8 +130,10 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     return own;
   };
 
+  // A layer is kept in the data directory, and cannot be one of what holds it.
   const layering =
     options.layers &&
+    forbidden.mounted.length === 0 &&
     createLayering({
       ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep: keepSoon },
       ...(options.keptBook && { keptBook: options.keptBook }),
@@ -248,14 +259,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     ...access,
     root,
     replaced: checkRoot,
-    refused: forbidden,
+    refused: forbidden.paths,
     lockPath: root,
     ...(layering && { layering }),
     async snapshot(how = {}) {
       const replaced = checkRoot();
       if (replaced !== undefined) return err(replaced);
       try {
-        return ok({ tree: await look(how.paths) });
+        return ok({ tree: await look(how.paths, how.signal) });
       } catch (cause) {
         known = undefined;
         return err(snapshotFailed(reasonOf(cause)));
@@ -311,7 +322,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       const at = hostPath(limits, path, { followLast: true, change: false });
       return at.ok ? ok(at.value.parts.join('/')) : at;
     },
-    linkedPaths: paths => linkedPaths(root, paths.map(partsOf), () => look(undefined)),
+    linkedPaths: (paths, signal) => linkedPaths(root, paths.map(partsOf), () => look(undefined, signal)),
     async alive(id) {
       await undoLog.touch(keyOf(id));
     },
@@ -331,7 +342,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       await undoLog.remove(keyOf(id));
       records.delete(keyOf(id));
     },
-    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since).filter(path => !isForbidden(path)),
+    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since, isForbidden),
   });
 }
 
@@ -345,15 +356,6 @@ function isAfter(path: string, node: TreeNode, changedAt: number | undefined, in
 function partsOf(path: string): readonly string[] {
   const parts = pathParts(path);
   return parts.ok ? parts.value : [];
-}
-
-function realDirectory(path: string): string | undefined {
-  try {
-    const real = fs.realpathSync.native(osPath(path));
-    return fs.statSync(real).isDirectory() ? real : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function overlap(a: string, b: string): boolean {

@@ -14,7 +14,7 @@ export interface CallCheckpoints {
    * The state before a call without file effects. Files are taken as they were last captured: such a call does not change
    * them, and they are captured only if they never were.
    */
-  before(call: ProviderToolCall, tool: AnyTool): Promise<CompositeSnapshot | null>;
+  before(call: ProviderToolCall, tool: AnyTool, signal?: AbortSignal): Promise<CompositeSnapshot | null>;
   /** Records how a call ended. What goes wrong here is a warning on the outcome, never a failure. */
   after(
     call: ProviderToolCall,
@@ -46,9 +46,13 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
   const startedAt = new Map<string, number>();
 
   return {
-    async before(call, tool) {
+    async before(call, tool, signal) {
       startedAt.set(call.id, state.clock.now());
-      const pre = await state.snapshot({ ...metadata(call, tool, 'pre_tool'), ...(last && { resourcesFrom: last }) });
+      const pre = await state.snapshot({
+        ...metadata(call, tool, 'pre_tool'),
+        signal,
+        ...(last && { resourcesFrom: last }),
+      });
       if (!pre.ok) return null;
       last = pre.value;
       return pre.value;

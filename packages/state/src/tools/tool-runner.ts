@@ -101,7 +101,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   }
 
   async function runPlain(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
-    const pre = await checkpoints.before(call, tool);
+    const pre = await checkpoints.before(call, tool, signal);
     const { end, session } = await handle(call, tool, input, 'nothing', signal);
     const verdict = judged(call, tool, end, NOTHING);
     const final = verdict.succeeded ? committed(session, verdict) : verdict;
@@ -146,9 +146,11 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     if (!lock.ok) return notRun(notLocked(call, lock.error));
     let release = lock.value;
     try {
-      const began = { id: call.id, tool: tool.name, paths, evaluation: options.evaluation };
+      const began = { id: call.id, tool: tool.name, paths, evaluation: options.evaluation, signal };
       const transaction = await beginFileTransaction(state, began, timers);
-      if (!transaction.ok) return notRun(notBegun(call, transaction.error));
+      if (!transaction.ok) {
+        return notRun(signal?.aborted === true ? canceledBefore(call) : notBegun(call, transaction.error));
+      }
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
       if (end.kind === 'canceled' && end.late === null) {
@@ -273,7 +275,10 @@ function invalidInput(call: ProviderToolCall, reason: string): ToolFailure {
 }
 
 function notLocked(call: ProviderToolCall, error: LockError): ToolFailure {
-  if (error.code === 'state/lock-failed') return notBegun(call, error);
+  return error.code === 'state/lock-failed' ? notBegun(call, error) : canceledBefore(call);
+}
+
+function canceledBefore(call: ProviderToolCall): ToolFailure {
   return failure('tool/canceled', {
     message: `call ${call.id} of ${call.name} was canceled before it began`,
     suggestion: 'Nothing was run. Call again if it is still wanted.',
