@@ -10,7 +10,7 @@ import {
   thisMachine,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from './data-directory-option.ts';
+import { ANY_DIRECTORY_OPTION, DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from './data-directory-option.ts';
 import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
@@ -33,6 +33,7 @@ interface RunFlags extends DataFlags, LimitFlags {
   readonly correlationId?: string;
   readonly key?: string;
   readonly directory?: string;
+  readonly anyDirectory?: boolean;
   readonly detach?: boolean;
   readonly dryRun?: boolean;
   readonly debug?: boolean;
@@ -58,6 +59,7 @@ export const defineRun: DefineCommand = (command, { terminal, signals, end }) =>
     .option('--correlation-id <id>', 'what it belongs to elsewhere')
     .option('--key <key>', 'start it once: a second call with the same key follows the first one')
     .option('--directory <dir>', 'where agents work, instead of the folder of the plan')
+    .option(...ANY_DIRECTORY_OPTION)
     .option('--detach', 'start it where another process owns the data directory, and do not follow it')
     .option('--dry-run', 'show what the plan would do first, and do nothing')
     .option('--no-lint', 'do not look at the plan before it runs')
@@ -232,7 +234,7 @@ async function detached(
 }
 
 function requestOf(file: string, flags: RunFlags): Result<StartRequest, ErrorEnvelope> {
-  const { name, tag: tags, correlationId, key: idempotencyKey, directory } = flags;
+  const { name, tag: tags, correlationId, key: idempotencyKey, directory, anyDirectory } = flags;
   const input = flags.input === undefined ? { ok: true as const, value: {} as Json } : parseJson(flags.input);
   if (!input.ok) {
     return {
@@ -244,6 +246,16 @@ function requestOf(file: string, flags: RunFlags): Result<StartRequest, ErrorEnv
   if (!limits.ok) return limits;
   return {
     ok: true,
-    value: { file, input: input.value, name, tags, correlationId, idempotencyKey, directory, limits: limits.value },
+    value: {
+      file,
+      input: input.value,
+      name,
+      tags,
+      correlationId,
+      idempotencyKey,
+      directory,
+      anyDirectory,
+      limits: limits.value,
+    },
   };
 }

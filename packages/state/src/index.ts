@@ -82,6 +82,7 @@ export { systemPath, systemProgram } from './programs/system-programs.ts';
 export { type CommandLimits, DEFAULT_LIMITS } from './sandbox/command-limits.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-view.ts';
+export { isCredentialPlace } from './sandbox/credentials.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
 export {

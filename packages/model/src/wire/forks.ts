@@ -13,6 +13,10 @@ const forkOptions = {
   input: json.optional(),
   confirmed: z.boolean().optional(),
   directory: text.min(1).max(4096).optional(),
+  /** The directory may lie anywhere. Only with the owner's token. */
+  anyFile: z.boolean().optional(),
+  /** The directory may be one in which programs keep credentials. Only with the owner's token. */
+  anyDirectory: z.boolean().optional(),
   paused: z.boolean().optional(),
   acceptEffects: z.boolean().optional(),
 };
