@@ -1,4 +1,6 @@
-import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { type ErrorEnvelope, failure, thrownText } from '@signalbox/model';
+
+export { thrownStack } from '@signalbox/model';
 
 /** A call that cannot be made as it was given: the caller changes it and calls again. */
 export function usageError(message: string, suggestion: string): ErrorEnvelope<'command/usage'> {
@@ -7,7 +9,7 @@ export function usageError(message: string, suggestion: string): ErrorEnvelope<'
 
 /** What a program answers when something was thrown to its outermost function: a `Bug`, or a fault nobody foresaw. */
 export function unexpectedError(thrown: unknown): ErrorEnvelope<'command/unexpected'> {
-  const said = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  const said = thrownText(thrown);
   return failure('command/unexpected', {
     message: `Signalbox stopped at something that must never happen: ${said}.`,
     suggestion: 'Nothing that was acknowledged is lost. Please report this, with the output of "signalbox doctor".',

@@ -1,11 +1,12 @@
 export type { VerifyReport } from '@signalbox/journal';
 export type { ErrorEnvelope, UserRole } from '@signalbox/model';
 export { userRole } from '@signalbox/model';
+export { systemPath, systemProgram } from '@signalbox/state';
 export { thrownDamage } from '@signalbox/store';
 export { accessToken, readToken } from './access-token.ts';
 export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';
-export { unexpectedError, usageError } from './command-error.ts';
+export { thrownStack, unexpectedError, usageError } from './command-error.ts';
 export { type DataDirectoryFacts, dataDirectory, dataDirectorySource } from './data-directory.ts';
 export { dataDirectoryFault, writableDataDirectoryFault } from './data-directory-fault.ts';
 export { type DemoOptions, type DemoOutcome, playDemo } from './demo/demo.ts';

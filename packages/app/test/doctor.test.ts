@@ -110,16 +110,17 @@ describe('[A10] the lock', () => {
 });
 
 describe('[A9] git', () => {
-  it('that answers is told by its version', () => {
-    expect(checkGit(process.execPath)).toEqual({ name: 'git', status: 'ok', found: process.version });
+  it('that answers is told by its version', async () => {
+    expect(await checkGit(process.execPath)).toEqual({ name: 'git', status: 'ok', found: process.version });
   });
 
-  it('that is missing is a warning that says what will not work', () => {
-    expect(checkGit('no-such-program')).toEqual({
+  it('that is missing is a warning that says what will not work', async () => {
+    expect(await checkGit('/no-such-program')).toEqual({
       name: 'git',
       status: 'warn',
       found: 'not found',
-      advice: 'Install git. Without it there are no diffs of what agents changed and no worktrees.',
+      advice:
+        'Install git where the system keeps its programs (/usr/bin, /usr/local/bin). Without it there are no diffs of what agents changed and no worktrees.',
     });
   });
 });

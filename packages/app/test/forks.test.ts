@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
 import type { AgentBrief, RunReader } from '@signalbox/runs';
@@ -13,7 +13,7 @@ import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { textsOf } from '../src/retention/run-folders.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { openHome } from '../src/runs/open-home.ts';
-import { readCheckpoints, readRecovered } from '../src/undo/checkpoint-files.ts';
+import { readCheckpoints, readKept } from '../src/undo/checkpoint-files.ts';
 import { openTestHost, planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -375,7 +375,7 @@ describe('tool calls of agents', () => {
 
     // Collection looks for names of blobs in these files.
     const named = [...textsOf(data, new Set())].join('');
-    for (const { kept } of [...readCheckpoints(tools.checkpoints(run)), ...readRecovered(tools.checkpoints(run))]) {
+    for (const { kept } of [...readCheckpoints(tools.checkpoints(run)), ...readKept(tools.checkpoints(run))]) {
       if (kept !== undefined) expect(named).toContain(kept.digest);
     }
     const listed = value(await host.checkpoints(run)).map(({ call, kept }) => [call, kept]);
@@ -401,6 +401,104 @@ describe('tool calls of agents', () => {
       error: { code: 'state/nothing-to-undo' },
     });
   });
+
+  it('[A325] what each attempt of a call kept stays to be had when the call runs again, also after a crash', async () => {
+    const folder = temporaryFolder();
+    const { host, store, start, end } = await openWithAgents(folder, [write('a.txt', 'first'), { text: 'Done.' }]);
+    const run = await start('plan', agentPlan);
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const [task] = await store.tasks(run);
+    const work = path.join(folder, 'work');
+    const tools = openAgentTools(path.join(folder, 'data'), thisMachine());
+    let attempt = 0;
+    const again = defineTool({
+      name: 'again',
+      description: 'a command that runs in place and fails, each time beside other work of a person',
+      input: z.null(),
+      output: z.null(),
+      risk: 'low',
+      effects: { kind: 'files' },
+      handler() {
+        attempt += 1;
+        writeFileSync(path.join(work, 'a.txt'), `by attempt ${attempt}`);
+        if (attempt === 1) writeFileSync(path.join(work, 'mine'), 'by a person');
+        return fail('as told');
+      },
+    });
+    const brief = { run, task: task?.id, directory: work } as AgentBrief;
+    const { runner } = value(await tools.open(brief, [again]));
+    const call = { id: 'again', name: 'again', input: null };
+    value(await runner.execute(call));
+    // The second attempt is cut off, and undone by the next start; the third fails.
+    const files = value(tools.files(work));
+    const before = value(await files.snapshot());
+    value(await files.begin({ id: 'again', tool: 'again', before, evaluation: String(task?.id) }));
+    writeFileSync(path.join(work, 'second'), 'by a person, later');
+    await files.alive('again');
+    expect(await tools.recover()).toMatchObject([{ outcome: { kind: 'rolled-back', kept: { paths: ['second'] } } }]);
+    value(await runner.execute(call));
+
+    const listed = value(await host.checkpoints(run)).find(one => one.call === 'again');
+    expect(listed).toMatchObject({
+      kept: ['a.txt', 'mine', 'second'],
+      attempts: [
+        { attempt: 1, paths: ['a.txt', 'mine'] },
+        { attempt: 2, paths: ['second'] },
+        { attempt: 3, paths: ['a.txt'] },
+      ],
+    });
+    const one = value(await host.undo(run, 'again', { kept: true, attempt: 1, dryRun: true }, BY));
+    expect(one.paths).toEqual(['a.txt', 'mine']);
+    expect(await host.undo(run, 'again', { kept: true, attempt: 4 }, BY)).toMatchObject({
+      error: { code: 'state/checkpoint-unknown' },
+    });
+    const all = value(await host.undo(run, 'again', { kept: true }, BY));
+    expect(all.paths.toSorted()).toEqual(['a.txt', 'mine', 'second']);
+    const read = (name: string) => readFileSync(path.join(work, name), 'utf8');
+    expect(['a.txt', 'mine', 'second'].map(read)).toEqual(['by attempt 2', 'by a person', 'by a person, later']);
+    // An older version of a path whose newer one is in place comes as a copy.
+    const older = value(await host.undo(run, 'again', { kept: true, attempt: 1, copies: true }, BY));
+    expect(older).toMatchObject({ paths: [], conflicts: ['a.txt'], copies: ['a.txt.kept'] });
+    expect([read('a.txt'), read('a.txt.kept')]).toEqual(['by attempt 2', 'by attempt 1']);
+  });
+
+  it.each(['a link', 'another directory'])(
+    '[A326] are not undone in %s that is at the path of their directory by then',
+    async what => {
+      const folder = temporaryFolder();
+      const { host, store, start, end } = await openWithAgents(folder, [write('a.txt', 'first'), { text: 'Done.' }]);
+      const run = await start('plan', agentPlan);
+      expect(await end(run)).toMatchObject({ status: 'completed' });
+      const [call] = value(await host.checkpoints(run)).map(one => one.call);
+      if (call === undefined) throw new Error('no call');
+      const [work, away, copy] = ['work', 'away', 'copy'].map(name => path.join(folder, name)) as [
+        string,
+        string,
+        string,
+      ];
+      renameSync(work, away);
+      cpSync(away, what === 'a link' ? copy : work, { recursive: true });
+      if (what === 'a link') symlinkSync(copy, work);
+      const replaced = { error: { code: 'state/root-replaced' } };
+      expect(await host.undo(run, call, {}, BY)).toMatchObject(replaced);
+      expect(await host.rollback(run, { call, paused: true }, BY)).toMatchObject(replaced);
+      expect(readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first');
+      expect(await store.run(run)).toMatchObject({ status: 'completed' });
+      // The task's tools are bound to the directory that it began in.
+      const tools = openAgentTools(path.join(folder, 'data'), thisMachine());
+      const [task] = await store.tasks(run);
+      const { runner } = value(await tools.open({ run, task: task?.id, directory: work } as AgentBrief));
+      const input = { path: 'b.txt', content: 'x' };
+      expect(value(await runner.execute({ id: 'late', name: 'write_file', input }))).toMatchObject({
+        status: 'failed',
+      });
+      expect(existsSync(path.join(work, 'b.txt'))).toBe(false);
+      rmSync(work, { recursive: true });
+      renameSync(away, work);
+      expect(value(await host.undo(run, call, {}, BY)).paths).toEqual(['a.txt']);
+      expect(existsSync(path.join(work, 'a.txt'))).toBe(false);
+    },
+  );
 
   it('[A43] are undone while their run waits, and the run goes on', async () => {
     const folder = temporaryFolder();

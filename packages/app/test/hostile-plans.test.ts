@@ -83,13 +83,34 @@ describe.each(Array.from({ length: ROUNDS }, (_, round) => round))('round %i', r
     (plan, at) => [plan.name, at, plan] as const,
   );
   it.each(cases)(
-    '[A279] [A280] [A281] a plan that %s hurts no run of another plan',
+    '[A279] [A280] [A281] [A324] a plan that %s hurts no run of another plan',
     async (_, at, plan) => {
       await suffer(plan, `hostile-${round}-${at}`);
       await step();
     },
     120_000,
   );
+});
+
+describe('a plan that opens files', () => {
+  it('[A324] uses and closes the descriptors that it opened, by every way that Node has', async () => {
+    const file = JSON.stringify(path.join(folder, 'opened.txt'));
+    const deed = `const fs = (await import('node:fs')).default; const { promisify } = await import('node:util');
+      const { pipeline } = await import('node:stream/promises');
+      const one = fs.openSync(${file}, 'w'); fs.writeSync(one, 'one '); fs.fsyncSync(one); fs.closeSync(one);
+      const two = await promisify(fs.open)(${file}, 'a'); await promisify(fs.write)(two, 'two '); await promisify(fs.close)(two);
+      const three = await fs.promises.open(${file}, 'a'); fs.writeSync(three.fd, 'three '); await three.close();
+      await pipeline(['four'], fs.createWriteStream(${file}, { flags: 'a' }));
+      let text = ''; for await (const chunk of fs.createReadStream(${file})) text += chunk;
+      fs.writeSync(2, '');
+      throw new Error(text + fs.readFileSync(${file}).length);`;
+    const text = `import { definePlan, Task } from 'signalbox';
+export default definePlan({ name: 'opens', render: () => <Task id="a" retries={0} run={async () => { ${deed} }} /> });
+`;
+    const run = await test.start('opens', text);
+    await test.host.finished(run);
+    expect((await test.store.run(run))?.error?.message).toContain('one two three four18');
+  });
 });
 
 describe('a plan that fills buffers', () => {

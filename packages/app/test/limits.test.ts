@@ -142,6 +142,18 @@ describe('a limit that is reached', () => {
     expect((await store.run(run))?.limits).toEqual({ maxTotalTokens: 9000, maxRetriesPerTask: 7 });
   });
 
+  it('[A329] is asked about once, also after a resume with a limit that is below what was spent', async () => {
+    const { host, start, end, question, questions } = await open(fiveTurns);
+    const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 1500 } });
+    expect(await end(run)).toEqual({ status: 'waiting' });
+    const first = await question(run);
+    expect(await host.resume(run, { limits: { maxTotalTokens: 1000 }, by: 'ada' })).toMatchObject({ ok: true });
+    expect(await end(run)).toEqual({ status: 'waiting' });
+    expect(await questions(run)).toHaveLength(1);
+    const second = await question(run);
+    expect([second.id === first.id, second.proposal]).toMatchObject([false, { context: { allowed: 1000 } }]);
+  });
+
   it('[A182] of time lets go of work that never settles, and more time begins it again', async () => {
     const { host, start, end, folder, store, question, isVerified } = await open();
     const begun = path.join(folder, 'begun');

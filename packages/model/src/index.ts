@@ -129,6 +129,7 @@ export {
   runStatus,
   toContractRunStatus,
 } from './status/run-status.ts';
+export { thrownMessage, thrownStack, thrownText } from './thrown.ts';
 export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
 export {
   type ArtifactList,

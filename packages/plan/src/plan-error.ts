@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorEnvelope, failure, type Json } from '@signalbox/model';
+import { type ErrorCode, type ErrorEnvelope, failure, type Json, thrownText } from '@signalbox/model';
 
 /** Where the author wrote it. Lines and columns count from 1. */
 export interface SourcePosition {
@@ -65,7 +65,7 @@ export class RenderPhaseTaskError extends PlanError {
   override readonly name = 'RenderPhaseTaskError';
 }
 
-/** An effect that keeps running with the same dependencies. */
+/** Effects that keep running because of what they write, with the same dependencies or with others each time. */
 export class EffectLoopError extends PlanError {
   override readonly name = 'EffectLoopError';
 }
@@ -110,7 +110,7 @@ export function planFailure(
 
 /** A foreign throw, converted once; its text and its cause are kept. */
 export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorContext = {}): PlanError {
-  if (error instanceof PlanError) {
+  if (isPlanError(error)) {
     if (Object.keys(error.context).length > 0 || Object.keys(context).length === 0) return error;
     const named = Object.create(Object.getPrototypeOf(error)) as PlanError;
     return Object.assign(named, error, {
@@ -119,19 +119,36 @@ export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorC
       stack: error.stack,
     });
   }
-  return new PlanError(code, error instanceof Error ? `${error.name}: ${error.message}` : String(error), {
+  return new PlanError(code, thrownText(error), {
     source: authorPosition(error),
     context,
     cause: error,
   });
 }
 
+/** Even asking what something is may throw, where it is a proxy. */
+function isPlanError(error: unknown): error is PlanError {
+  try {
+    return error instanceof PlanError;
+  } catch {
+    return false;
+  }
+}
+
 /** The first place of the stack that is in a plan's file. Source maps have put the author's lines there. */
 export function authorPosition(error: unknown): SourcePosition | undefined {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const stack = stackOf(error);
   const [, file, line, column] =
     /(?:\(|at )(?:file:\/\/)?([^\s()?]+\.[tj]sx)(?:\?[^\s():]*)?:(\d+):(\d+)/.exec(stack) ?? [];
   return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
+}
+
+function stackOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.stack ?? '') : '';
+  } catch {
+    return '';
+  }
 }
 
 export function positionOf(source: SourcePosition | undefined): string {

@@ -1,4 +1,4 @@
-import { type JsonObject, jsonObject, truncateUtf8, utf8Length } from '@signalbox/model';
+import { type JsonObject, jsonObject, thrownMessage, truncateUtf8, utf8Length } from '@signalbox/model';
 import * as z from 'zod';
 import { type AnyPlan, takesAnything } from './plan-definition.ts';
 
@@ -33,6 +33,6 @@ export function outlineOf(plan: AnyPlan): PlanOutline {
     if (bytes > MAX_SCHEMA_BYTES) return { ...outline, problem: `its JSON Schema takes ${bytes} bytes` };
     return { ...outline, inputSchema: jsonObject.parse(JSON.parse(text)) };
   } catch (error) {
-    return { ...outline, problem: error instanceof Error ? error.message : String(error) };
+    return { ...outline, problem: thrownMessage(error) };
   }
 }

@@ -28,7 +28,8 @@ import { type ScriptedHost, scriptedHost } from './scripted-host.ts';
 
 const dataDirectory = mkdtempSync(path.join(tmpdir(), 'guided-runs-'));
 const options = { dataDirectory, directories: [], machine: thisMachine() };
-const tools = openGuidedTools(options);
+const preferences = { autonomy: 'full_auto_stop_on_user_deps', riskPolicy: 'conservative' } as const;
+const tools = openGuidedTools({ ...options, preferences });
 const sessions = openGuidedSessions(options);
 const host: ScriptedHost = scriptedHost();
 const manual: ManualTimers = manualTimers();

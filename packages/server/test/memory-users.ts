@@ -21,6 +21,10 @@ export function memoryUsers(
     err(failure(code, { message: `The user ${name}.`, suggestion: 'Take another.' }));
   const tokenOf = (name: string) => [...known].find(([, user]) => user.name === name)?.[0];
   const isExpired = ({ expiresAt }: User) => expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
+  const holderOf = (token: string): TokenHolder | undefined => {
+    const user = known.get(token);
+    return user && { ...user, tokenId: token, isExpired: isExpired(user) };
+  };
   return {
     list: () => ok([...known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))),
     add(name, { role = 'viewer', expiresAt } = {}) {
@@ -48,10 +52,8 @@ export function memoryUsers(
       known.delete(token);
       return ok(user);
     },
-    whoIs(token): TokenHolder | undefined {
-      const user = known.get(token);
-      return user && { ...user, tokenId: token, isExpired: isExpired(user) };
-    },
+    whoIs: holderOf,
+    holder: name => holderOf(tokenOf(name) ?? ''),
     counts({ tokenId }) {
       const user = known.get(tokenId);
       return user !== undefined && !isExpired(user);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accessToken, openUsers } from '@signalbox/app';
@@ -58,6 +58,142 @@ const call = (name: string, args: object) => ({
   method: 'tools/call',
   params: { name, arguments: args },
 });
+
+describe('a directory that is named from outside', () => {
+  const plan = () => path.join(project, 'plan.tsx');
+
+  /** Every route that takes a directory for agents, with what it takes besides. */
+  async function routes(): Promise<readonly (readonly [string, object])[]> {
+    const run = await test.start('parent', planText('<Task id="a" run={() => 1} />'));
+    await test.end(run);
+    return [
+      ['/api/runs', { file: plan() }],
+      [`/api/runs/${run}/fork`, { frame: 0 }],
+      [`/api/runs/${run}/nodes/a/rerun`, {}],
+      ['/api/imports', { file: path.join(project, 'run.bundle') }],
+    ];
+  }
+
+  it('[V241] [A324] is refused outside of the roots and in the data directory, on every route, whether it exists or not', async () => {
+    mkdirSync(path.join(folder, 'elsewhere'));
+    symlinkSync(path.join(folder, 'elsewhere'), path.join(project, 'away'));
+    symlinkSync(data, path.join(project, 'kept'));
+    for (const [route, body] of await routes()) {
+      for (const directory of [
+        '/',
+        '/etc',
+        folder,
+        path.join(folder, 'elsewhere'),
+        path.join(folder, 'none'),
+        path.join(project, 'away'),
+        path.join(project, 'away', 'none'),
+        path.join(project, 'kept'),
+        data,
+        path.join(data, 'keys'),
+      ]) {
+        const asked = await ask('POST', route, { ...body, directory }, ada);
+        expect([route, directory, asked.status], asked.text).toEqual([route, directory, 403]);
+        expect(asked.text).toContain('plan/place-refused');
+      }
+    }
+  });
+
+  it('[V241] [A324] is refused where programs keep credentials, also in a root; only the owner says otherwise', async () => {
+    const places = ['.ssh', '.ssh/keys', '.gnupg', '.config/gh', '.azure/x', '.password-store'];
+    for (const place of places) mkdirSync(path.join(project, place), { recursive: true });
+    symlinkSync(path.join(project, '.ssh'), path.join(project, 'harmless'));
+    for (const [route, body] of await routes()) {
+      for (const place of [...places, 'harmless']) {
+        const directory = path.join(project, place);
+        for (const [said, bearer] of [
+          [{}, ada],
+          [{}, token],
+          [{ anyFile: true }, token],
+        ] as const) {
+          const asked = await ask('POST', route, { ...body, directory, ...said }, bearer);
+          expect([route, place, asked.status], asked.text).toEqual([route, place, 403]);
+          expect(asked.text).toContain('plan/place-refused');
+        }
+        const user = await ask('POST', route, { ...body, directory, anyDirectory: true }, ada);
+        expect([user.status, user.text.includes('request/forbidden')]).toEqual([403, true]);
+      }
+    }
+    const started = await ask('POST', '/api/runs', {
+      file: plan(),
+      directory: path.join(project, '.ssh'),
+      anyDirectory: true,
+    });
+    expect(started.status, started.text).toBe(201);
+  });
+
+  it('[V241] is taken in a root', async () => {
+    mkdirSync(path.join(project, 'work'));
+    const started = await ask('POST', '/api/runs', { file: plan(), directory: path.join(project, 'work') }, ada);
+    expect(started.status, started.text).toBe(201);
+  });
+});
+
+describe('the file of a bundle that is named from outside', () => {
+  it('[V242] [A276] is refused outside of the roots and in the data directory, without a look at it', async () => {
+    for (const [name, file] of [
+      ['linked.bundle', path.join(data, 'db.sqlite')],
+      ['outside.bundle', path.join(folder, 'outside.tsx')],
+    ] as const) {
+      symlinkSync(file, path.join(project, name));
+    }
+    linkSync(path.join(data, 'db.sqlite'), path.join(project, 'hard.bundle'));
+    linkSync(path.join(data, 'token'), path.join(project, 'hard.tsx'));
+    const before = locksOn(data);
+    const told = new Set<string>();
+    for (const file of [
+      path.join(data, 'db.sqlite'),
+      path.join(data, 'owner.lock'),
+      path.join(project, 'linked.bundle'),
+      path.join(project, 'hard.bundle'),
+      path.join(project, '..', 'data', 'db.sqlite'),
+      path.join(folder, 'outside.tsx'),
+      path.join(folder, 'none.bundle'),
+      path.join(project, 'outside.bundle'),
+      '/etc/passwd',
+      '/etc/none',
+    ]) {
+      const asked = await ask('POST', '/api/imports', { file }, ada);
+      expect([file, asked.status], asked.text).toEqual([file, 403]);
+      told.add(asked.text.replaceAll(file, 'FILE'));
+    }
+    // One answer for what lies in the data directory, one for everything else.
+    expect(told.size).toBe(2);
+    for (const file of ['hard.bundle', 'hard.tsx'].map(name => path.join(project, name))) {
+      const asked = await ask('POST', '/api/runs', { file }, ada);
+      expect([asked.status, asked.text.includes('plan/place-refused')], asked.text).toEqual([403, true]);
+    }
+    expect(locksOn(data)).toEqual(before);
+    expect(before).not.toEqual([]);
+  });
+
+  it('[V242] is opened in a root, and anywhere for the owner who says so', async () => {
+    writeFileSync(path.join(project, 'no.bundle'), 'not a bundle');
+    writeFileSync(path.join(folder, 'no.bundle'), 'not a bundle');
+    expect((await ask('POST', '/api/imports', { file: path.join(project, 'no.bundle') }, ada)).status).toBe(400);
+    const anywhere = { file: path.join(folder, 'no.bundle'), anyFile: true };
+    expect((await ask('POST', '/api/imports', anywhere, ada)).status).toBe(403);
+    expect((await ask('POST', '/api/imports', anywhere)).status).toBe(400);
+  });
+});
+
+/** The locks that this process holds on files of the data directory, as the kernel lists them. */
+function locksOn(directory: string): readonly string[] {
+  const own = ['db.sqlite', 'db.sqlite-shm', 'owner.lock'].flatMap(name => {
+    const stat = statSync(path.join(directory, name), { throwIfNoEntry: false });
+    return stat === undefined ? [] : [String(stat.ino)];
+  });
+  return readFileSync('/proc/locks', 'utf8')
+    .split('\n')
+    .map(line => line.trim().split(/\s+/))
+    .filter(([, , , , pid, place = '']) => pid === String(process.pid) && own.includes(place.split(':')[2] ?? ''))
+    .map(([, kind, , access, , place]) => `${kind} ${access} ${place}`)
+    .sort();
+}
 
 describe('the file of a plan that is named from outside', () => {
   const hidden = () => [

@@ -12,12 +12,25 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
-import { configOf, exportSession, importSession, MAX_BUNDLE_BYTES, readAppliedConfig } from '@signalbox/app/guided';
+import {
+  configOf,
+  exportSession,
+  guidedPreferences,
+  importSession,
+  MAX_BUNDLE_BYTES,
+  readAppliedConfig,
+} from '@signalbox/app/guided';
 import { isContainer, thisMachine } from '@signalbox/app/runs';
 import manifest from '../package.json' with { type: 'json' };
 import { exportRunTo, importRunFrom } from './bundles/run-bundles.ts';
 import type { DefineCommand } from './command.ts';
-import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
+import {
+  ANY_DIRECTORY_OPTION,
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { targetOf } from './guided/guided-target.ts';
 import { reportError } from './terminal.ts';
@@ -29,6 +42,7 @@ interface ExportFlags extends DataFlags {
 
 interface ImportFlags extends DataFlags {
   readonly directory?: string;
+  readonly anyDirectory?: boolean;
   readonly trust?: boolean | undefined;
 }
 
@@ -70,7 +84,8 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
     const { clock } = thisMachine();
     const appVersion = manifest.version;
     const appliedConfigHash =
-      readAppliedConfig(dataDirectory)?.appliedConfigHash ?? configOf(appVersion, workflowPlaces()).hash;
+      readAppliedConfig(dataDirectory)?.appliedConfigHash ??
+      configOf(appVersion, workflowPlaces(), guidedPreferences(dataDirectory)).hash;
     const bundle = exportSession({ dataDirectory, clock, appVersion, appliedConfigHash }, target.sessionId);
     if (!bundle.ok) return bundle.error;
     const { text, ...rest } = bundle.value;
@@ -99,6 +114,7 @@ export const defineImport: DefineCommand = (command, { terminal, end }) => {
         'where its id is taken. What is there stays as it is. Agents get tokens for a session with the tool resume_session.',
     )
     .option('--directory <dir>', "where a run's agents work from now on, instead of where they worked before")
+    .option(...ANY_DIRECTORY_OPTION)
     .option('--trust', 'the author of the run is trusted: its plan may be run as your own')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print what came in as JSON')

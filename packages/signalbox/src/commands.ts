@@ -118,7 +118,7 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./act-commands.ts')).defineSignal,
   },
   {
-    syntax: 'decisions',
+    syntax: 'decisions [decision]',
     summary: 'list what waits for a person',
     group: DECIDE,
     load: async () => (await import('./decision-commands.ts')).defineDecisions,

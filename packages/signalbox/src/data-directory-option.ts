@@ -17,6 +17,12 @@ export const TRUST_OPTION = [
   'the run was imported, and its author is trusted: run its plan as your own',
 ] as const;
 
+/** Of every command that takes a directory for agents. */
+export const ANY_DIRECTORY_OPTION = [
+  '--any-directory',
+  'agents may work in the directory though programs keep credentials there, as in ~/.ssh',
+] as const;
+
 /** Ends a command with an error that `main` reports. */
 export class Refused extends Error {
   readonly envelope: ErrorEnvelope;

@@ -4,11 +4,12 @@ import {
   type ErrorEnvelope,
   findDecision,
   findRun,
+  heldDiff,
   type Reader,
   type Resolution,
 } from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { describeDecision } from './decision-report.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { type FoundGap, findGap } from './guided/answer-gap.ts';
@@ -16,7 +17,7 @@ import { listWaiting } from './guided/waiting-report.ts';
 import { parseJson } from './json-argument.ts';
 import { nodeTitle } from './node-title.ts';
 import { withSurface } from './surface/with-surface.ts';
-import { paintOf, reportError, type Terminal } from './terminal.ts';
+import { paintOf, reportError, shown, type Terminal } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
 export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
@@ -27,10 +28,15 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
     )
     .option('--run <run>', 'only those of one run')
     .option('--all', 'also those that were answered or withdrawn')
+    .option('--diff', "of one decision about a command's changes: its version of the files against what is there now")
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one decision a line as JSON')
-    .addHelpText('after', '\nExample:\n  $ signalbox decisions --run 019b8d62')
-    .action(async (flags: DataFlags & { readonly run?: string; readonly all?: boolean }) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ signalbox decisions --run 019b8d62\n  $ signalbox decisions 019b8d63 --diff',
+    )
+    .action(async (given: string | undefined, flags: DecisionsFlags) => {
+      if (given !== undefined || flags.diff === true) return end(await showDecision(terminal, given, flags));
       const nothing = async (): Promise<ExitCode> => {
         const listed = flags.run === undefined ? await listWaiting(terminal, flags) : 0;
         if (typeof listed !== 'number') {
@@ -58,6 +64,33 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
       end(await withReader(terminal, flags, list, flags.run === undefined ? nothing : undefined));
     });
 };
+
+interface DecisionsFlags extends DataFlags {
+  readonly run?: string;
+  readonly all?: boolean;
+  readonly diff?: boolean;
+}
+
+/** One decision, or the files that it is about. */
+async function showDecision(terminal: Terminal, given: string | undefined, flags: DecisionsFlags): Promise<ExitCode> {
+  return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
+    if (given === undefined) return usageError('--diff needs a decision.', 'List them with: signalbox decisions');
+    const found = await findDecision(reader, given);
+    if (!found.ok) return found.error;
+    const { run, decision } = found.value;
+    if (flags.diff === true) {
+      const shownDiff = await heldDiff(askedDataDirectory(flags.dataDir), decision);
+      if (!shownDiff.ok) return shownDiff.error;
+      terminal.print(shownDiff.value.split('\n').map(shown).join('\n'));
+      return exitCodes.done;
+    }
+    const title = flags.json ? undefined : await nodeTitle(reader, run, decision.node);
+    terminal.print(
+      flags.json ? JSON.stringify(found.value) : describeDecision({ ...found.value, title }, paintOf(terminal)),
+    );
+    return exitCodes.done;
+  });
+}
 
 interface AnswerFlags extends DataFlags {
   readonly reason?: string;

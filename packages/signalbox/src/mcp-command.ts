@@ -1,5 +1,5 @@
-import { usageError } from '@signalbox/app';
-import { configOf, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
+import { thrownStack, usageError } from '@signalbox/app';
+import { configOf, guidedPreferences, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
 import manifest from '../package.json' with { type: 'json' };
@@ -48,11 +48,11 @@ Exit codes: 0 the client closed its end, 1 the data directory takes no writes, 2
         const served = await operatorOnStdio(terminal, directory, ending);
         return served.ok ? end(exitCodes.done) : refuse(served.error);
       }
-      const onFault = (thrown: unknown) =>
-        terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+      const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
       const machine = thisMachine();
       const directories = workflowPlaces(workflows);
-      const recorded = recordAppliedConfig(directory, configOf(manifest.version, directories), machine.clock);
+      const config = configOf(manifest.version, directories, guidedPreferences(directory));
+      const recorded = recordAppliedConfig(directory, config, machine.clock);
       if (!recorded.ok) return refuse(recorded.error);
       const tools = openGuidedTools({ dataDirectory: directory, directories, machine });
       await serveOnStdio(createAgentMcp(tools, { onFault }), { onFault, ending });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readToken } from '@signalbox/app';
+import { readToken, thrownStack } from '@signalbox/app';
 import { type ErrorEnvelope, type Result, readOwner, takeUp, thisMachine } from '@signalbox/app/runs';
 import { bridgeOnStdio, createOperatorMcp, serveOnStdio } from '@signalbox/server';
 import { openServing } from './serving/open-serving.ts';
@@ -20,8 +20,7 @@ export async function operatorOnStdio(
   directory: string,
   ending: AbortSignal,
 ): Promise<Result<undefined, ErrorEnvelope>> {
-  const onFault = (thrown: unknown) =>
-    terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+  const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
     const serving = await openServing(terminal, { directory, port: 0 });
     if (serving.ok) {

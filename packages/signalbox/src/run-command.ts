@@ -10,11 +10,12 @@ import {
   thisMachine,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from './data-directory-option.ts';
+import { ANY_DIRECTORY_OPTION, DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from './data-directory-option.ts';
 import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
+import { describeKept, keptSince } from './kept-report.ts';
 import { type LimitFlags, limitOptions, limitsOf } from './limit-options.ts';
 import { describePreview } from './preview-report.ts';
 import { describeEnd, exitCodeOfEnd } from './run-report.ts';
@@ -32,6 +33,7 @@ interface RunFlags extends DataFlags, LimitFlags {
   readonly correlationId?: string;
   readonly key?: string;
   readonly directory?: string;
+  readonly anyDirectory?: boolean;
   readonly detach?: boolean;
   readonly dryRun?: boolean;
   readonly debug?: boolean;
@@ -57,6 +59,7 @@ export const defineRun: DefineCommand = (command, { terminal, signals, end }) =>
     .option('--correlation-id <id>', 'what it belongs to elsewhere')
     .option('--key <key>', 'start it once: a second call with the same key follows the first one')
     .option('--directory <dir>', 'where agents work, instead of the folder of the plan')
+    .option(...ANY_DIRECTORY_OPTION)
     .option('--detach', 'start it where another process owns the data directory, and do not follow it')
     .option('--dry-run', 'show what the plan would do first, and do nothing')
     .option('--no-lint', 'do not look at the plan before it runs')
@@ -182,6 +185,7 @@ export async function followed(
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
+  const since = new Date(thisMachine().clock.now()).toISOString();
   let listening: Promise<unknown> | undefined;
   // A run that is over in a moment need not be spoken to.
   const patience = setTimeout(() => {
@@ -193,9 +197,11 @@ export async function followed(
   await listening;
   if (!followed.ok) return followed.error;
   const { id, status, output, error, stopReason } = followed.value;
+  const kept = await keptSince(surface, id, since);
+  if (!json) for (const line of describeKept(kept)) terminal.print(line);
   terminal.print(
     json
-      ? JSON.stringify({ run: id, end: { status, output, error, stopReason } })
+      ? JSON.stringify({ run: id, end: { status, output, error, stopReason }, ...(kept.length > 0 && { kept }) })
       : describeEnd(followed.value, await summaryOf(surface.reader, followed.value), paintOf(terminal)),
   );
   const others = surface.othersRested(count => {
@@ -228,7 +234,7 @@ async function detached(
 }
 
 function requestOf(file: string, flags: RunFlags): Result<StartRequest, ErrorEnvelope> {
-  const { name, tag: tags, correlationId, key: idempotencyKey, directory } = flags;
+  const { name, tag: tags, correlationId, key: idempotencyKey, directory, anyDirectory } = flags;
   const input = flags.input === undefined ? { ok: true as const, value: {} as Json } : parseJson(flags.input);
   if (!input.ok) {
     return {
@@ -240,6 +246,16 @@ function requestOf(file: string, flags: RunFlags): Result<StartRequest, ErrorEnv
   if (!limits.ok) return limits;
   return {
     ok: true,
-    value: { file, input: input.value, name, tags, correlationId, idempotencyKey, directory, limits: limits.value },
+    value: {
+      file,
+      input: input.value,
+      name,
+      tags,
+      correlationId,
+      idempotencyKey,
+      directory,
+      anyDirectory,
+      limits: limits.value,
+    },
   };
 }

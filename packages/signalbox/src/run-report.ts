@@ -44,7 +44,7 @@ export function describeEvent(
 }
 
 const cutOff: Record<Extract<StoredEvent['event'], { readonly type: 'task.orphaned' }>['action'], string> = {
-  retry: 'it begins again',
+  retry: 'it begins again when the run goes on',
   abandon: 'it is given up',
   ask: 'whether it happened is unknown, and a person is asked',
 };

@@ -47,6 +47,7 @@ export {
   type FilesystemSnapshot,
   filesystem,
 } from './filesystem/filesystem.ts';
+export { type ForbiddenPlaces, forbiddenPlaces, realDirectory } from './filesystem/forbidden-places.ts';
 export { openHostContentStore } from './filesystem/host-content-store.ts';
 export { type FileWriter, type HostFiles, nodeHostFiles } from './filesystem/host-files.ts';
 export {
@@ -56,6 +57,7 @@ export {
   openHostFilesystem,
 } from './filesystem/host-filesystem.ts';
 export { type Confinement, type HostPath, hostPath } from './filesystem/host-path.ts';
+export type { KeptBook, KeptEntry } from './filesystem/kept-book.ts';
 export { createMemoryFilesystem } from './filesystem/memory-filesystem.ts';
 export {
   createPathLocks,
@@ -66,17 +68,21 @@ export {
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
 export { openToRead, replaceFile } from './filesystem/regular-file.ts';
+export { type RootIdentity, rootAt, rootIdentity } from './filesystem/root-identity.ts';
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree, type TreeError } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog, type UndoLog, type UndoRecord } from './filesystem/undo-log.ts';
 export { findLayers } from './layers/find-layers.ts';
-export { type HeldChanges, type HeldChoice, heldChoice, heldIn } from './layers/held-changes.ts';
+export { type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
 export type { Layer, LayerEntry, Layers, NoLayerError } from './layers/layer.ts';
 export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
 export { probeLayers } from './layers/probe-layers.ts';
+export { type ProgramAnswer, type ProgramOptions, runProgram } from './programs/run-program.ts';
+export { systemPath, systemProgram } from './programs/system-programs.ts';
 export { type CommandLimits, DEFAULT_LIMITS } from './sandbox/command-limits.ts';
 export type { CommandSandbox, ConfinedCommand, SandboxMissingError } from './sandbox/command-sandbox.ts';
 export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-view.ts';
+export { isCredentialPlace } from './sandbox/credentials.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
 export {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as net from 'node:net';
@@ -156,7 +156,7 @@ describe.skipIf(!hasNamespaces)('a confined command', () => {
       expect({ script, status: outcome.status }).toEqual({ script, status: 'failed' });
       expect(said(outcome)).not.toContain('secret');
     }
-    expect(said(await shell('ls -A inside/data; echo x > inside/data/new; echo end', inside))).toMatch(
+    expect(said(await shell('exec 2>&1; ls -A inside/data; echo x > inside/data/new; echo end', inside))).toMatch(
       /Read-only.*\nend\n$/,
     );
     expect(treeOf(`${root}/inside`)).toEqual({
@@ -169,6 +169,31 @@ describe.skipIf(!hasNamespaces)('a confined command', () => {
     const elsewhere = await shell(`cat ${beside}/token`, { dataDirectory: beside });
     expect([elsewhere.status, said(elsewhere)]).toEqual(['failed', expect.stringContaining('No such file')]);
   });
+
+  it.skipIf(process.geteuid?.() !== 0)(
+    '[S174] [S61] cannot read it where a mount shows it by another path',
+    async () => {
+      const around = `${data}-around`;
+      fs.mkdirSync(`${around}/own/data`, { recursive: true });
+      fs.writeFileSync(`${around}/own/data/token`, 'secret');
+      fs.mkdirSync(`${root}/mounted`, { recursive: true });
+      execFileSync('mount', ['--bind', around, `${root}/mounted`]);
+      try {
+        const tools = { dataDirectory: `${around}/own/data` };
+        for (const at of [root, `${root}/mounted`, `${root}/mounted/own`]) {
+          const outcome = await shell('grep -rs secret . ; echo end', { ...tools, root: at });
+          expect(said(outcome)).toBe('end\n');
+          const files = openTestFilesystem(at, tools);
+          expect(files.refused).toHaveLength(2);
+          const inside = path.relative(at, `${root}/mounted/own/data/token`);
+          expect(await files.read(inside)).toMatchObject({ ok: false, error: { code: 'state/path-refused' } });
+        }
+      } finally {
+        execFileSync('umount', [`${root}/mounted`]);
+        fs.rmSync(around, { recursive: true });
+      }
+    },
+  );
 
   it('[S61] what is refused around the root is hidden, and the root is not; a file can be refused too', async () => {
     if (!detected.ok) throw new Error('there is a sandbox');

@@ -228,6 +228,15 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
     }
   });
 
+  it('[S158] [S172] reads no key of the session that we run in, and makes no ring of calls', async () => {
+    const numbers = process.arch === 'x64' ? [248, 249, 250, 425, 426, 427] : [217, 218, 219, 425, 426, 427];
+    const program = numbers.map(number => `syscall(${number}, 0, -3, 0, 0, 0); print $!{EPERM} ? "refused " : "no "`);
+    const script = `perl -MErrno -e '${program.join('; ')}'`;
+    for (const layer of hasLayers ? [false, true] : [false]) {
+      expect(await attempt(script, { layer })).toMatchObject({ value: { output: 'refused '.repeat(6) } });
+    }
+  });
+
   it.each([
     // A shell that may not fork ends. The first process, which waits without a fork, keeps what the others made for us to see.
     ['processes', 'a fork bomb', `sh -c 'bomb() { while :; do bomb & done; }; bomb'; exec sleep 60`],

@@ -3,20 +3,20 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { nodeHostFiles } from '../src/index.ts';
-import { companionsOf } from '../src/layers/read-changes.ts';
+import { nodeHostFiles, settleHeldCall } from '../src/index.ts';
+import { companionsOf } from '../src/layers/open-databases.ts';
 import { must, treeOf } from './builders.ts';
-import { hasLayers, openLayered, usedLayers } from './layered.ts';
+import { commandTool, hasLayers, openLayered, usedLayers } from './layered.ts';
 import { directory, layersLeft, place, plantEach, read, root, save, write } from './planted-layer.ts';
 
 plantEach();
 
-describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
-  const held = (outcome: unknown) =>
-    (outcome as { rollback?: { held?: { conflicts: { path: string }[] } } }).rollback?.held?.conflicts.map(
-      one => one.path,
-    );
+const held = (outcome: unknown) =>
+  (outcome as { rollback?: { held?: { conflicts: { path: string }[] } } }).rollback?.held?.conflicts.map(
+    one => one.path,
+  );
 
+describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
   it.each<[string, string, () => void, readonly string[]]>([
     ['an edit in place', 'echo c > src/a; echo n > new', () => write('src/a', 'mine'), ['src/a']],
     ['a save by rename', 'echo c > src/a; echo n > new', () => save('src/a', 'mine'), ['src/a']],
@@ -101,6 +101,50 @@ describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
       'mine',
     ]);
     expect(fs.readdirSync(`${root}/src`)).toEqual(['a', 'deep', 'mine', 'new']);
+  });
+
+  it('[S74] another name that the command gave a file is no conflict, whatever else changed beside it', async () => {
+    const outcome = await place.run('ln src/a src/h; echo more >> src/a; chmod 600 src/b', {
+      meanwhile: () => fs.linkSync(`${root}/src/deep/c`, `${root}/src/c2`),
+    });
+    expect(outcome).toMatchObject({ status: 'succeeded' });
+    expect([read('src/a'), read('src/h')]).toEqual(['amore\n', 'amore\n']);
+  });
+
+  it('[S76] two modes for one directory leave out that mode, and nothing in the directory', async () => {
+    const outcome = await place.run(':', {
+      first: 'chmod 700 src; echo n > src/new',
+      meanwhile: () => fs.chmodSync(`${root}/src`, 0o711),
+    });
+    expect(held(outcome)).toEqual(['src']);
+    const { state, locks } = place;
+    const settle = { state, locks, tool: commandTool, callId: 'call-1', choice: 'apply-rest' as const };
+    expect(must(await settleHeldCall(settle))).toMatchObject({ status: 'succeeded' });
+    expect([read('src/new'), fs.statSync(`${root}/src`).mode & 0o777]).toEqual(['n\n', 0o711]);
+  });
+
+  it('[S78] a root that was replaced while the command ran gets nothing of it', async () => {
+    const elsewhere = `${fs.realpathSync(directory.path)}/elsewhere`;
+    fs.cpSync(root, elsewhere, { recursive: true });
+    const before = treeOf(elsewhere);
+    let isBack = () => {};
+    const outcome = await place.run(':', {
+      first: 'echo c > src/a; echo n > new',
+      meanwhile: () => {
+        fs.renameSync(root, `${root}-away`);
+        fs.symlinkSync(elsewhere, root);
+        fs.writeFileSync(`${root}-away/.go`, 'go');
+        isBack = () => {
+          fs.rmSync(root);
+          fs.renameSync(`${root}-away`, root);
+        };
+      },
+    });
+    expect(outcome).toMatchObject({ status: 'failed', rollback: { kind: 'dropped' } });
+    expect((outcome as { error: { message: string } }).error.message).toContain('is a link now');
+    expect(treeOf(elsewhere)).toEqual(before);
+    isBack();
+    expect([read('src/a'), fs.existsSync(`${root}/new`)]).toEqual(['a', false]);
   });
 
   it('[S74] a file that somebody deleted comes back with what the command made of it', async () => {
@@ -294,6 +338,103 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
     expect([read('src/a'), read('free'), read('old/later'), read('old/latest'), read('old/x')]).toEqual([
       ...['mine', 'mine', 'mine', 'mine', 'x'],
     ]);
+  });
+
+  it.each<[string, string, () => void, Record<string, string>, Record<string, string>]>([
+    [
+      'a directory that it made a file',
+      'rm -rf old; echo c > old',
+      () => write('old/x', 'mine'),
+      { './old': 'file 644 c\n' },
+      { './old': 'directory 755', './old/x': 'file 644 mine', './old/y': 'file 644 y' },
+    ],
+    [
+      'a file that it made a directory',
+      'rm src/a; mkdir src/a; echo in > src/a/in',
+      () => write('src/a', 'mine'),
+      { './src/a': 'directory 755', './src/a/in': 'file 644 in\n' },
+      { './src/a': 'file 644 mine' },
+    ],
+    [
+      'a directory that it made a link',
+      'rm -rf old; ln -s src old',
+      () => write('old/mine', 'mine'),
+      { './old': 'link src' },
+      { './old': 'directory 755', './old/mine': 'file 644 mine', './old/x': 'file 644 x', './old/y': 'file 644 y' },
+    ],
+  ])('[S86] %s is applied, or left out, as a person chose', async (_, script, meanwhile, all, rest) => {
+    for (const [choice, expected] of [['apply-rest', rest] as const, ['apply-all', all] as const]) {
+      const own = await openLayered(fs.realpathSync(directory.path));
+      const outcome = await own.run(':', { first: `${script}; echo n > new`, meanwhile });
+      expect(outcome).toMatchObject({ rollback: { kind: 'held' } });
+      const call = own.files.layering?.held(`call-${choice === 'apply-rest' ? 1 : 2}`)?.call.id ?? '';
+      const { state, locks } = own;
+      const settled = must(await settleHeldCall({ state, locks, tool: commandTool, callId: call, choice }));
+      expect(settled).toMatchObject({ status: 'succeeded' });
+      const under = Object.entries(treeOf(root)).filter(([path]) => /^\.\/(old|src\/a)(\/|$)/.test(path));
+      const others = Object.fromEntries(
+        under.filter(([path]) => Object.keys(expected).some(own => path.startsWith(own))),
+      );
+      expect([choice, others]).toEqual([choice, expected]);
+      expect(read('new')).toBe('n\n');
+    }
+  });
+
+  it('[S87] a database that a program has open is never replaced under it: the choice is asked again', async () => {
+    for (const mode of ['wal', 'delete']) {
+      fs.mkdirSync(`${root}/db`);
+      const server = new DatabaseSync(`${root}/db/app.db`);
+      server.exec(`pragma journal_mode=${mode}; create table t(who text); insert into t values (1)`);
+      for (const script of ['echo gone > db/app.db', 'rm -rf db']) {
+        const own = await openLayered(fs.realpathSync(directory.path));
+        const outcome = await own.run(':', { first: script, meanwhile: () => {} });
+        expect([mode, script, held(outcome)?.includes('db/app.db')]).toEqual([mode, script, true]);
+        const { layering } = own.files;
+        const { id } = (outcome as { rollback: { held: { call: { id: string } } } }).rollback.held.call;
+        const refused = await layering?.settleHeld(id, 'apply-all', facts);
+        expect(refused).toMatchObject({ ok: false, error: { code: 'state/conflict' } });
+        expect(layering?.held(id)).toMatchObject({ round: 1 });
+        server.exec('insert into t values (2)');
+        expect(await layering?.settleHeld(id, 'drop', facts)).toMatchObject({ ok: true });
+      }
+      const rows = server.prepare('select count(*) as n from t').get();
+      server.close();
+      expect(rows).toEqual({ n: 3 });
+      const again = new DatabaseSync(`${root}/db/app.db`);
+      expect(again.prepare('select count(*) as n from t').get()).toEqual({ n: 3 });
+      again.close();
+      fs.rmSync(`${root}/db`, { recursive: true });
+    }
+  });
+
+  it('[S78] another directory, or a link, at the path of the root gets nothing, and the choice is asked again', async () => {
+    const layering = await conflicted();
+    const elsewhere = `${fs.realpathSync(directory.path)}/elsewhere`;
+    const away = `${fs.realpathSync(directory.path)}/away`;
+    fs.renameSync(root, away);
+    for (const replace of [
+      () => fs.cpSync(away, root, { recursive: true }),
+      () => {
+        fs.cpSync(away, elsewhere, { recursive: true });
+        fs.symlinkSync(elsewhere, root);
+      },
+      () => {},
+    ]) {
+      replace();
+      const before = fs.existsSync(root) ? treeOf(`${root}/`) : {};
+      for (const choice of ['apply-all', 'apply-rest'] as const) {
+        const { round = 0 } = layering.held('call-1') ?? {};
+        expect(await layering.settleHeld('call-1', choice, facts)).toMatchObject({ ok: false });
+        const conflicts = [{ path: '', theirs: 'moved' }, { path: 'src/a' }];
+        expect(layering.held('call-1')).toMatchObject({ round: round + 1, conflicts });
+      }
+      expect(fs.existsSync(root) ? treeOf(`${root}/`) : {}).toEqual(before);
+      fs.rmSync(root, { recursive: true, force: true });
+    }
+    fs.renameSync(away, root);
+    const done = must(await layering.settleHeld('call-1', 'apply-all', facts));
+    if (done.kind === 'applied') await done.applied.finish();
+    expect([read('src/a'), read('src/new')]).toEqual(['c\n', 'n\n']);
   });
 
   it('[S76] what was shown must still be so', async () => {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { bringBackKept } from '../src/index.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, openLayered } from './layered.ts';
 
@@ -110,7 +111,7 @@ describe.skipIf(!hasLayers)('a process that is killed', () => {
     expect(killed).toBeGreaterThan(3);
   });
 
-  it('[S77] what somebody changed before the next start stays, and is named', async () => {
+  it('[S77] [S114] what somebody changed before the next start stays, is named, and what was there before it can be had', async () => {
     buildTree();
     const place = await openLayered(base);
     const { layering } = place.files;
@@ -132,6 +133,16 @@ describe.skipIf(!hasLayers)('a process that is killed', () => {
       const [recovery] = await pending.recover();
       expect(recovery?.outcome).toMatchObject({ kind: 'taken-back', left: ['file'] });
       expect(fs.readFileSync(`${base}/root/file`, 'utf8')).toBe('mine');
+      expect(recovery?.evaluation).toBe('test');
+      const kept = recovery?.outcome.kind === 'taken-back' ? recovery.outcome.kept : null;
+      if (kept === null) throw new Error('nothing was kept');
+      const call = { id: 'call-1', before: kept.digest, kept };
+      const { files, locks } = pending;
+      expect(must(await bringBackKept({ files, call, locks, copies: true }))).toEqual({
+        ...{ paths: [], conflicts: ['file'], copies: ['file.kept'], lost: [] },
+      });
+      const texts = ['file', 'file.kept'].map(name => fs.readFileSync(`${base}/root/${name}`, 'utf8'));
+      expect(texts).toEqual(['mine', 'original']);
       isShown = true;
     }
     expect(isShown).toBe(true);

@@ -75,4 +75,30 @@ describe('somebody who is not root', () => {
       if (told.undone?.code === undefined) expect(picture(directory.path)).toEqual(before);
     },
   );
+
+  it('[S116] brings back as their own what belongs to a group they are not in, says so, and can undo what came before', () => {
+    // Only root can make it belong to another group.
+    if (!asRoot) return expect(process.getuid?.()).not.toBe(0);
+    const root = directory.path;
+    const foreign = 4242;
+    fs.writeFileSync(`${root}/gf`, 'original');
+    fs.mkdirSync(`${root}/gd`);
+    fs.writeFileSync(`${root}/gd/inner`, 'original');
+    for (const name of ['gf', 'gd', 'gd/inner']) fs.chownSync(`${root}/${name}`, NOBODY, foreign);
+    fs.chmodSync(`${root}/gd`, 0o2775);
+    const before = picture(root);
+    const child = childScript(import.meta.dirname, 'foreign-group-child.ts');
+    const ended = spawnSync('node', [child, root], { encoding: 'utf8', uid: NOBODY, gid: NOBODY });
+    expect(ended.stderr).toBe('');
+    const lost = ['gd', 'gd/inner', 'gd/new', 'gf'].map(name => `${name} (its owner or group)`);
+    const answers = JSON.parse(ended.stdout);
+    for (const answer of answers) answer.lost?.sort();
+    expect(answers).toMatchObject([
+      { paths: expect.arrayContaining(['gf']), lost },
+      { paths: [], lost: [] },
+      { paths: expect.arrayContaining(['gf', 'gd/new']), removed: ['gd/new'] },
+      { paths: [], lost: [] },
+    ]);
+    expect(picture(root)).toEqual(before);
+  });
 });

@@ -45,7 +45,7 @@ export {
   type Warning,
 } from './interpret/output-judgement.ts';
 export { blockerReportOf, gapsOf, type Reason } from './interpret/reason.ts';
-export type { ReportedNeed, UserAnswer } from './interpret/user-dependency.ts';
+export type { OpenQuestion, ReportedNeed, UserAnswer } from './interpret/user-dependency.ts';
 export {
   type CapabilityHistory,
   type CapabilityObservation,
@@ -177,7 +177,13 @@ export { type Keyring, keyNames, keyring, newKeyring, rotateKeyring } from './se
 export { type Observed, planObservations } from './session/observation-plan.ts';
 export type { ArtifactRef, Correction } from './session/output-facts.ts';
 export { planPreferences } from './session/preference-plan.ts';
-export { defaultPreferences, exceedsRecommendation, modePresets, type Preferences } from './session/preferences.ts';
+export {
+  defaultPreferences,
+  exceedsRecommendation,
+  loosenedBy,
+  modePresets,
+  type Preferences,
+} from './session/preferences.ts';
 export {
   type BlockerCode,
   blockerCode,

@@ -5,6 +5,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
+import { thrownMessage } from '@signalbox/model';
 import { classifyFailure, DEFAULT_BACKOFF_MS, type FailureFacts, type TaskError } from '@signalbox/runs';
 import type { ResolvedModel } from './model-source.ts';
 import { ScriptUnmatched } from './scripted-model.ts';
@@ -139,9 +140,12 @@ function isNamed(cause: unknown, name: string): boolean {
 }
 
 function reasonOf(cause: unknown): string {
-  if (cause instanceof Error) return cause.message;
-  if (typeof cause === 'object' && cause !== null && 'message' in cause) return String(cause.message);
-  return typeof cause === 'string' ? cause : (JSON.stringify(cause) ?? String(cause));
+  try {
+    const isPlain = typeof cause === 'object' && cause !== null && !('message' in cause);
+    return isPlain ? (JSON.stringify(cause) ?? thrownMessage(cause)) : thrownMessage(cause);
+  } catch {
+    return thrownMessage(cause);
+  }
 }
 
 /** Google says of a key that is none that the request is bad. */

@@ -1,5 +1,5 @@
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { err, type Json, type JsonObject, json, ok, type Result } from '@signalbox/model';
+import { err, type Json, type JsonObject, json, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
 import * as z from 'zod';
 import { taskFailure } from './task-failure.ts';
@@ -28,7 +28,7 @@ export function answerFormOf(schema: JsonObject | undefined, tools: readonly str
   try {
     fits = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = thrownMessage(cause);
     return err(
       taskFailure('schema-unsupported', `The schema of the output cannot be checked: ${reason}. Simplify it.`),
     );
@@ -62,7 +62,7 @@ export function answerInText(text: string): Result<Json, string> {
     const answer = json.safeParse(JSON.parse(fenced ?? text));
     return answer.success ? ok(answer.data) : err(`It is not plain data: ${answer.error.issues[0]?.message}`);
   } catch (cause) {
-    return err(`It is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+    return err(`It is not JSON: ${thrownMessage(cause)}`);
   }
 }
 

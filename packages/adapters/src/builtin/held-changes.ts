@@ -1,16 +1,16 @@
 import type { Json } from '@signalbox/model';
 import type { AgentQuestion, Resolution } from '@signalbox/runs';
-import { type HeldChanges, type HeldChoice, heldChoice } from '@signalbox/state';
+import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved } from '@signalbox/state';
 
 const SHOWN = 50;
 
 /** What a person is asked about changes of a call that met somebody else's. Asked anew for every round. */
 export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
-  const paths = [...new Set(held.conflicts.map(({ path }) => path))].map(path => path.toWellFormed());
-  const named = paths.slice(0, 3).join(', ') + (paths.length > 3 ? ` and ${paths.length - 3} more` : '');
-  const conflicts = held.conflicts.slice(0, SHOWN).map(
+  // A path may be in the way of several changes.
+  const each = [...new Map(held.conflicts.map(one => [one.path, one])).values()];
+  const conflicts = each.slice(0, SHOWN).map(
     ({ path, theirs, yours, layers }): Json => ({
-      path: path.toWellFormed(),
+      path: shownPath(path),
       // A file that is newer than the command may be new, too: nothing that is left tells the two apart.
       theirs: theirs === 'changed' && yours !== null ? 'created or changed' : theirs,
       yours: versionOf(yours),
@@ -26,11 +26,33 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
     call: `${call}:changes:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${held.round === 0 ? '' : 'The files changed again after your answer, so it was not carried out. '}A command's changes conflict with what someone else did to ${named}. Nothing was applied. What should become of the command's changes?`,
+      prompt: `${whyAgain(held)}A command's changes conflict with what someone else did to ${namedOf(each)}. Nothing was applied. What should become of the command's changes?`,
       options: options.map(option => ({ ...option })),
-      context: { directory: held.root, changes: held.changes.length, conflicts, total: held.conflicts.length },
+      context: { directory: held.root, changes: held.changes.length, conflicts, total: each.length },
     },
   };
+}
+
+/** Why the last answer was not carried out. */
+function whyAgain({ round, root, conflicts }: HeldChanges): string {
+  if (round === 0) return '';
+  if (conflicts.some(isRootMoved)) {
+    return `${root} is not the directory that the command worked in, so your answer was not carried out. Move that directory back to its place, then answer again. `;
+  }
+  const open = conflicts.filter(({ theirs }) => theirs === 'in-use');
+  if (open.length > 0) {
+    return `A program has ${namedOf(open)} open and would lose what it writes later, so your answer was not carried out. Close the program to replace the database, or apply the rest. `;
+  }
+  return 'The files changed again after your answer, so it was not carried out. ';
+}
+
+function namedOf(conflicts: HeldChanges['conflicts']): string {
+  const paths = [...new Set(conflicts.map(({ path }) => shownPath(path)))];
+  return paths.slice(0, 3).join(', ') + (paths.length > 3 ? ` and ${paths.length - 3} more` : '');
+}
+
+function shownPath(path: string): string {
+  return path === '' ? 'the directory itself' : path.toWellFormed();
 }
 
 function versionOf(version: HeldChanges['conflicts'][number]['yours']): Json {

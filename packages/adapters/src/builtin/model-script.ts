@@ -1,4 +1,4 @@
-import { err, json, jsonObject, ok, type Result, text } from '@signalbox/model';
+import { err, json, jsonObject, ok, type Result, text, thrownMessage } from '@signalbox/model';
 import * as z from 'zod';
 
 const pattern = text.refine(isPattern, 'must be a regular expression');
@@ -46,7 +46,7 @@ export function parseModelScript(source: string): Result<ModelScript, string> {
   try {
     data = JSON.parse(source);
   } catch (cause) {
-    return err(cause instanceof Error ? cause.message : String(cause));
+    return err(thrownMessage(cause));
   }
   const parsed = modelScript.safeParse(data);
   return parsed.success ? ok(parsed.data) : err(z.prettifyError(parsed.error));

@@ -6,6 +6,7 @@ import { approvalKind, type Permission, permissionOf, proposalOf } from './appro
 import type { AnswerForm } from './final-answer.ts';
 import { heldChoiceOf, heldQuestion } from './held-changes.ts';
 import { plainData } from './plain-data.ts';
+import { rollbackWords } from './rollback-words.ts';
 import { canceledFailure, failed, taskFailure } from './task-failure.ts';
 import {
   type Approval,
@@ -195,33 +196,11 @@ function endingOf(
     }
     case 'failed': {
       const said = outcome.value === undefined ? '' : `\n${JSON.stringify(outcome.value)}`;
-      const text = `${outcome.error.message}. ${outcome.error.suggestion}${undone(outcome.rollback)}${said}`;
+      const text = `${outcome.error.message}. ${outcome.error.suggestion}${rollbackWords(outcome.rollback)}${said}`;
       return { status: 'failed', output: errorText(changed === undefined ? text : `${changed}\n${text}`) };
     }
     case 'unknown':
       return { status: 'unknown', output: errorText(`${outcome.error.message}. ${outcome.error.suggestion}`) };
-  }
-}
-
-function undone(rollback: Extract<ToolOutcome, { status: 'failed' }>['rollback']): string {
-  switch (rollback.kind) {
-    case 'nothing-to-undo':
-      return '';
-    case 'restored': {
-      const except = [...rollback.opaqueChanged, ...rollback.lost, ...(rollback.left ?? [])];
-      return except.length === 0
-        ? ' What it changed was undone.'
-        : ` What it changed was undone, except for ${except.join(', ')}.`;
-    }
-    case 'dropped':
-      return ' Nothing that it changed was applied.';
-    case 'held':
-      return '';
-    case 'waiting':
-      return ' It still runs. Its directory is locked until it has ended; then what it changed is undone.';
-    case 'conflict':
-    case 'failed':
-      return ` What it changed could not be undone: ${rollback.error.message}`;
   }
 }
 

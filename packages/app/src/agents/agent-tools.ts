@@ -31,6 +31,7 @@ import {
   type HostFilesystem,
   heldCall,
   heldIn,
+  type KeptBook,
   listFiles,
   openCheckpointStore,
   openHostCheckpointLog,
@@ -39,9 +40,11 @@ import {
   openHostUndoLog,
   type PathLocks,
   type Recovery,
+  type RootIdentity,
   readFile,
   recoverPending,
   resource,
+  rootAt,
   type SandboxDetection,
   settleHeldCall,
   type ToolOutcome,
@@ -53,7 +56,7 @@ import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
 import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { withUnconfinedHint } from '../sandbox/unconfined-hint.ts';
-import { placeFile, recordRecovered, type TaskPlace } from '../undo/checkpoint-files.ts';
+import { placeFile, readPlace, recordKept, type TaskPlace } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
@@ -61,8 +64,11 @@ export interface AgentTools {
   open(brief: AgentBrief, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
   /** The tools that agents have on every directory. */
   atHand(): Promise<readonly AnyTool[]>;
-  /** A directory that can be captured and brought back, and who may use it now. */
-  files(root: string): Result<HostFilesystem, ErrorEnvelope>;
+  /**
+   * A directory that can be captured and brought back, and who may use it now. With `place`, the one that was there then: if it is
+   * another one now, nothing of it is read or written.
+   */
+  files(root: string, place?: RootIdentity): Result<HostFilesystem, ErrorEnvelope>;
   readonly locks: PathLocks;
   /** The folder with the checkpoints of a run's tool calls. */
   checkpoints(run: string): string;
@@ -95,8 +101,13 @@ export function openAgentTools(
   const checkpointsOf = (run: string) => path.join(place('checkpoints'), run);
   const found = findLayers(place('layers'));
   const layers = found.ok ? found.value : undefined;
-  const openFiles = (root: string): Result<HostFilesystem, ErrorEnvelope> =>
-    openHostFilesystem({ root, store, undoLog, dataDirectory, ...(layers && { layers }) });
+  const keptBook: KeptBook = {
+    async add({ evaluation, ...entry }) {
+      recordKept(place('checkpoints'), evaluation, { ...entry, at: timestampOf(machine.clock) });
+    },
+  };
+  const openFiles = (root: string, expected?: RootIdentity): Result<HostFilesystem, ErrorEnvelope> =>
+    openHostFilesystem({ root, expected, store, undoLog, dataDirectory, keptBook, ...(layers && { layers }) });
 
   const atHand = async (): Promise<readonly AnyTool[]> => {
     sandbox ??= detect();
@@ -107,16 +118,18 @@ export function openAgentTools(
   return {
     atHand,
     async open({ run, task, directory }, more = []) {
-      const files = openFiles(directory);
+      const folder = checkpointsOf(run);
+      const root = readPlace(folder, task)?.place ?? rootAt(directory);
+      const files = openFiles(directory, root);
       if (!files.ok) return files;
       const resources = createResources([resource(filesystem, files.value)]);
-      const folder = checkpointsOf(run);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const log = withoutSecrets(openHostCheckpointLog(path.join(folder, `${task}.jsonl`)), secrets);
       const checkpoints = await openCheckpointStore({ log, resources });
       if (!checkpoints.ok) return checkpoints;
       const tools = [...(await atHand()), ...more];
-      const own: TaskPlace = { root: directory, beyond: tools.filter(reachesBeyond).map(({ name }) => name) };
+      const beyond = tools.filter(reachesBeyond).map(({ name }) => name);
+      const own: TaskPlace = { root: directory, beyond, ...(root && { place: root }) };
       writeFileSync(path.join(folder, placeFile(task)), JSON.stringify(own), { mode: 0o600 });
       const { clock, ids, rng } = machine;
       const session = createSession({ id: ids.mint<SessionId>(), clock });
@@ -150,12 +163,11 @@ export function openAgentTools(
       const recoveries = await recoverPending({
         undoLog,
         locks,
-        open: openFiles,
+        open: root => openFiles(root),
         async onRecovered({ id, tool, evaluation, outcome }, { root, before }) {
           const kept = 'kept' in outcome ? outcome.kept : null;
           if (kept === null || before === null) return;
-          const call = { call: id, tool, at: timestampOf(machine.clock), root, before, kept };
-          recordRecovered(place('checkpoints'), evaluation, call);
+          await keptBook.add({ call: id, tool, evaluation, root, before, kept });
         },
       });
       // Nobody can decide any more about the changes of work that is over, or of a run that was collected.

@@ -1,9 +1,10 @@
 import path from 'node:path';
-import type { Clock, ErrorEnvelope, ImportReport, Result, RunId } from '@signalbox/model';
+import { type Clock, type ErrorEnvelope, type ImportReport, ok, type Result, type RunId } from '@signalbox/model';
 import type { Commit, RunReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
 import { deriveJournal } from '../run-journal/derive-journal.ts';
 import { createTrust } from '../runs/foreign-plan.ts';
+import type { PersonsWord, PlanPlaces } from '../runs/plan-places.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { exportRun, type RunExport } from './export-run.ts';
 import { importRun, type RunImportOptions } from './import-run.ts';
@@ -15,7 +16,7 @@ export interface RunBundles {
   import(request: ImportRequest, by: string): Promise<Result<ImportReport, ErrorEnvelope>>;
 }
 
-export interface ImportRequest {
+export interface ImportRequest extends PersonsWord {
   readonly file: string;
   /** Where the run's agents work from now on. */
   readonly directory?: string | undefined;
@@ -31,14 +32,18 @@ export interface ExportFacts {
 
 export function runBundles(
   ports: Pick<RunImportOptions, 'dataDirectory' | 'machine'> &
-    ExportFacts & { readonly store: RunImportOptions['store'] & Commit & RunReader },
+    ExportFacts & { readonly store: RunImportOptions['store'] & Commit & RunReader; readonly places: PlanPlaces },
 ): RunBundles {
   return {
     export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
-    async import({ file, directory, trust }, by) {
-      const workingDirectory = directory && path.resolve(directory);
+    async import({ file, directory, trust, ...word }, by) {
+      const found = word.anyFile === true ? ok(path.resolve(file)) : ports.places.find(file, 'bundle');
+      if (!found.ok) return found;
+      const worksIn = directory === undefined ? ok(undefined) : ports.places.directory(directory, word);
+      if (!worksIn.ok) return worksIn;
+      const workingDirectory = worksIn.value;
       const { filter: secrets } = openSecrets({ dataDirectory: ports.dataDirectory, env: ports.env });
-      const imported = await importRun({ ...ports, by, workingDirectory, secrets }, path.resolve(file));
+      const imported = await importRun({ ...ports, by, workingDirectory, secrets }, found.value);
       if (!imported.ok) return imported;
       await restImported(ports.store, ports.machine, imported.value.run);
       const record = await ports.store.run(imported.value.run);

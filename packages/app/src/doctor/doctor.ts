@@ -32,7 +32,7 @@ export async function doctor({ dataDir, program, deep = false }: DoctorOptions):
   const checks = [
     checkNode(),
     checkSqlite(),
-    checkGit(),
+    await checkGit(),
     sandbox,
     ...(sandbox.status === 'ok' ? checkView(dataDir, process.cwd()) : []),
     ...checkDisk(dataDir),

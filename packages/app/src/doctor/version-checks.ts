@@ -1,10 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
+import { runProgram } from '@signalbox/state';
+import { gitProgram } from '../workspaces/git.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
 /** Older ones carry a SQLite that can corrupt its write-ahead log. */
 const NODE_MINIMUM = '24.15.0';
 const SQLITE_MINIMUM = '3.51.3';
+const NOT_THERE = { code: undefined, out: '' };
 
 export function checkNode(version: string = process.versions.node): Check {
   return isAtLeast(version, NODE_MINIMUM)
@@ -22,11 +24,16 @@ export function checkSqlite(version: string = sqliteVersion()): Check {
       );
 }
 
-export function checkGit(program = 'git'): Check {
-  const { status, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 10_000 });
-  return status === 0
-    ? passed('git', stdout.trim().replace(/^git version /, ''))
-    : warned('git', 'not found', 'Install git. Without it there are no diffs of what agents changed and no worktrees.');
+export async function checkGit(program = gitProgram()): Promise<Check> {
+  const options = { env: {}, timeoutMs: 10_000 };
+  const { code, out } = program === undefined ? NOT_THERE : await runProgram(program, ['--version'], options);
+  return code === 0
+    ? passed('git', out.trim().replace(/^git version /, ''))
+    : warned(
+        'git',
+        'not found',
+        'Install git where the system keeps its programs (/usr/bin, /usr/local/bin). Without it there are no diffs of what agents changed and no worktrees.',
+      );
 }
 
 function sqliteVersion(): string {

@@ -1,6 +1,15 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+  thrownMessage,
+} from '@signalbox/model';
 import type { NewRun, RunReader, RunRecord } from '@signalbox/runs';
 import { checkpointUnknown, type DirectoryNode, putFiles, type ToolCheckpoint, treeAt } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -103,7 +112,7 @@ async function inDirectory(
     isNew = mkdirSync(directory, { recursive: true }) !== undefined;
     if (readdirSync(directory).length > 0) return err(notMade(directory, 'it is not empty'));
   } catch (cause) {
-    return err(notMade(directory, cause instanceof Error ? cause.message : String(cause)));
+    return err(notMade(directory, thrownMessage(cause)));
   }
   const remove = async () => {
     for (const name of readdirSync(directory)) rmSync(path.join(directory, name), { recursive: true, force: true });
@@ -143,7 +152,7 @@ async function refAt(
   recorded: readonly CheckpointFacts[],
   picture: Picture,
 ): Promise<Result<Digest, ErrorEnvelope>> {
-  const files = tools.files(picture.root);
+  const files = tools.files(picture.root, picture.facts.place);
   if (!files.ok) return files;
   const tree = await pictured(tools, recorded, picture);
   if (!tree.ok) return tree;
@@ -157,7 +166,7 @@ async function pictured(
   recorded: readonly CheckpointFacts[],
   { root, facts, phase }: Picture,
 ): Promise<Result<DirectoryNode, ErrorEnvelope>> {
-  const files = tools.files(root);
+  const files = tools.files(root, facts.place);
   if (!files.ok) return files;
   const own = recorded.filter(one => one.root === root);
   const chain: ToolCheckpoint[] = [];
@@ -167,8 +176,8 @@ async function pictured(
     chain.push(checkpoint.value);
   }
   const now = await files.value.snapshot();
-  if (!now.ok) return now;
-  const tree = treeAt(chain, phase, now.value.tree);
+  const tree = treeAt(chain, phase, now.ok ? now.value.tree : undefined);
+  if (tree === undefined && !now.ok) return now;
   return tree === undefined ? err(checkpointUnknown(facts.call, phase)) : ok(tree);
 }
 

@@ -1,7 +1,8 @@
 import type { Json } from '@signalbox/model';
+import type { PersonsWord } from '../runs/plan-places.ts';
 
 /** A moment of a run, and what a run that goes on from it is to be. */
-export interface ForkRequest {
+export interface ForkRequest extends PersonsWord {
   readonly at: ForkMoment;
   readonly name?: string | undefined;
   /** Instead of the input of the parent. */

@@ -235,7 +235,7 @@ async function callsSince(
     const { root, file, call } = one.facts;
     if (root === undefined) return err(checkpointUnknown(call, 'pre'));
     if (isInWorkspace(root)) continue;
-    const files = tools.files(root);
+    const files = tools.files(root, one.facts.place);
     if (!files.ok) return files;
     const calls = wanted.filter(other => other.facts.file === file).map(other => other.facts.call);
     const changes = known.get(file) ?? (await readCallChanges({ file, calls }, files.value));
@@ -262,7 +262,16 @@ async function undoFiles(
   if (tools === undefined || calls.length === 0) return ok({ paths: [], removed: [], lost: [] });
   const nameOf = (root: string, name: string) =>
     path.join(record.workingDirectory === undefined ? root : path.relative(record.workingDirectory, root), name);
-  const { locks, files: open } = tools;
+  const { locks } = tools;
+  // All calls in a directory must have worked in the one that is there now.
+  const open = (root: string) => {
+    for (const { facts } of calls.filter(one => one.root === root)) {
+      const files = tools.files(root, facts.place);
+      const replaced = files.ok ? files.value.replaced() : files.error;
+      if (replaced !== undefined) return err(replaced);
+    }
+    return tools.files(root, calls.find(one => one.root === root)?.facts.place);
+  };
   const undone = await undoCalls({ calls, id: `rollback:${fork}`, open, locks, dryRun, nameOf });
   if (!undone.ok) return undone;
   const named = (kind: 'paths' | 'removed' | 'lost') =>

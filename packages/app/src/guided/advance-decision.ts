@@ -2,6 +2,7 @@ import { nodeHasher } from '@signalbox/journal';
 import {
   canonicalJson,
   type ErrorEnvelope,
+  err,
   type Json,
   ok,
   type Result,
@@ -25,7 +26,9 @@ import {
   interpret,
   judgeOutput,
   type KnownCapabilities,
+  loosenedBy,
   mergeContext,
+  type OpenQuestion,
   type PreferenceBaselines,
   type Preferences,
   planAdvance,
@@ -36,7 +39,7 @@ import {
   type Warning,
 } from '@signalbox/workflow';
 import { decideCorrections } from './correction-decision.ts';
-import { invalidCall } from './guided-failures.ts';
+import { invalidCall, onlyThePerson } from './guided-failures.ts';
 import { checkpointedFrom, type Situation } from './place-answer.ts';
 import { ASSUMED } from './recorded-attempt.ts';
 import type { SessionReader, SessionWrite } from './session-files.ts';
@@ -71,6 +74,8 @@ export function decideAdvance(
   if (!delta.ok) return delta;
   const context = mergeContext(situation.context, delta.value);
 
+  const loosened = loosenedBy(situation.preferences, input.preferences ?? {});
+  if (loosened.length > 0) return err(onlyThePerson('continue_workflow', loosened, situation.preferences));
   const changes = changesOf(input.preferences);
   const changed =
     changes.length === 0
@@ -148,6 +153,7 @@ export function decideAdvance(
     preferences,
     capabilities,
     answers: answersOf(situation),
+    open: openQuestions(reader, situation, formatStepInstanceKey(pending)),
   });
   if (!judged.ok) return record(blockedBy(judged.error));
   const judgement = judged.value;
@@ -210,6 +216,26 @@ function observationsOf({ capabilityObservations = [] }: StepOutputInput): reado
 function answersOf({ place, events, dag }: Situation): readonly UserAnswer[] {
   const gaps = projectGaps(events);
   return [...checkpointedFrom(dag, place), place.nodeId].flatMap(nodeId => answersAt(gaps, nodeId));
+}
+
+/**
+ * What the person was asked about a step and has not answered, wherever in the run that was: going back and taking another branch
+ * leaves no question behind.
+ */
+function openQuestions(
+  reader: SessionReader,
+  { place, events, dag }: Situation,
+  stepInstanceKey: string,
+): readonly OpenQuestion[] {
+  return projectGaps(events).flatMap(({ runId, nodeId, reason, summary, resolvedBy }) => {
+    const isOpen = runId === place.runId && resolvedBy === undefined;
+    const snapshotRef = dag.nodes.get(nodeId)?.snapshotRef;
+    if (!isOpen || reason.category !== 'user_only_dependency' || snapshotRef === undefined) return [];
+    const state = reader.state(snapshotRef);
+    const pending = state.ok ? derivePendingStep(state.value) : undefined;
+    const isHere = pending !== undefined && formatStepInstanceKey(pending) === stepInstanceKey;
+    return isHere ? [{ reason: reason.detail, asked: summary }] : [];
+  });
 }
 
 /** A choice that the agent was not sure of and may make: that it was made unasked is recorded. */

@@ -99,10 +99,12 @@ function judgeStep(
   });
   if (!judged.ok) return faultOf(place.sessionId, judged.error);
   if (judged.value.kind === 'accepted') return undefined;
-  const [first] = judged.value.report.blockers;
+  // The person's part was settled when the step was passed.
+  const [first] = judged.value.report.blockers.filter(({ code }) => code !== 'USER_ONLY_DEPENDENCY');
+  if (first === undefined) return undefined;
   return invalidCall(
-    `output.corrections: step ${key} would not have been passed with this: ${first?.message ?? 'it lacks something'}`,
-    first?.suggestedFix ?? 'Send what the step asks for.',
+    `output.corrections: step ${key} would not have been passed with this: ${first.message}`,
+    first.suggestedFix ?? 'Send what the step asks for.',
     { field: 'output.corrections', stepInstanceKey: key },
   );
 }

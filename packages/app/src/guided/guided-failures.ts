@@ -1,9 +1,24 @@
 import { type Digest, type ErrorEnvelope, failure, type Json, type SessionId } from '@signalbox/model';
-import { type InterpreterFault, tokenSessionLocked } from '@signalbox/workflow';
+import { type InterpreterFault, type Preferences, tokenSessionLocked } from '@signalbox/workflow';
 import type * as z from 'zod';
 
 export function invalidCall(message: string, suggestion: string, details?: Json): ErrorEnvelope<'VALIDATION_ERROR'> {
   return failure('VALIDATION_ERROR', { message, suggestion, ...(details !== undefined && { details }) });
+}
+
+/** An agent asked for more than the person allows. */
+export function onlyThePerson(
+  tool: string,
+  loosened: readonly (keyof Preferences)[],
+  now: Preferences,
+): ErrorEnvelope<'VALIDATION_ERROR'> {
+  const fields = loosened.map(key => `preferences.${key}`).join(' and ');
+  const held = loosened.map(key => `${key} ${now[key]}`).join(', ');
+  return invalidCall(
+    `${tool}: ${fields} would go further than the person allows (${held}). Nothing was changed.`,
+    'Leave it out, or send a stricter value. Only the person loosens it: in "workflows" of config.json of the data directory, or by starting the session in the console or with POST /api/sessions.',
+    { tool, field: fields },
+  );
 }
 
 /** What does not fit the schema of a tool: the first problem by its path, and how many more. */

@@ -37,11 +37,15 @@ type Answer<T> = Promise<Result<T, ErrorEnvelope>>;
 export interface GuidedTools {
   list(input: ListInput): Answer<ListAnswer>;
   inspect(input: InspectInput): Answer<InspectAnswer>;
-  start(input: StartInput): Answer<StepAnswer>;
+  /** Only a person who starts a session for an agent may loosen the preferences that hold otherwise. */
+  start(input: StartInput, by?: Starter): Answer<StepAnswer>;
   continue(input: ContinueInput): Answer<StepAnswer>;
   checkpoint(input: CheckpointInput): Answer<CheckpointAnswer>;
   resume(input: ResumeInput): Answer<ResumeAnswer>;
 }
+
+/** An agent unless it is said. */
+export type Starter = 'agent' | 'person';
 
 /** The schemas of every function, by its name in the port, with the name that agents know the tool by. */
 export const guidedSchemas = {

@@ -8,6 +8,7 @@ export {
   recordAppliedConfig,
 } from './applied-config.ts';
 export { findSession } from './find-session.ts';
+export { guidedPreferences } from './guided-config.ts';
 export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './guided-desk.ts';
 export { type GuidedSessions, openGuidedSessions } from './guided-sessions.ts';
 export { type GuidedTools, guidedSchemas } from './guided-tools.ts';

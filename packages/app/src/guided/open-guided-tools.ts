@@ -4,7 +4,7 @@ import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type Se
 import {
   type CompiledWorkflowSnapshotV1,
   type DedupeKey,
-  defaultPreferences,
+  loosenedBy,
   nextAttemptId,
   openWorkflowLibrary,
   type Place,
@@ -21,8 +21,9 @@ import type { Machine } from '../machine.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { decideAdvance } from './advance-decision.ts';
 import { driftWarnings, inspectWorkflow, isIdOf, listWorkflows, pinWarnings } from './catalog.ts';
-import { asTokenError, contradiction, invalidCall, unfitInput } from './guided-failures.ts';
-import { type GuidedTools, guidedSchemas } from './guided-tools.ts';
+import { guidedPreferences } from './guided-config.ts';
+import { asTokenError, contradiction, invalidCall, onlyThePerson, unfitInput } from './guided-failures.ts';
+import { type GuidedTools, guidedSchemas, type Starter } from './guided-tools.ts';
 import { placeAnswer, situationAt } from './place-answer.ts';
 import { historyAt, historyAtStart } from './recorded-attempt.ts';
 import { rehydrate } from './rehydrate.ts';
@@ -40,7 +41,7 @@ export interface GuidedToolsOptions {
   /** Where workflows are looked for besides the bundled ones, in order of precedence. */
   readonly directories: readonly WorkflowPlace[];
   readonly machine: Pick<Machine, 'ids' | 'rng'>;
-  /** What holds for runs whose person said nothing. */
+  /** What holds for runs whose person said nothing; what is configured unless told otherwise. */
   readonly preferences?: Preferences | undefined;
   /** Whose secrets are not recorded; those of this process unless told otherwise. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -52,14 +53,15 @@ type Answered<T> = Result<T, ErrorEnvelope>;
 
 /** Guided workflows on the files of a data directory. Any number of processes may have it open. */
 export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
-  const { dataDirectory, directories, machine, preferences = defaultPreferences, disk, locks } = options;
+  const { dataDirectory, directories, machine, disk, locks } = options;
+  const preferences = options.preferences ?? guidedPreferences(dataDirectory);
   const { filter } = openSecrets({ dataDirectory, env: options.env ?? process.env, readOnly: disk !== undefined });
   const { reader, writer } = openSessionFiles({ dataDirectory, rng: machine.rng, disk, locks });
   const library = openWorkflowLibrary({ hasher: nodeHasher, places: directories });
   const baselines = { global: preferences };
   const driftOf = (compiled: CompiledWorkflowSnapshotV1, pinned: Digest) => driftWarnings(library, compiled, pinned);
 
-  async function start(input: StartInput): Promise<Answered<StepAnswer>> {
+  async function start(input: StartInput, by: Starter = 'agent'): Promise<Answered<StepAnswer>> {
     const tokens = reader.tokens();
     if (!tokens.ok) return tokens;
     const name = startNameOf(input.startKey, () => machine.ids.mint<SessionId>());
@@ -69,6 +71,8 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
       const before = startedAnswer(tokens.value, view.value, name, input);
       if (before !== undefined) return before;
     }
+    const loosened = by === 'person' ? [] : loosenedBy(preferences, input.preferences ?? {});
+    if (loosened.length > 0) return err(onlyThePerson('start_workflow', loosened, preferences));
     const found = await library.find(input.workflowId);
     if (!found.ok) return found;
     const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath);
@@ -194,7 +198,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
   return {
     list: checked('list', async input => ok(await listWorkflows(library, input))),
     inspect: checked('inspect', input => inspectWorkflow(library, input)),
-    start: checked('start', input => start(cleaned(input))),
+    start: checked('start', (input, by?: Starter) => start(cleaned(input), by)),
     continue: checked('continue', async given => {
       const input = cleaned(given);
       const tokens = reader.tokens();
@@ -226,15 +230,15 @@ function named(input: object): object {
 }
 
 /** A function of the port that refuses what its schema does not take. */
-function checked<K extends keyof GuidedTools, I, T>(
+function checked<K extends keyof GuidedTools, I, T, Rest extends readonly unknown[]>(
   name: K,
-  work: (input: z.infer<(typeof guidedSchemas)[K]['input']>) => Promise<Answered<T>>,
-): (input: I) => Promise<Answered<T>> {
-  return async input => {
+  work: (input: z.infer<(typeof guidedSchemas)[K]['input']>, ...rest: Rest) => Promise<Answered<T>>,
+): (input: I, ...rest: Rest) => Promise<Answered<T>> {
+  return async (input, ...rest) => {
     const { tool, input: schema } = guidedSchemas[name];
     const parsed = schema.safeParse(input);
     if (!parsed.success) return err(unfitInput(tool, parsed.error));
-    return work(parsed.data as z.infer<(typeof guidedSchemas)[K]['input']>);
+    return work(parsed.data as z.infer<(typeof guidedSchemas)[K]['input']>, ...rest);
   };
 }
 

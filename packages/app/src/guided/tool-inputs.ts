@@ -20,7 +20,9 @@ export const riskPolicy = z.enum(['conservative', 'balanced', 'aggressive']);
 
 const preferenceChanges = z
   .strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() })
-  .describe('Only what the person asked for. Holds from this step on.');
+  .describe(
+    'Only to be stricter than what holds. Counts from this step on; looser values are refused, since only the person sets those.',
+  );
 
 const workspacePath = text
   .min(1)
@@ -31,7 +33,7 @@ const context = jsonObject.describe(
   'Facts that the workflow reads, by name: ticket ids, paths, lists to work through. They are kept: send only what is new or changed, null deletes. At most 256 KB; pass references, not contents.',
 );
 
-const needFromUser = z.strictObject({
+export const needFromUser = z.strictObject({
   reason: z.enum([
     'needs_user_secret_or_token',
     'needs_user_account_access',

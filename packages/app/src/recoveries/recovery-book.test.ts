@@ -63,6 +63,26 @@ describe('what recoveries did', () => {
     expect(book.list()).toEqual([note('a', 'rolled-back', now)]);
   });
 
+  it('[A192] has every time that a call was cut off and kept files, until the call is dismissed', () => {
+    const clock = fakeClock();
+    const book = openRecoveryBook(folder, clock);
+    const keeps = (file: string) => ({
+      ...note('a', 'rolled-back', timestampOf(clock)),
+      paths: [{ what: 'kept', paths: [file], more: 0 }],
+    });
+    const first = keeps('mine');
+    book.add([first]);
+    clock.advance(1000);
+    const second = keeps('f');
+    book.add([second]);
+    clock.advance(1000);
+    const third = note('a', 'rolled-back', timestampOf(clock));
+    book.add([third]);
+    expect(book.list()).toEqual([third, second, first]);
+    expect(book.dismiss('a')).toEqual({ ok: true, value: third });
+    expect(book.list()).toEqual([]);
+  });
+
   it('[A192] is told in this process where the disk does not take it, and a damaged file is as none', () => {
     const clock = fakeClock();
     writeFileSync(path.join(folder, 'recoveries.json'), '{"recoveries": [');

@@ -10,13 +10,15 @@ import {
   type RecoveryNote,
   type Result,
   recoveryList,
+  thrownMessage,
 } from '@signalbox/model';
 
 /**
  * What recoveries did, in `recoveries.json` of the data directory, so that it is known after the terminal that showed it is
  * closed.
  *
- * 1. A note stays until a person dismisses it, or for 30 days; no more than 200 are kept, the newest.
+ * 1. A note stays until a person dismisses it, or for 30 days; no more than 200 are kept, the newest. A call that was cut off
+ *    again has one note, and one for each earlier time that kept files.
  * 2. A recovery that failed stays, and cannot be dismissed, until a later one of the same call succeeds.
  * 3. The file is read each time: any process may list and dismiss. One that cannot be read counts as empty.
  */
@@ -50,11 +52,12 @@ export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryB
     return merged(unwritten, kept);
   }
 
-  /** Each call once, by what is known of it last. */
+  /** Each call once, by what is known of it last, and with every attempt that kept files of somebody. */
   function merged(newer: readonly RecoveryNote[], older: readonly RecoveryNote[]): readonly RecoveryNote[] {
-    const ids = new Set(newer.map(({ id }) => id));
+    const isTold = (note: RecoveryNote) =>
+      newer.some(({ id, at }) => id === note.id && (at === note.at || !hasKept(note)));
     const isYoung = ({ at, outcome }: RecoveryNote) => outcome === FAILED || clock.now() - Date.parse(at) < KEPT_MS;
-    return [...newer, ...older.filter(({ id }) => !ids.has(id))].filter(isYoung).slice(0, MOST);
+    return [...newer, ...older.filter(note => !isTold(note))].filter(isYoung).slice(0, MOST);
   }
 
   function write(recoveries: readonly RecoveryNote[]): void {
@@ -86,7 +89,7 @@ export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryB
       if (note === undefined) return err(unknown(id));
       if (note.outcome === FAILED) return err(stillOpen(note));
       try {
-        write(all.filter(one => one !== note));
+        write(all.filter(one => one.id !== id));
       } catch (cause) {
         return err(notWritten(id, cause));
       }
@@ -94,6 +97,11 @@ export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryB
       return ok(note);
     },
   };
+}
+
+/** A call that runs again may be cut off again: what was kept the first time is still to be had. */
+function hasKept({ outcome, paths }: RecoveryNote): boolean {
+  return outcome !== FAILED && paths.some(({ what }) => what === 'kept');
 }
 
 function unknown(id: string): ErrorEnvelope {
@@ -114,7 +122,7 @@ function stillOpen({ id, message }: RecoveryNote): ErrorEnvelope {
 
 function notWritten(id: string, cause: unknown): ErrorEnvelope {
   return failure('STORE_IO_FAILED', {
-    message: `The recovery of call ${id} could not be dismissed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    message: `The recovery of call ${id} could not be dismissed: ${thrownMessage(cause)}.`,
     suggestion: 'Check that the data directory is writable and not full, then try again.',
     retry: { kind: 'retryable_immediate' },
   });

@@ -56,6 +56,7 @@ export { type ContractStored, contractView } from '../contract-events/plan-event
 export { contractEventsOfChunk } from '../contract-events/projections/contract-chunk.ts';
 export { isContractNodeKind, vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
 export { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-events/projections/decision-tool.ts';
+export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
 export { lineageOf } from '../forks/lineage.ts';

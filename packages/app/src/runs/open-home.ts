@@ -1,6 +1,6 @@
 import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
-import { ok, type RecoveryNote, timestampOf } from '@signalbox/model';
+import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
 import { type AgentRunner, taskId } from '@signalbox/runs';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { builtinAgents } from '../agents/builtin-agents.ts';
@@ -63,7 +63,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     dataDirectory,
     timers: machine.timers,
     clean: filter.data,
-    onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: String(thrown) }),
+    onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: thrownText(thrown) }),
   });
   const tools = openAgentTools(dataDirectory, machine, filter);
   const recoveries = openRecoveryBook(dataDirectory, machine.clock);

@@ -58,6 +58,7 @@ import { draftEvent } from './run-events.ts';
 import { alreadyCompleted, alreadyDriven, unknownRun } from './run-failures.ts';
 import type { RunHost, StartRequest } from './run-host.ts';
 import { within } from './within.ts';
+import { workingDirectoryFault } from './working-directory.ts';
 
 export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSessions' | 'removeWorkspace'> {
   readonly owned: OwnedStore;
@@ -239,6 +240,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (first !== undefined) return ok(first);
     const found = request.anyFile === true ? ok(path.resolve(file)) : places.find(file);
     if (!found.ok) return found;
+    const worksIn = places.directory(directory ?? path.dirname(path.resolve(file)), request);
+    if (!worksIn.ok) return worksIn;
     const source: PlanSource = { kind: 'file', file: found.value };
     const environment = planEnvironment(source, env);
     if (!environment.ok) return err(environmentUnknown(file, environment.error));
@@ -248,7 +251,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const kept = await keepPlan(store, loaded.value.closure);
     if (!kept.ok) return kept;
     const run = machine.ids.mint<RunId>();
-    const place = await placeOf(run, path.resolve(directory ?? path.dirname(file)), loaded.value.workspace);
+    const place = await placeOf(run, worksIn.value, loaded.value.workspace);
     if (!place.ok) return place;
     const create: NewRun = {
       driver: 'plan',
@@ -296,6 +299,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   /** Where a run works: in its directory, or in files of its own. */
   async function placeOf(run: RunId, directory: string, isOwn: boolean): Promise<Result<RunPlace, ErrorEnvelope>> {
+    const fault = workingDirectoryFault(directory, options.dataDirectory);
+    if (fault !== undefined) return err(fault);
     if (!isOwn) return ok({ workingDirectory: directory });
     return options.workspaces === undefined ? err(noWorkspaces()) : options.workspaces.make(run, directory);
   }
@@ -322,6 +327,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, anyFile, by });
+    const worksIn = await importedPlace(record, anyFile);
+    if (!worksIn.ok) return worksIn;
     const late = await limitAnswers.deliverLate(run);
     if (!late.ok) return late;
     const version = useCurrent ? await currentPlan(record, anyFile) : ok(record.source);
@@ -340,6 +347,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     void drive({ ...job(run, source.value, changed, { ...record, source: version.value }), limit });
     return ok(run);
   };
+
+  /** A bundle names where its run worked elsewhere; nobody here has allowed that directory. */
+  async function importedPlace(record: RunRecord, anyFile: boolean): Promise<Result<unknown, ErrorEnvelope>> {
+    const { workingDirectory, origin } = record;
+    if (origin?.kind !== 'import' || workingDirectory === undefined) return ok(undefined);
+    return places.directory(workingDirectory, { anyFile });
+  }
 
   /** The plan as its files are now, kept: another version of it, unless they are as they were. */
   async function currentPlan(
@@ -434,6 +448,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     blobs: store,
     bundles: runBundles({
       ...options,
+      places,
       ...machine,
       store,
       env,
@@ -453,7 +468,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     start: async request => told(held() ?? (await start(request))),
     resume: async (run, request) => told(held() ?? (await resume(run, request))),
     act: async (run, action, by) => told(held() ?? (await act(run, filter.data(action), by))),
-    fork: async (run, request, by) => told(held() ?? (await interventions.fork(run, filter.data(request), by))),
+    fork: async (run, request, by) => {
+      const { directory } = request;
+      const worksIn = directory === undefined ? ok(undefined) : places.directory(directory, request);
+      if (!worksIn.ok) return worksIn;
+      return told(held() ?? (await interventions.fork(run, filter.data(request), by)));
+    },
     checkpoints: interventions.checkpoints,
     undo: interventions.undo,
     rollback: async (run, request, by) => told(held() ?? (await rollback(run, request, by))),

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { nodeHasher } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { ImportClosure } from '@signalbox/plan';
 import { type Blobs, planSources, type RunRecord, type RunSource } from '@signalbox/runs';
 import { SCHEMA_VERSION } from '@signalbox/store';
 import type { PlanSource } from '../threads/thread-api.ts';
+import { git } from '../workspaces/git.ts';
 
 /** What a run was started with: the engine, by what it means for a run, and the schema that keeps it. */
 export const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
@@ -107,13 +106,9 @@ function commitOf(directory: string): Promise<string | undefined> {
 const COMMIT_HOLDS_MS = 1000;
 
 async function headOf(directory: string): Promise<string | undefined> {
-  try {
-    const { stdout } = await promisify(execFile)('git', ['-C', directory, 'rev-parse', 'HEAD']);
-    return stdout.trim();
-  } catch {
-    // No git, or no repository.
-    return undefined;
-  }
+  const { code, out } = await git(directory, ['rev-parse', 'HEAD']);
+  // No git, or no repository.
+  return code === 0 ? out.trim() : undefined;
 }
 
 function changedWhileRead(name: string): ErrorEnvelope {

@@ -1,20 +1,34 @@
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { isCredentialPlace } from '@signalbox/state';
 import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
 
 /**
- * Where the file of a plan may lie that is named over REST, MCP or the console. A person at the command line names any file.
+ * Where the files and directories may lie that are named over REST, MCP or the console: plans, bundles, and where agents work. A
+ * person at the command line names any.
  *
  * 1. Links are resolved first: of the file, of the roots and of the data directory.
- * 2. Nothing in the data directory is a plan: it holds the token and the truth.
+ * 2. Nothing in the data directory is opened, nor a hard link to something in it: it holds the token and the truth, and closing
+ *    a file of the database would let go of the locks on it.
  * 3. A file that is refused is not looked at: the answer is the same whether or not it exists.
+ * 4. Agents do not work where programs keep credentials, unless a person at the command line says so of that directory.
  */
 export interface PlanPlaces {
-  /** The file with its links resolved, or why it may not be loaded. */
-  find(file: string): Result<string, ErrorEnvelope>;
+  /** The file with its links resolved, or why it may not be opened. */
+  find(file: string, what?: 'plan' | 'bundle'): Result<string, ErrorEnvelope>;
+  /** The directory, or why agents may not work there. */
+  directory(directory: string, word?: PersonsWord): Result<string, ErrorEnvelope>;
+}
+
+/** What the person at the command line of this machine says of a file or directory. */
+export interface PersonsWord {
+  /** It may lie anywhere. */
+  readonly anyFile?: boolean | undefined;
+  /** The directory may be one that holds credentials. */
+  readonly anyDirectory?: boolean | undefined;
 }
 
 export interface PlanPlacesOptions {
@@ -36,17 +50,46 @@ export function readPlanRoots(dataDirectory: string): Result<readonly string[], 
 }
 
 export function planPlaces({ dataDirectory, roots }: PlanPlacesOptions): PlanPlaces {
+  const rootsNow = () => {
+    const configured = readPlanRoots(dataDirectory);
+    return [...roots, ...(configured.ok ? configured.value : [])];
+  };
+  const home = () => placeOf(dataDirectory) ?? dataDirectory;
+  const isAllowed = (place: string, allowed: readonly string[]) =>
+    allowed.some(root => isWithin(place, placeOf(root) ?? root));
   return {
-    find(file) {
-      const configured = readPlanRoots(dataDirectory);
-      const allowed = [...roots, ...(configured.ok ? configured.value : [])];
+    find(file, what = 'plan') {
+      const allowed = rootsNow();
       const place = placeOf(path.resolve(file));
-      if (place === undefined) return err(refused(file, allowed));
-      if (isWithin(place, placeOf(dataDirectory) ?? dataDirectory)) return err(inData(file));
-      const isAllowed = allowed.some(root => isWithin(place, placeOf(root) ?? root));
-      return isAllowed ? ok(place) : err(refused(file, allowed));
+      if (place === undefined) return err(refused(file, allowed, what));
+      if (isWithin(place, home())) return err(inData(file, what));
+      if (!isAllowed(place, allowed)) return err(refused(file, allowed, what));
+      return isLinkInto(place, home()) ? err(inData(file, what)) : ok(place);
+    },
+    directory(directory, { anyFile = false, anyDirectory = false } = {}) {
+      const given = path.resolve(directory);
+      const place = placeOf(given);
+      const allowed = rootsNow();
+      if (!anyFile && (place === undefined || !isAllowed(place, allowed))) {
+        return err(refused(directory, allowed, 'directory'));
+      }
+      if (!anyFile && place !== undefined && isWithin(place, home())) return err(inData(directory, 'directory'));
+      if (!anyDirectory && isCredentialPlace(place ?? given)) return err(holdsCredentials(directory));
+      return ok(anyFile ? given : (place ?? given));
     },
   };
+}
+
+/** Whether a file is a hard link to one in the data directory, told without opening it. */
+function isLinkInto(file: string, dataDirectory: string): boolean {
+  const named = statSync(file, { throwIfNoEntry: false });
+  if (named === undefined || !named.isFile() || named.nlink < 2) return false;
+  const entries = readdirSync(dataDirectory, { recursive: true, withFileTypes: true });
+  return entries.some(entry => {
+    if (!entry.isFile()) return false;
+    const own = statSync(path.join(entry.parentPath, entry.name), { throwIfNoEntry: false });
+    return own?.ino === named.ino && own.dev === named.dev;
+  });
 }
 
 /**
@@ -83,20 +126,39 @@ function isWithin(file: string, root: string): boolean {
   return inside.split(path.sep)[0] !== '..' && !path.isAbsolute(inside);
 }
 
-const WHAT_TO_DO =
-  'Put the plan under one of them, add its directory to "plans.roots" in config.json of the data directory, or start it with "signalbox run".';
+type Named = 'plan' | 'bundle' | 'directory';
 
-function refused(file: string, roots: readonly string[]): ErrorEnvelope<'plan/place-refused'> {
+const refusals: Readonly<Record<Named, string>> = {
+  plan: 'was not loaded: it is outside of the directories that plans may be started from',
+  bundle: 'was not opened: it is outside of the directories that bundles may be imported from',
+  directory: 'is outside of the directories that agents may work in',
+};
+const otherways: Readonly<Record<Named, string>> = {
+  plan: 'start it with "signalbox run"',
+  bundle: 'import it with "signalbox import"',
+  directory: 'start it with "signalbox run --directory"',
+};
+
+function refused(file: string, roots: readonly string[], what: Named): ErrorEnvelope<'plan/place-refused'> {
   const where = roots.length === 0 ? 'no directory is allowed here' : `allowed here: ${roots.join(', ')}`;
+  const add = 'dd its directory to "plans.roots" in config.json of the data directory';
   return failure('plan/place-refused', {
-    message: `${file} was not loaded: it is outside of the directories that plans may be started from (${where}).`,
-    suggestion: roots.length === 0 ? WHAT_TO_DO.replace('Put the plan under one of them, a', 'A') : WHAT_TO_DO,
+    message: `${file} ${refusals[what]} (${where}).`,
+    suggestion: `${roots.length === 0 ? 'A' : `Put the ${what} under one of them, a`}${add}, or ${otherways[what]}.`,
   });
 }
 
-function inData(file: string): ErrorEnvelope<'plan/place-refused'> {
+function inData(file: string, what: Named): ErrorEnvelope<'plan/place-refused'> {
   return failure('plan/place-refused', {
-    message: `${file} was not loaded: it is in the data directory, where nothing is a plan.`,
-    suggestion: 'Name the file of a plan in your project.',
+    message: `${file} was not opened: it is in the data directory, where nothing is a ${what} to use.`,
+    suggestion: `Name a ${what} in your project.`,
+  });
+}
+
+function holdsCredentials(directory: string): ErrorEnvelope<'plan/place-refused'> {
+  return failure('plan/place-refused', {
+    message: `Agents do not work in ${directory}: programs keep credentials there.`,
+    suggestion:
+      'Name another directory with --directory. If this is the one you mean, say so at the command line: --any-directory.',
   });
 }

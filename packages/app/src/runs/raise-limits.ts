@@ -68,7 +68,8 @@ export function createRaise({ store, machine, threads, decisions, finished }: Ra
     const open = await store.decisions({ run, status: ['open'] });
     const isOver = open.some(({ decision }) => {
       const about = limitOf(decision);
-      return about !== undefined && (limits[about.limit] ?? 0) > about.allowed;
+      // A question is about the limit as it was: with another one, also a lower one, it is asked again if need be.
+      return about !== undefined && (limits[about.limit] ?? about.allowed) !== about.allowed;
     });
     if (isOver) await decisions.withdraw(run, ROOT_ID as NodeKey);
   }

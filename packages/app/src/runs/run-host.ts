@@ -11,6 +11,7 @@ import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { CallCheckpoint, CallUndo } from '../undo/undo-desk.ts';
+import type { PersonsWord } from './plan-places.ts';
 
 /**
  * The runs of a data directory, in the process that owns it. Every surface asks it, and nothing else starts, moves or ends
@@ -65,11 +66,9 @@ export interface RunHost {
   close(): Promise<void>;
 }
 
-export interface StartRequest {
+export interface StartRequest extends PersonsWord {
   /** The plan's file. */
   readonly file: string;
-  /** A person at the command line of this machine named the file: it may lie anywhere. */
-  readonly anyFile?: boolean | undefined;
   readonly input: Json;
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -99,6 +98,10 @@ export interface ResumeRequest {
 export interface UndoRequest {
   /** Bring back what the rollback of the call overwrote or removed, instead of undoing the call. */
   readonly kept?: boolean | undefined;
+  /** With `kept`: only what this attempt of the call kept, counted from 1. */
+  readonly attempt?: number | undefined;
+  /** With `kept`: what changed since is brought back too, as a copy beside it. */
+  readonly copies?: boolean | undefined;
   /** Nothing is changed. */
   readonly dryRun?: boolean | undefined;
 }

@@ -11,8 +11,9 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import { needsApproval } from '@signalbox/state';
-import { defaultPreferences } from '@signalbox/workflow';
+import type { Preferences } from '@signalbox/workflow';
 import type { ToolFacts } from '../agents/offered-tools.ts';
+import { guidedPreferences, readGuidedPreferences } from '../guided/guided-config.ts';
 import { type LogSettings, readLogSettings } from '../logs/log-config.ts';
 import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL } from '../logs/run-log-files.ts';
 import { readRetention } from '../retention/retention-config.ts';
@@ -43,15 +44,16 @@ export interface SettingsOptions {
 }
 
 /** The parts of the configuration that somebody reads. */
-const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans'];
+const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans', 'workflows'];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
   const { dataDirectory, env, clock, providers } = options;
   const startedAt = timestampOf(clock);
+  const preferences = guidedPreferences(dataDirectory);
   const { filter } = openSecrets({ dataDirectory, env, readOnly: true });
   return {
     async read() {
-      const items = itemsOf(options);
+      const items = itemsOf({ ...options, preferences });
       const retention = readRetention(dataDirectory);
       const settings: Omit<Settings, 'user'> = {
         startedAt,
@@ -73,7 +75,8 @@ function itemsOf({
   logs,
   workflowDirectories,
   planRoots,
-}: SettingsOptions): readonly SettingItem[] {
+  preferences,
+}: SettingsOptions & { readonly preferences: Preferences }): readonly SettingItem[] {
   const parts = readConfigFile(dataDirectory);
   const isWritten = (part: string, name: string) => {
     const given = parts.ok ? parts.value?.[part] : undefined;
@@ -112,6 +115,19 @@ function itemsOf({
     counts: 'after-restart',
     needsRestart: false,
   });
+  const desiredPreferences = readGuidedPreferences(dataDirectory);
+  const preference = (name: keyof Preferences, about: string): SettingItem => {
+    const desired = desiredPreferences.ok ? desiredPreferences.value[name] : undefined;
+    return {
+      name: `workflows.${name}`,
+      about,
+      ...(desired !== undefined && { desired }),
+      applied: preferences[name],
+      from: desiredPreferences.ok && isWritten('workflows', name) ? 'file' : 'default',
+      counts: 'after-restart',
+      needsRestart: desired !== undefined && desired !== preferences[name],
+    };
+  };
   const configuredRoots = readPlanRoots(dataDirectory);
   const roots = [...planRoots, ...(configuredRoots.ok ? configuredRoots.value : [])];
   return [
@@ -122,17 +138,10 @@ function itemsOf({
       'program',
       'Where guided workflows are looked for, in this order.',
     ),
-    told(
-      'workflows.autonomy',
-      defaultPreferences.autonomy,
-      'default',
-      'How far an agent goes alone in a guided session, until it is told.',
-    ),
-    told(
-      'workflows.riskPolicy',
-      defaultPreferences.riskPolicy,
-      'default',
-      'Which risks an agent takes in a guided session, until it is told.',
+    preference('autonomy', 'How far an agent goes alone in a guided session, unless the person who starts it says so.'),
+    preference(
+      'riskPolicy',
+      'Which risks an agent takes in a guided session, unless the person who starts it says so.',
     ),
     {
       name: 'plans.roots',

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { thrownMessage } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { basicEnvironment } from './plan-environment.ts';
@@ -57,7 +58,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
   let isGone = false;
   const gone = new Promise<string>(resolve => {
     worker.once('error', (error: unknown) => {
-      reason ??= error instanceof Error ? error.message : String(error);
+      reason ??= thrownMessage(error);
     });
     worker.once('exit', code => {
       cancelBeat?.();

@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, type Json, ok, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, type Json, ok, type Result, type RunId, thrownText } from '@signalbox/model';
 import type { CommandAnswer, PlanOutline, PlanPreview, SignalFault, Timers } from '@signalbox/plan';
 import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
@@ -165,7 +165,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
       if (typeof end?.status === 'string') return end;
     } catch (error) {
       if (error instanceof PortClosedError) throw error;
-      why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      why = thrownText(error);
     }
     seat.isPardoned = true;
     seat.thread.end('the code of a plan broke it');

@@ -1,7 +1,7 @@
 /** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, ok, type Result, type RunId, thrownMessage } from '@signalbox/model';
 import {
   type CommandAnswer,
   editFault,
@@ -242,12 +242,22 @@ function withoutSecrets(given: ThreadCalls): ThreadCalls {
         const answer = await (call as (...args: readonly unknown[]) => unknown)(...args);
         return name === 'load' && (answer as { readonly ok: boolean }).ok ? answer : filter.data(answer);
       } catch (thrown) {
-        throw thrown instanceof Error ? Object.assign(thrown, { message: filter.text(thrown.message) }) : thrown;
+        throw withText(thrown, filter.text(thrownMessage(thrown)));
       }
     };
     return [name, cleaned] as const;
   });
   return Object.fromEntries(wrapped) as unknown as ThreadCalls;
+}
+
+/** The error itself, or one in its place if it does not let itself be changed. */
+function withText(thrown: unknown, message: string): Error {
+  try {
+    if (thrown instanceof Error) return Object.assign(thrown, { message });
+  } catch {
+    // Even looking at it may throw.
+  }
+  return new Error(message);
 }
 
 function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {

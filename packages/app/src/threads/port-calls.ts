@@ -1,4 +1,5 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
+import { thrownMessage, thrownText } from '@signalbox/model';
 
 /** Functions that the other side of a port may call. What goes over is plain data. */
 export type Calls = object;
@@ -46,7 +47,12 @@ export function connectPort<Api extends Calls>(port: MessagePort | Worker, local
         value: await (Object.hasOwn(functions, name) ? functions[name]?.(...args) : undefined),
       });
     } catch (error) {
-      send({ kind: 'threw', id, error: error instanceof Error ? error : new Error(String(error)) });
+      try {
+        send({ kind: 'threw', id, error: error instanceof Error ? error : new Error(thrownMessage(error)) });
+      } catch {
+        // What cannot be copied to the other side, such as a function that is its cause, is told in words.
+        send({ kind: 'threw', id, error: new Error(thrownText(error)) });
+      }
     }
   }
 

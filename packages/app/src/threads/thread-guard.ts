@@ -4,13 +4,15 @@
  *
  * 1. The port to the host is this file's: no plan finds it where Node has it.
  * 2. What ends the process, or reaches the owner's memory and environment, refuses.
- * 3. Shared memory, which no limit of a thread counts, is bounded here.
+ * 3. Descriptors that the thread did not open are neither closed nor used by it.
+ * 4. Shared memory, which no limit of a thread counts, is bounded here.
  */
 import inspector from 'node:inspector';
 import { syncBuiltinESMExports } from 'node:module';
 import v8 from 'node:v8';
 import workerThreads from 'node:worker_threads';
 import { Bug } from '@signalbox/model';
+import { guardDescriptors } from './own-descriptors.ts';
 import type { ThreadData } from './thread-api.ts';
 
 if (workerThreads.parentPort === null) throw new Bug('this is the entry of a thread');
@@ -44,6 +46,7 @@ export function guardThread(sharedBytes: number): void {
     if (signal !== 0 && isOwner(Number(pid))) refuse('process._kill of the process itself')();
     return rawKill(pid, signal);
   });
+  guardDescriptors(fix, name => refuse(`${name} of a descriptor that the plan did not open`)());
   boundSharedMemory(sharedBytes);
   syncBuiltinESMExports();
 }

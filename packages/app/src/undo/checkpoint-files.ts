@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { hostDisk } from '@signalbox/journal';
 import {
   type Digest,
   digest,
@@ -20,7 +21,9 @@ import {
   type KeptFiles,
   openCheckpointStore,
   openHostCheckpointLog,
+  type RootIdentity,
   resource,
+  rootIdentity,
   type ToolCheckpoint,
 } from '@signalbox/state';
 import * as z from 'zod';
@@ -43,6 +46,8 @@ export interface CheckpointFacts {
   readonly beyond: boolean;
   /** The directory that the call worked in, where it is known. */
   readonly root: string | undefined;
+  /** The same by what tells it from another one at its path. */
+  readonly place: RootIdentity | undefined;
   /** What its rollback overwrote or removed. */
   readonly kept: KeptFiles | undefined;
   readonly file: string;
@@ -79,7 +84,7 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
     .flatMap(name => {
       const task = name.slice(0, -'.jsonl'.length);
       const file = path.join(folder, name);
-      const place = taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
+      const place = readPlace(folder, task);
       return (textOf(file) ?? '').split('\n').flatMap(text => {
         const read = line.safeParse(jsonOf(text));
         if (!read.success) return [];
@@ -89,7 +94,18 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
         const changesFiles = after !== undefined && before !== after;
         const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, kept, file };
         const beyond = place?.beyond.includes(toolName) === true;
-        return [{ call: toolCallId, tool: toolName, task, changesFiles, beyond, root: place?.root, ...facts }];
+        return [
+          {
+            call: toolCallId,
+            tool: toolName,
+            task,
+            changesFiles,
+            beyond,
+            root: place?.root,
+            place: place?.place,
+            ...facts,
+          },
+        ];
       });
     });
 }
@@ -124,11 +140,21 @@ export async function readCallChanges(
 }
 
 /** Where the calls of a task work, and which of its tools may do what no restore of files brings back. */
-const taskPlace = z.strictObject({ root: z.string().min(1), beyond: z.array(z.string()).readonly() });
+const taskPlace = z.strictObject({
+  root: z.string().min(1),
+  beyond: z.array(z.string()).readonly(),
+  /** The directory that was there when the task began. */
+  place: rootIdentity.optional(),
+});
 export type TaskPlace = z.infer<typeof taskPlace>;
 
-/** What was kept of a call that a crash cut off, when the next start undid it. */
-const recoveredCall = z.strictObject({
+/** Undefined for a task that never had tools. */
+export function readPlace(folder: string, task: string): TaskPlace | undefined {
+  return taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
+}
+
+/** What one rollback of a call kept: of a call that failed, or that a crash cut off and the next start undid. */
+const keptCall = z.strictObject({
   call: z.string(),
   tool: z.string(),
   at: timestamp,
@@ -136,37 +162,58 @@ const recoveredCall = z.strictObject({
   before: digest,
   kept: keptFiles,
 });
-export type RecoveredCall = z.infer<typeof recoveredCall>;
+export type KeptCall = z.infer<typeof keptCall>;
 
-/** The calls of a run that were cut off and of which something was kept, with their tasks. */
-export function readRecovered(folder: string): readonly (RecoveredCall & { readonly task: string })[] {
-  return namesIn(folder)
-    .filter(name => name.endsWith(RECOVERED))
+/**
+ * What rollbacks of a run's calls kept, oldest first. A call that ran again and was rolled back again is there once for each
+ * attempt that kept something.
+ */
+export function readKept(folder: string): readonly (KeptCall & { readonly task: string })[] {
+  const written = namesIn(folder)
+    .filter(name => name.endsWith(KEPT))
     .flatMap(name =>
       (textOf(path.join(folder, name)) ?? '').split('\n').flatMap(text => {
-        const read = recoveredCall.safeParse(jsonOf(text));
-        return read.success ? [{ ...read.data, task: name.slice(0, -RECOVERED.length) }] : [];
+        const read = keptCall.safeParse(jsonOf(text));
+        return read.success ? [{ ...read.data, task: name.slice(0, -KEPT.length) }] : [];
       }),
     );
+  const known = new Set(written.map(one => `${one.task} ${one.call} ${one.kept.digest}`));
+  // Checkpoints of older versions are the only place that says what a failed call kept.
+  const inCheckpoints = checkpointsIn(folder).flatMap(({ call, tool, task, at, root, before, kept }) => {
+    if (kept === undefined || root === undefined || before === undefined) return [];
+    return known.has(`${task} ${call} ${kept.digest}`) ? [] : [{ call, tool, task, at, root, before, kept }];
+  });
+  // A process that dies while it writes this down leaves the next one to write the same.
+  const each = new Map([...inCheckpoints, ...written].map(one => [keyOf(one), one]));
+  return [...each.values()].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+function keyOf({ task, call, before, kept }: KeptCall & { readonly task: string }): string {
+  return `${task} ${call} ${before} ${kept.digest}`;
 }
 
 /** Writes down what was kept, durably, in the folder of the run whose task the call was charged to. */
-export function recordRecovered(checkpoints: string, task: string | undefined, call: RecoveredCall): void {
+export function recordKept(checkpoints: string, task: string | undefined, call: KeptCall): void {
   const run = namesIn(checkpoints).find(
     name => task !== undefined && existsSync(path.join(checkpoints, name, placeFile(task))),
   );
-  const file = path.join(checkpoints, run ?? '', `${run === undefined ? 'unknown' : task}${RECOVERED}`);
+  const file = path.join(checkpoints, run ?? '', `${run === undefined ? 'unknown' : task}${KEPT}`);
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const isNew = !existsSync(file);
   const fd = openSync(file, 'a', 0o600);
   try {
-    writeSync(fd, `${JSON.stringify(call)}\n`);
+    // What a crash left of a line must not become the beginning of this one.
+    const torn = isNew || readFileSync(file, 'utf8').endsWith('\n') ? '' : '\n';
+    writeSync(fd, `${torn}${JSON.stringify(call)}\n`);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
+  if (isNew) hostDisk.syncDirectory(path.dirname(file));
 }
 
-const RECOVERED = '.recovered.ndjson';
+/** The name is older than what else is written there. */
+const KEPT = '.recovered.ndjson';
 
 /** The file that says so. */
 export function placeFile(task: string): string {

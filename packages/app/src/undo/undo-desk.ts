@@ -1,30 +1,42 @@
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import { type RunRecord, taskId } from '@signalbox/runs';
 import {
-  bringBackKept,
-  type HostFilesystem,
-  type LaterCall,
-  nothingKept,
-  type CallUndo as UndoneCall,
-  undoCall,
-} from '@signalbox/state';
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+  type Timestamp,
+  timestampOf,
+} from '@signalbox/model';
+import { type RunRecord, taskId } from '@signalbox/runs';
+import { type HostFilesystem, type LaterCall, type CallUndo as UndoneCall, undoCall } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import { unknownCall } from '../runs/run-failures.ts';
-import { type CheckpointFacts, readCheckpoint, readCheckpoints, readRecovered } from './checkpoint-files.ts';
+import type { UndoRequest } from '../runs/run-host.ts';
+import { bringBackRecorded } from './bring-back.ts';
+import { type CheckpointFacts, type KeptCall, readCheckpoint, readCheckpoints, readKept } from './checkpoint-files.ts';
 
 /** A tool call of a run, and whether it can be or was undone. */
 export interface CallCheckpoint
-  extends Omit<CheckpointFacts, 'file' | 'root' | 'before' | 'after' | 'kept' | 'outcome'> {
+  extends Omit<CheckpointFacts, 'file' | 'root' | 'place' | 'before' | 'after' | 'kept' | 'outcome'> {
   /** `held`: its changes met somebody else's, and a person decides about them. */
   readonly outcome: CheckpointFacts['outcome'] | 'held';
   readonly node: string | undefined;
   readonly directory: string | undefined;
   readonly undone: boolean;
-  /** Paths that its rollback overwrote or removed, and that can be brought back. */
+  /** Paths that its rollbacks overwrote or removed, and that can be brought back. */
   readonly kept?: readonly string[] | undefined;
+  /** The same by attempt: 1 is the first that kept something. */
+  readonly attempts?: readonly KeptAttempt[] | undefined;
+}
+
+export interface KeptAttempt {
+  readonly attempt: number;
+  readonly at: Timestamp;
+  readonly paths: readonly string[];
 }
 
 /** What undoing a call changes, or would change. Paths are relative to the directory. */
@@ -47,19 +59,21 @@ export async function callCheckpoints(
   const undone = await undoneCalls(store, run);
   const folder = tools.checkpoints(run.id);
   const recorded = readCheckpoints(folder);
-  const recovered = readRecovered(folder);
-  const asked = (await store.decisions({ run: run.id, status: ['open'] })).map(({ decision }) => decision.call);
-  const isHeld = (call: string) => asked.some(one => one.startsWith(`${call}:changes:`));
-  const known = recorded.map(({ file: _, before: __, after: ___, root, kept, ...rest }): CallCheckpoint => {
-    const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
-    const paths = kept?.paths ?? recovered.find(({ call }) => call === facts.call)?.kept.paths;
-    const more = paths === undefined ? {} : { kept: paths };
-    return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
-  });
-  const cutOff = recovered
+  const rolledBack = readKept(folder);
+  const asked = await heldCalls(store, run);
+  const isHeld = (call: string) => asked.has(call);
+  const known = recorded.map(
+    ({ file: _, before: __, after: ___, root, place: ____, kept: _____, ...rest }): CallCheckpoint => {
+      const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
+      const more = keptBy(rolledBack.filter(one => one.call === facts.call && one.task === facts.task));
+      return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
+    },
+  );
+  const cutOff = rolledBack
     .filter(({ call }) => !recorded.some(one => one.call === call))
+    .filter((one, index, all) => all.findLastIndex(({ call }) => call === one.call) === index)
     .map(
-      ({ call, tool, task, at, root, kept }): CallCheckpoint => ({
+      ({ call, tool, task, at, root }): CallCheckpoint => ({
         call,
         tool,
         task,
@@ -72,47 +86,17 @@ export async function callCheckpoints(
         node: nodes.get(task),
         directory: root,
         undone: false,
-        kept: kept.paths,
+        ...keptBy(rolledBack.filter(one => one.call === call)),
       }),
     );
   return [...known, ...cutOff].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-/**
- * Brings back what the rollback of a call overwrote or removed, where that is still as the rollback left it. The same in
- * the run's events as an undo.
- */
-async function bringBackRecorded(
-  { store, machine, tools }: UndoPorts,
-  run: RunRecord,
-  call: string,
-  dryRun: boolean,
-  by: string,
-): Promise<Result<CallUndo, ErrorEnvelope>> {
-  const folder = tools.checkpoints(run.id);
-  const all = [...readRecovered(folder), ...readCheckpoints(folder)].filter(one => one.call === call);
-  if (all.length === 0) return err(unknownCall(run.id, call));
-  const found = all.findLast(one => one.kept !== undefined);
-  const id = taskId.safeParse(found?.task);
-  const task = id.success ? await store.task(run.id, id.data) : undefined;
-  if (found?.root === undefined || found.kept === undefined || found.before === undefined || task === undefined) {
-    return err(nothingKept(call));
-  }
-  const files = tools.files(found.root);
-  if (!files.ok) return files;
-  const kept = { id: call, before: found.before, kept: found.kept };
-  const brought = await bringBackKept({ files: files.value, call: kept, locks: tools.locks, dryRun });
-  if (!brought.ok) return brought;
-  const told = { ...brought.value, directory: found.root };
-  if (dryRun || brought.value.paths.length === 0) return ok(told);
-  const { node } = task;
-  const { paths } = brought.value;
-  const fields = { call, tool: found.tool, node, task: task.id, paths, by, kept: true };
-  const written = await store.commit(
-    { at: timestampOf(machine.clock), events: [draftEvent(machine, 'call.undone', fields)] },
-    { run: run.id, version: 'any' },
-  );
-  return written.ok ? ok(told) : err(written.error);
+function keptBy(all: readonly Pick<KeptCall, 'at' | 'kept'>[]): Pick<CallCheckpoint, 'kept' | 'attempts'> {
+  if (all.length === 0) return {};
+  const attempts = all.map(({ at, kept }, index) => ({ attempt: index + 1, at, paths: kept.paths }));
+  const paths = [...new Set(all.flatMap(({ kept }) => kept.paths))];
+  return { kept: paths, attempts };
 }
 
 /**
@@ -123,19 +107,27 @@ export async function undoRecorded(
   { store, machine, tools }: UndoPorts,
   run: RunRecord,
   call: string,
-  { dryRun = false, kept = false }: { readonly dryRun?: boolean | undefined; readonly kept?: boolean | undefined },
+  request: UndoRequest,
   by: string,
 ): Promise<Result<CallUndo, ErrorEnvelope>> {
-  if (kept) return bringBackRecorded({ store, machine, tools }, run, call, dryRun, by);
+  if (request.kept === true) return bringBackRecorded({ store, machine, tools }, run, call, request, by);
+  const { dryRun = false } = request;
   const facts = readCheckpoints(tools.checkpoints(run.id)).find(one => one.call === call);
   const id = taskId.safeParse(facts?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
   if (facts?.root === undefined || task === undefined) return err(unknownCall(run.id, call));
-  const files = tools.files(facts.root);
+  if ((await heldCalls(store, run)).has(call)) return err(stillHeld(call, run.id));
+  const files = tools.files(facts.root, facts.place);
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;
-  const later = () => laterCalls(readCheckpoints(tools.checkpoints(run.id)), facts, files.value);
+  const later = async () => {
+    const undone = await undoneCalls(store, run);
+    const others = readCheckpoints(tools.checkpoints(run.id)).filter(
+      one => one.call === facts.call || !undone.has(one.call),
+    );
+    return laterCalls(others, facts, files.value);
+  };
   const restored = await undoCall({
     files: files.value,
     checkpoint: checkpoint.value,
@@ -156,6 +148,20 @@ export async function undoRecorded(
     { run: run.id, version: 'any' },
   );
   return written.ok ? ok(undone.value) : err(written.error);
+}
+
+/** The calls whose changes wait for a person to decide about them. */
+async function heldCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
+  const open = await store.decisions({ run: run.id, status: ['open'] });
+  return new Set(open.flatMap(({ decision }) => /^(.*):changes:\d+$/s.exec(decision.call)?.[1] ?? []));
+}
+
+function stillHeld(call: string, run: RunId): ErrorEnvelope {
+  return failure('state/nothing-to-undo', {
+    message: `There is nothing to undo of call ${call}: its changes are held until a person decides about them, and none is applied.`,
+    suggestion: `Decide with: signalbox decisions --run ${run}`,
+    details: { call },
+  });
 }
 
 /** The calls of a run that ended after one in the same directory, as far as what they changed is known. */

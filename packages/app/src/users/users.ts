@@ -66,8 +66,10 @@ export interface Users {
   remove(name: string): Result<User, ErrorEnvelope>;
   /** Whose token it is, as the files say it now: a user that was removed a moment ago is nobody. */
   whoIs(token: string): TokenHolder | undefined;
-  /** Whether a token that was known still counts: it was neither removed nor replaced and has not expired. */
-  counts(holder: Pick<TokenHolder, 'name' | 'tokenId'>): boolean;
+  /** Who has this name now. */
+  holder(name: string): TokenHolder | undefined;
+  /** Whether a token that was known still counts: it was neither removed nor replaced, has its role, and has not expired. */
+  counts(holder: Pick<TokenHolder, 'name' | 'role' | 'tokenId'>): boolean;
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -95,6 +97,11 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
   const shownOf = ({ tokenDigest: _, ...user }: Kept): User => {
     const lastUsedAt = lastUse.of(user.name);
     return { ...user, ...(lastUsedAt !== undefined && { lastUsedAt }) };
+  };
+
+  const holderOf = (kept: Kept): TokenHolder => {
+    const { name, role, tokenDigest, expiresAt } = kept;
+    return { name, role, tokenId: tokenDigest, expiresAt, isExpired: isExpired(kept) };
   };
 
   /** Writes a user's file whole, then lets `place` give it its name. */
@@ -167,14 +174,17 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
       const given = digestOf(token);
       const found = read().find(user => user.ok && timingSafeEqual(Buffer.from(user.value.tokenDigest, 'hex'), given));
       if (found?.ok !== true) return undefined;
-      const { name, role, tokenDigest, expiresAt } = found.value;
-      const holder = { name, role, tokenId: tokenDigest, expiresAt, isExpired: isExpired(found.value) };
-      if (!holder.isExpired) lastUse.note(name);
+      const holder = holderOf(found.value);
+      if (!holder.isExpired) lastUse.note(holder.name);
       return holder;
     },
-    counts({ name, tokenId }) {
+    holder(name) {
       const kept = known(name);
-      return kept.ok && kept.value.tokenDigest === tokenId && !isExpired(kept.value);
+      return kept.ok ? holderOf(kept.value) : undefined;
+    },
+    counts({ name, role, tokenId }) {
+      const kept = known(name);
+      return kept.ok && kept.value.tokenDigest === tokenId && kept.value.role === role && !isExpired(kept.value);
     },
   };
 }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { type FileItem, type FileKind, MAX_FILE_BYTES, type PlanFiles } from '@signalbox/plan';
-import { DEFAULT_OPAQUE, type HostPath, hostPath, openToRead, replaceFile } from '@signalbox/state';
+import { DEFAULT_OPAQUE, forbiddenPlaces, type HostPath, hostPath, openToRead, replaceFile } from '@signalbox/state';
 import type { FileWatcher } from './file-watcher.ts';
 
 /** A change so lately that the clock of the file system may not tell the next one from it. */
@@ -18,10 +18,10 @@ export interface HostPlanFilesOptions {
 /** The files under a directory of this machine, for plans. Every path is resolved inside it, symlinks included. */
 export function hostPlanFiles({ root, refused, watcher, now }: HostPlanFilesOptions): PlanFiles {
   const opaque = new Set(DEFAULT_OPAQUE);
+  const forbidden = forbiddenPlaces(refused);
 
   function located(name: string, how: { readonly change: boolean }): HostPath {
     const real = fs.realpathSync.native(root);
-    const forbidden = refused.flatMap(place => realDirectory(place) ?? []);
     const found = hostPath({ root: real, forbidden, opaque }, name, { followLast: true, change: how.change });
     if (!found.ok) throw new Error(found.error.message);
     return found.value;
@@ -90,12 +90,4 @@ function whereThere<T>(look: () => T): T | undefined {
 function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): FileKind {
   if (entry.isFile()) return 'file';
   return entry.isDirectory() ? 'directory' : 'other';
-}
-
-function realDirectory(place: string): string | undefined {
-  try {
-    return fs.realpathSync.native(place);
-  } catch {
-    return undefined;
-  }
 }

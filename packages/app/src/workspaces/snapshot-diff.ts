@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { BlobError } from '@signalbox/runs';
 import { type DirectoryNode, loadTree, sameNode, type TreeNode } from '@signalbox/state';
 import { git } from './git.ts';
@@ -42,7 +42,7 @@ export async function snapshotDiff(
     const patch = await patchOf(contents, changed);
     return patch.ok ? ok({ files, patch: patch.value }) : patch;
   } catch (cause) {
-    return err(notCompared(cause instanceof Error ? cause.message : String(cause)));
+    return err(notCompared(thrownMessage(cause)));
   }
 }
 

@@ -1,4 +1,14 @@
-import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  type Digest,
+  digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+  thrownMessage,
+} from '@signalbox/model';
 import type { Blobs, RunReader, RunRecord, RunWorkspace, WriteSet } from '@signalbox/runs';
 import { type HostFilesystem, restoreAll } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -190,7 +200,7 @@ async function kept(files: HostFilesystem): Promise<Result<Digest, ErrorEnvelope
   } catch (cause) {
     return err(
       failure('workspace/failed', {
-        message: `The files under ${files.root} could not be kept: ${cause instanceof Error ? cause.message : String(cause)}`,
+        message: `The files under ${files.root} could not be kept: ${thrownMessage(cause)}`,
         suggestion: 'See whether there is room in the data directory.',
       }),
     );

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId, thrownMessage } from '@signalbox/model';
 import type { RunWorkspace } from '@signalbox/runs';
-import { DEFAULT_OPAQUE } from '@signalbox/state';
+import { DEFAULT_OPAQUE, type ForbiddenPlaces, forbiddenPlaces } from '@signalbox/state';
 import { makePrivateDirectory } from '../private-directory.ts';
-import { git } from './git.ts';
+import { addWorktree, git } from './git.ts';
 
 /**
  * The directories of workspaces, one a run, beside the data directory: tools may not enter the data directory itself.
@@ -49,9 +49,9 @@ export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
     try {
       makePrivateDirectory(home);
       writeDurably(note, JSON.stringify(origin));
-      if (origin.vcs === 'none') copyFiles(origin.base, workspace.path, [dataDirectory, home]);
+      if (origin.vcs === 'none') copyFiles(origin.base, workspace.path, forbiddenPlaces([dataDirectory, home]));
       else {
-        const added = await git(origin.base, ['worktree', 'add', '--detach', workspace.path, origin.commit ?? 'HEAD']);
+        const added = await addWorktree(origin.base, workspace.path, origin.commit ?? 'HEAD');
         if (added.code !== 0) throw new Error(added.said);
       }
       const workingDirectory = path.join(workspace.path, inside);
@@ -119,13 +119,13 @@ function originOf(note: string): Omit<RunWorkspace, 'path'> {
 }
 
 /** Directory by directory: what is copied may contain the place that it is copied to. */
-function copyFiles(from: string, to: string, without: readonly string[]): void {
+function copyFiles(from: string, to: string, without: ForbiddenPlaces): void {
   const opaque = new Set(DEFAULT_OPAQUE);
-  const left = new Set(without.map(place => path.resolve(place)));
   fs.mkdirSync(to, { mode: 0o700 });
   for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
-    if (left.has(source) || opaque.has(entry.name)) continue;
+    const stat = fs.lstatSync(source, { throwIfNoEntry: false });
+    if (stat === undefined || without.has(stat) || opaque.has(entry.name)) continue;
     if (entry.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(source), target);
     else if (entry.isDirectory()) copyFiles(source, target, without);
     else if (entry.isFile()) fs.copyFileSync(source, target, fs.constants.COPYFILE_FICLONE);
@@ -151,7 +151,7 @@ function writeDurably(file: string, text: string): void {
 
 function notMade(run: RunId, cause: unknown): WorkspaceError {
   return failure('workspace/failed', {
-    message: `The workspace of run ${run} could not be made: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `The workspace of run ${run} could not be made: ${thrownMessage(cause)}`,
     suggestion:
       'See that the directory and its repository can be read and that there is room beside the data directory.',
     details: { run },

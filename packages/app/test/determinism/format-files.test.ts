@@ -34,7 +34,7 @@ describe('[W168] a file in the published format, through the calls that an agent
   it.each(files)('%s is walked to its end, by what each answer says is next; its journal holds', async name => {
     const { directory, tools, workflowId } = projectOf(name);
     const preferences = { autonomy: 'full_auto_never_stop' } as const;
-    const start = value(await tools.start({ workflowId, context, preferences, startKey: name }));
+    const start = value(await tools.start({ workflowId, context, preferences, startKey: name }, 'person'));
     const { answers, last } = await walk(tools, start, { maxSteps: 100 });
     expect(last).toMatchObject({ isComplete: true, pending: null });
     expect(verifyDirectory(path.join(directory, 'sessions', start.sessionId))).toMatchObject({
@@ -45,7 +45,7 @@ describe('[W168] a file in the published format, through the calls that an agent
     // The same calls in another place are the same events: nothing comes from time, chance or the machine.
     const again = projectOf(name);
     cpSync(path.join(directory, 'keys'), path.join(again.directory, 'keys'), { recursive: true });
-    const second = value(await again.tools.start({ workflowId, context, preferences, startKey: name }));
+    const second = value(await again.tools.start({ workflowId, context, preferences, startKey: name }, 'person'));
     const twin = await walk(again.tools, second, { maxSteps: 100 });
     expect(JSON.stringify(twin.answers)).toBe(JSON.stringify(answers));
     expect(eventsOf(again.directory, second.sessionId)).toEqual(eventsOf(directory, start.sessionId));

@@ -31,7 +31,7 @@ async function started(steps: readonly JsonObject[], autonomy: Autonomy, more: J
   const workflow = { id: 'project.x', name: 'X', description: '', version: '1.0.0', steps, ...more };
   writeFileSync(path.join(workflows, 'x.json'), JSON.stringify(workflow));
   const tools = openTools(directory, { directories: [{ kind: 'project', directory: workflows }] });
-  const start = value(await tools.start({ workflowId: 'project.x', preferences: { autonomy } }));
+  const start = value(await tools.start({ workflowId: 'project.x', preferences: { autonomy } }, 'person'));
   return { directory, tools, start };
 }
 

@@ -72,7 +72,7 @@ describe('[W171] attempts from one place', () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(
-      await tools.start({ workflowId: 'wr.research', preferences: { autonomy: 'full_auto_never_stop' } }),
+      await tools.start({ workflowId: 'wr.research', preferences: { autonomy: 'full_auto_never_stop' } }, 'person'),
     );
     const branches: StepAnswer[] = [];
     for (let branch = 0; branch < BRANCHES; branch++) {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { seededRng } from '@signalbox/testkit';
-import { projectCapabilities, projectRunDags } from '@signalbox/workflow';
+import { modePresets, projectCapabilities, projectRunDags } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { guidedSchemas, openGuidedDesk } from '../../src/guided/index.ts';
 import { filledIn, keysOf, NOTES } from './support/agent-calls.ts';
@@ -134,19 +134,18 @@ describe('what is recorded with a step', () => {
     expect(value(await tools.continue(filledIn(end))).isComplete).toBe(true);
   });
 
-  it('[G10] holds the preferences of the person, from the start or from a step on, and warns where they go further', async () => {
+  it('[G10] holds the preferences of the person, and warns where they go further', async () => {
     const directory = dataDirectory();
-    const tools = openTools(directory);
+    const tools = openTools(directory, { preferences: modePresets.guided });
     const start = value(await tools.start(bugs));
     expect(start.preferences).toEqual({ autonomy: 'guided', riskPolicy: 'conservative' });
-    const bad = { ...filledIn(start), output: {}, preferences: { autonomy: 'full_auto_never_stop' } } as const;
-    const next = value(await tools.continue(bad));
-    expect(next).toMatchObject({ kind: 'ok', preferences: { autonomy: 'full_auto_never_stop' } });
+    const preferences = { autonomy: 'full_auto_never_stop' } as const;
+    const far = value(await tools.start({ ...bugs, preferences }, 'person'));
+    const next = value(await tools.continue({ ...filledIn(far), output: {} }));
+    expect(next).toMatchObject({ kind: 'ok', preferences });
     expect(next.gaps.map(({ reason }) => reason)).toContain('contract_violation:missing_required_output');
     expect(next.warnings.map(({ code }) => code)).toContain('recommendation_exceeded');
-    expect(value(await tools.continue({ stateToken: start.stateToken })).preferences.autonomy).toBe(
-      'full_auto_never_stop',
-    );
+    expect(value(await tools.continue({ stateToken: far.stateToken })).preferences).toMatchObject(preferences);
 
     const house = { autonomy: 'full_auto_stop_on_user_deps', riskPolicy: 'balanced' } as const;
     const strict = openTools(directory, { preferences: house });

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { JsonObject } from '@signalbox/model';
+import { modePresets } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { filledIn } from './support/agent-calls.ts';
 import { dataDirectory, errorOf, eventsOf, value, writeWorkflow } from './support/guided-walk.ts';
@@ -34,7 +35,13 @@ function toolsWith(...workflows: readonly JsonObject[]) {
   const flows = dataDirectory();
   for (const workflow of workflows) writeWorkflow(flows, `${String(workflow.id)}.json`, workflow);
   const directory = dataDirectory();
-  return { directory, tools: openTools(directory, { directories: [{ kind: 'project', directory: flows }] }) };
+  return {
+    directory,
+    tools: openTools(directory, {
+      directories: [{ kind: 'project', directory: flows }],
+      preferences: modePresets.guided,
+    }),
+  };
 }
 
 describe('a start', () => {
@@ -45,7 +52,7 @@ describe('a start', () => {
     expect(readdirSync(directory)).toEqual(['keys']);
 
     const preferences = { autonomy: 'full_auto_never_stop' } as const;
-    const gone = value(await tools.start({ workflowId: 'project.each', preferences }));
+    const gone = value(await tools.start({ workflowId: 'project.each', preferences }, 'person'));
     expect(gone).toMatchObject({ pending: { stepId: 'end' }, gaps: [{ severity: 'critical' }] });
     const given = value(await tools.start({ workflowId: 'project.each', context: { files: ['a.ts'] } }));
     expect(given.pending).toMatchObject({ stepInstanceKey: 'files-loop@0::read' });

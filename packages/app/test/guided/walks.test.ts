@@ -28,7 +28,7 @@ describe('a guided workflow', () => {
 
   it.each(BUNDLED)('[G2] %s is walked to its end by doing what each answer says is next', async workflowId => {
     const tools = openTools(dataDirectory());
-    const start = value(await tools.start({ workflowId, context, preferences: neverStop }));
+    const start = value(await tools.start({ workflowId, context, preferences: neverStop }, 'person'));
     const { answers, last } = await walk(tools, start);
     for (const answer of answers) {
       expect(guidedSchemas.continue.answer.parse(answer)).toEqual(answer);
@@ -45,7 +45,7 @@ describe('a guided workflow', () => {
   it('[A3] leaves a journal that anyone can verify', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
-    const start = value(await tools.start({ workflowId: 'wr.research', context, preferences: neverStop }));
+    const start = value(await tools.start({ workflowId: 'wr.research', context, preferences: neverStop }, 'person'));
     await walk(tools, start);
     expect(verifyDirectory(path.join(directory, 'sessions', start.sessionId))).toMatchObject({
       ok: true,
@@ -57,7 +57,7 @@ describe('a guided workflow', () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(
-      await tools.start({ workflowId: 'wr.research', context, preferences: neverStop, startKey: 'k' }),
+      await tools.start({ workflowId: 'wr.research', context, preferences: neverStop, startKey: 'k' }, 'person'),
     );
     const { answers } = await walk(tools, start);
     const before = filesUnder(directory);

@@ -105,6 +105,12 @@ export const deeds: readonly HostilePlan[] = [
   ),
 ];
 
+/** Does something to every descriptor that the process may have, and throws if each time was refused. */
+const toEach = (deed: string) =>
+  `const fs = (await import('node:fs')).default; let n = 3, refused = 0;
+  for (; n < 100; n++) try { ${deed}; } catch (error) { if (error.code === 'ERR_PLAN_REFUSED') refused++; }
+  if (refused === 97) throw new Error('refused');`;
+
 /** What a plan is refused, each of it an error that it may catch. */
 const refusals: Readonly<Record<string, string>> = {
   aborts: 'process.abort();',
@@ -115,6 +121,13 @@ const refusals: Readonly<Record<string, string>> = {
   'sets flags of V8': "(await import('node:v8')).setFlagsFromString('--max-old-space-size=1');",
   'attaches to the main thread': "new (await import('node:inspector')).Session().connectToMainThread();",
   'fills shared memory': 'const kept = []; for (;;) kept.push(new SharedArrayBuffer(16_000_000));',
+  'closes descriptors': toEach('fs.closeSync(n)'),
+  'closes descriptors by a callback': toEach('fs.close(n, () => {})'),
+  'closes descriptors by a promise': toEach("await (await import('node:util')).promisify(fs.close)(n)"),
+  'writes to descriptors': toEach("fs.writeSync(n, 'x')"),
+  'reads descriptors': toEach('fs.readSync(n, Buffer.alloc(1))'),
+  'truncates descriptors': toEach('fs.ftruncateSync(n)'),
+  'replaces files by their descriptors': toEach("fs.writeFileSync(n, 'x')"),
   'reads a report of the process': 'process.report.getReport();',
   'uses the port to the host': "(await import('node:worker_threads')).parentPort.postMessage(null);",
 };

@@ -1,4 +1,4 @@
-import { Bug, err, ok, type Result } from '@signalbox/model';
+import { Bug, err, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { HeldLock, LockRefusal } from '../lock.ts';
 import { isNamedByItsPath, type LockFile, letGo, openLockFile, takeKept } from './lock-file.ts';
 
@@ -60,5 +60,5 @@ function sqliteCode(cause: unknown): number | undefined {
 }
 
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return thrownMessage(cause);
 }

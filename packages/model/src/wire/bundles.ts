@@ -9,6 +9,10 @@ export const importBody = z.strictObject({
   file: text.min(1).max(4096),
   /** Where the run's agents work from now on. */
   directory: text.min(1).max(4096).optional(),
+  /** File and directory may lie anywhere. Only with the owner's token. */
+  anyFile: z.boolean().optional(),
+  /** The directory may be one in which programs keep credentials. Only with the owner's token. */
+  anyDirectory: z.boolean().optional(),
   /** Its plan is trusted: it may be run as one's own. Only with the owner's token. */
   trust: z.boolean().optional(),
 });

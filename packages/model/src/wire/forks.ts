@@ -13,6 +13,10 @@ const forkOptions = {
   input: json.optional(),
   confirmed: z.boolean().optional(),
   directory: text.min(1).max(4096).optional(),
+  /** The directory may lie anywhere. Only with the owner's token. */
+  anyFile: z.boolean().optional(),
+  /** The directory may be one in which programs keep credentials. Only with the owner's token. */
+  anyDirectory: z.boolean().optional(),
   paused: z.boolean().optional(),
   acceptEffects: z.boolean().optional(),
 };
@@ -63,6 +67,10 @@ export const undoBody = z.strictObject({
   dryRun: z.boolean().optional(),
   /** Brings back what the rollback of the call overwrote or removed, instead of undoing the call. */
   kept: z.boolean().optional(),
+  /** With `kept`: only what this attempt of the call kept, counted from 1. */
+  attempt: z.int().positive().optional(),
+  /** With `kept`: what changed since is brought back too, as a copy beside it. */
+  copies: z.boolean().optional(),
 });
 export type UndoBody = z.infer<typeof undoBody>;
 
@@ -75,6 +83,8 @@ export const undoReport = z.object({
   lost: z.array(text).readonly(),
   /** Kept paths that were changed since and stay as they are. */
   conflicts: z.array(text).readonly().optional(),
+  /** Where what was kept of those is put instead, if copies were asked for. */
+  copies: z.array(text).readonly().optional(),
 });
 export type UndoReport = z.infer<typeof undoReport>;
 
@@ -124,6 +134,11 @@ export const wireCheckpoint = z.object({
   changesFiles: z.boolean(),
   /** Paths that its rollback overwrote or removed, and that can be brought back. */
   kept: z.array(text).readonly().optional(),
+  /** The same by attempt: 1 is the first that kept something. */
+  attempts: z
+    .array(z.object({ attempt: z.int().positive(), at: timestamp, paths: z.array(text).readonly() }))
+    .readonly()
+    .optional(),
   /** It may also have done what no restore of files brings back. */
   beyond: z.boolean(),
   undone: z.boolean(),

@@ -20,8 +20,10 @@ export const startBody = z.strictObject({
   limits: wireLimits.optional(),
   /** Where agents work; the folder of the plan's file unless told otherwise. */
   directory: text.min(1).max(4096).optional(),
-  /** The caller is the person at the command line of the server's machine, who may name any file. Only with the owner's token. */
+  /** The caller is the person at the command line of the server's machine, who may name any file and directory. Only with the owner's token. */
   anyFile: z.boolean().optional(),
+  /** The directory may be one in which programs keep credentials. Only with the owner's token. */
+  anyDirectory: z.boolean().optional(),
 });
 export type StartBody = z.infer<typeof startBody>;
 

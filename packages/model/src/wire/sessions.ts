@@ -121,6 +121,13 @@ export const startSessionBody = z.strictObject({
   context: jsonObject.optional(),
   /** Where the work is; an agent that works there finds the session first. */
   workspacePath: text.min(1).max(4096).optional(),
+  /** How far the agent may go; what is configured where it is left out. */
+  preferences: z
+    .strictObject({
+      autonomy: z.enum(['guided', 'full_auto_stop_on_user_deps', 'full_auto_never_stop']).optional(),
+      riskPolicy: z.enum(['conservative', 'balanced', 'aggressive']).optional(),
+    })
+    .optional(),
 });
 export type StartSessionBody = z.infer<typeof startSessionBody>;
 

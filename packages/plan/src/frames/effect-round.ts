@@ -1,7 +1,8 @@
+import { canonicalJson } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { createEffectRegistry, type EffectCall, type EffectReport } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
-import { asPlanError, type ErrorContext, type PlanError } from '../plan-error.ts';
+import { asPlanError, EffectLoopError, type ErrorContext, type PlanError } from '../plan-error.ts';
 import type { Renderer } from '../render/renderer.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
 import type { Activity } from '../structure/structure.ts';
@@ -17,12 +18,20 @@ export interface EffectRound {
   isDue(calls: readonly EffectCall[]): boolean;
   /** Returns the first error. What ran is in the ledger with what it wrote. */
   run(calls: readonly EffectCall[]): PlanError | undefined;
+  /**
+   * Why frames came of nothing but effects: those that ran again and again because of what they wrote, since work ended or input
+   * arrived. They failed; undefined where effects are not the reason.
+   */
+  loop(): PlanError | undefined;
   /** Work ended or input arrived. */
   forgetHistory(): void;
   /** An effect of the plan may still do something. */
   readonly any: boolean;
   close(): void;
 }
+
+/** How often an effect that made frame after frame must have run to be the reason. */
+const LOOPING = 3;
 
 /** Effects of components have no node; this keeps their ids apart from those of nodes. */
 const HOOK = 'effect:';
@@ -36,6 +45,8 @@ export function createEffectRound(
 ): EffectRound {
   const { ledger, records, digest } = memory;
   const written = new Map<string, Set<string>>();
+  /** How often each effect ran since then, and with which dependencies last. */
+  const runs = new Map<string, { readonly count: number; readonly call: EffectCall }>();
   const wroteOf = (id: string) => [...(written.get(id) ?? [])];
   const registry = createEffectRegistry({ memory: memory.effects, strict, wroteOf });
   const nodes = new Set<string>();
@@ -75,7 +86,10 @@ export function createEffectRound(
         ledger.put('status', id, undefined);
         digest.set('status', id, undefined);
       }
+      const known = new Map(calls.map(call => [call.id, call]));
       const ran = registry.run(calls, (id, code) => {
+        const call = known.get(id);
+        if (call !== undefined) runs.set(id, { count: (runs.get(id)?.count ?? 0) + 1, call });
         const { value, keys } = queue.transact({ node: id, handler: 'effect', trigger: `effect.${id}` }, code);
         const names = written.get(id) ?? new Set<string>();
         for (const key of keys) names.add(writtenName(key));
@@ -89,8 +103,26 @@ export function createEffectRound(
         ? undefined
         : asPlanError(failed.error, 'plan/effect-failed', { ...moment(), node: failed.id });
     },
+    loop() {
+      const looping = [...runs].filter(([id, { count }]) => count >= LOOPING && wroteOf(id).length > 0);
+      const [first] = looping;
+      if (first === undefined) return undefined;
+      const named = looping.map(
+        ([id, { count }]) => `effect ${id} ran ${count} times and wrote ${wroteOf(id).join(', ')}`,
+      );
+      const error = new EffectLoopError(
+        'plan/effect-loop',
+        `${named.join('; ')}, without any work or input in between`,
+        { source: first[1].call.source },
+      );
+      for (const [id, { call }] of looping) {
+        tell({ id, what: 'failed', deps: canonicalJson(call.deps), held: false, error });
+      }
+      return asPlanError(error, 'plan/effect-loop', { ...moment(), node: first[0] });
+    },
     forgetHistory() {
       registry.forgetHistory();
+      runs.clear();
       written.clear();
     },
     get any() {

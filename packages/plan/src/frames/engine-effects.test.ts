@@ -4,8 +4,16 @@ import { el } from '../../test/elements.ts';
 import { harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Effect, Phase, Task, While } from '../nodes/components.ts';
+import { ROOT_ID } from '../nodes/node-id.ts';
 import { definePlan } from '../plan-definition.ts';
 import { replayRun } from '../replay/replay-run.ts';
+
+/** What an ended run shows of the plan and of a node. */
+async function shownStatuses(world: ReturnType<typeof harness>, node: string): Promise<readonly unknown[]> {
+  const { frames = 1 } = (await world.runs.run(world.run)) ?? {};
+  const rows = await world.runs.at(world.run, 'status', frames);
+  return [ROOT_ID, node].map(id => (rows.get(id) as { readonly status?: unknown } | undefined)?.status);
+}
 
 const state = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
 
@@ -139,6 +147,76 @@ describe('effects of a run', () => {
     });
   });
 
+  it.each<[string, (n: number) => number, number]>([
+    ['other dependencies each time', n => n + 1, 11],
+    ['the same dependencies', n => 1 - n, 5],
+  ])(
+    '[P37] that trigger themselves with %s end the run, and the run, the log and the tree name them',
+    async (_, next, times) => {
+      const world = harness();
+      const plan = definePlan({
+        name: 'loops',
+        state,
+        render: ctx => el(Effect, { id: 'eff', deps: [ctx.state.get('n')], run: () => ctx.state.update('n', next) }),
+      });
+      expect(await world.end(world.start(plan))).toMatchObject({
+        status: 'failed',
+        error: {
+          code: 'plan/effect-loop',
+          message: expect.stringContaining(
+            `effect eff ran ${times} times and wrote state 'n', without any work or input`,
+          ),
+        },
+      });
+      expect(await shownStatuses(world, 'eff')).toEqual(['failed', 'failed']);
+      const failed = (await world.runs.events(world.run, 0, 1000)).flatMap(({ event }) =>
+        event.type === 'effect.failed' ? [[event.node, event.error]] : [],
+      );
+      expect(failed).toMatchObject([['eff', expect.stringContaining("wrote state 'n'")]]);
+    },
+  );
+
+  it('[P37] that trigger each other are all named', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'ping-pong',
+      state: z.object({ a: z.number().default(0), b: z.number().default(0) }),
+      render: ctx => {
+        const [a, b] = [ctx.state.get('a'), ctx.state.get('b')];
+        return el(
+          Fragment,
+          {},
+          el(Effect, { id: 'ping', deps: [a], run: () => ctx.state.set('b', a + 1) }),
+          el(Effect, { id: 'pong', deps: [b], run: () => ctx.state.set('a', b + 1) }),
+        );
+      },
+    });
+    const message = expect.stringMatching(
+      /effect ping ran \d+ times and wrote state 'b'; effect pong ran \d+ times and wrote state 'a'/,
+    );
+    expect(await world.end(world.start(plan))).toMatchObject({ error: { code: 'plan/effect-loop', message } });
+  });
+
+  it('[P242] that throw a value which cannot be shown fail the run like others', async () => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'odd',
+      state,
+      render: () =>
+        el(Effect, {
+          id: 'e',
+          run: () => {
+            throw Object.create(null);
+          },
+        }),
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({
+      status: 'failed',
+      error: { code: 'plan/effect-failed', message: expect.stringContaining('cannot be shown') },
+    });
+    expect(await shownStatuses(world, 'e')).toEqual(['failed', 'failed']);
+  });
+
   it('[P184] that failed run again when the run is taken up, and those that ran do not', async () => {
     const world = harness();
     const ran: string[] = [];
@@ -227,14 +305,20 @@ describe('a plan that goes round in circles', () => {
     const plan = definePlan({
       name: 'storm',
       state,
-      render: ctx => el(Effect, { id: 'e', deps: [ctx.state.get('n')], run: () => ctx.state.update('n', n => n + 1) }),
+      render: ctx => el(Effect, { id: 'e', run: () => void tick(() => ctx.state.update('n', n => n + 1)) }),
     });
-    const end = await world.end(world.start(plan));
+    const tick = (write: () => void) => {
+      write();
+      world.timers.after(10, () => tick(write));
+    };
+    const storm = { perSecond: 1000, perMinute: 20, perRun: 1000, repeats: 3 };
+    const end = await world.end(world.start(plan, { storm }));
+    expect(await shownStatuses(world, 'e')).toEqual(['failed', 'succeeded']);
     expect(end).toMatchObject({
       status: 'stalled',
       evidence: {
         kind: 'repeated_frame_signature',
-        summary: '11 frames in a second in which no task ended and no input arrived.',
+        summary: '21 frames in a minute in which no task ended and no input arrived.',
       },
     });
     expect(await world.runs.run(world.run)).toMatchObject({ status: 'stalled' });
@@ -250,7 +334,10 @@ describe('a plan that goes round in circles', () => {
       name: 'flip',
       render: ctx => {
         const n = (ctx.vol.get('n') as number | undefined) ?? 0;
-        return el(Effect, { id: `e${n % 2}`, run: () => ctx.vol.set('n', n + 1) });
+        return el(Effect, {
+          id: `e${n % 2}`,
+          run: () => void world.timers.after(10, () => ctx.vol.set('n', n + 1)),
+        });
       },
     });
     expect(await world.end(world.start(plan))).toMatchObject({ status: 'stalled', evidence: { repeats: 3 } });

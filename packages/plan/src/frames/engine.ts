@@ -303,6 +303,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
 
     const digest = memory.digest.value;
     const productive = isProductive || index === 0 || triggers.includes('resume');
+    if (productive) effects.forgetHistory();
     const evidence = storm.check({ productive, signature: digest, at: frameTime });
     const end = evidence === undefined ? earlyEnd(settled, calls) : undefined;
 
@@ -327,7 +328,10 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       trace.end();
       return lost ?? end;
     }
-    if (evidence !== undefined) return finish({ status: 'stalled', evidence });
+    if (evidence !== undefined) {
+      const loop = effects.loop();
+      return finish(loop === undefined ? { status: 'stalled', evidence } : failedWith(loop));
+    }
 
     enter('execute');
     desk.begin();

@@ -135,6 +135,45 @@ describe('a handler that throws', () => {
     expect([asked, told]).toEqual([1, [12]]);
   });
 
+  it('[P242] a value that cannot be shown leaves the work done, and the handler is called again', async () => {
+    const world = harness();
+    const ran: string[] = [];
+    const plan = (hasBug: boolean) =>
+      definePlan({
+        name: 'odd',
+        render: () =>
+          el(Task, {
+            id: 't',
+            run: () => void ran.push('run'),
+            onFinished: () => {
+              if (hasBug) throw Object.create(null);
+              ran.push('finished');
+            },
+          }),
+      });
+    expect(await world.end(world.start(plan(true)))).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('cannot be shown') },
+    });
+    expect(await world.end(world.resume(plan(false)))).toMatchObject({ status: 'completed' });
+    expect(ran).toEqual(['run', 'finished']);
+  });
+
+  it('[P242] work that throws such a value has failed, and so has an answer whose schema throws it', async () => {
+    const odd = () => {
+      throw Object.create(null);
+    };
+    const executor = { execute: async () => ({ kind: 'done', output: { a: 'x' } }) as const };
+    const told = { status: 'failed', error: { message: expect.stringContaining('cannot be shown') } };
+    const schema = z.object({ a: z.string() }).refine(odd);
+    const world = harness();
+    const works = definePlan({ name: 'odd', render: () => el(Task, { id: 't', run: odd }) });
+    expect(await world.end(world.start(works))).toMatchObject(told);
+    const other = harness();
+    const asks = definePlan({ name: 'odd', render: () => el(Human, { id: 'h', prompt: 'Which?', schema }) });
+    expect(await other.end(other.start(asks, { executor }))).toMatchObject(told);
+  });
+
   it('[P241] in a sub-plan lets the same child go on', async () => {
     const world = harness();
     const seen = nothingSeen();

@@ -1,4 +1,4 @@
-import { failure } from '@signalbox/model';
+import { failure, thrownMessage } from '@signalbox/model';
 import type { NodeKey, Task, TaskError } from '@signalbox/runs';
 import type { HandlerName, NodeHandlers, TaskFailure } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
@@ -180,5 +180,5 @@ export function createIntake(
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return thrownMessage(error);
 }

@@ -1,4 +1,4 @@
-import { type Json, type Timestamp, tryCanonicalJson } from '@signalbox/model';
+import { type Json, type Timestamp, thrownMessage, tryCanonicalJson } from '@signalbox/model';
 import type * as z from 'zod';
 import type { ArtifactAccess } from '../artifacts/artifact-access.ts';
 import type { PlanContext, QueryAccess, WriteOptions } from '../context.ts';
@@ -135,6 +135,6 @@ function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unkno
   try {
     return schema.safeParse(value);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return thrownMessage(error);
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Json } from '@signalbox/model';
+import { canonicalJson, type Json, thrownMessage } from '@signalbox/model';
 import type { WriteSet } from '@signalbox/runs';
 import { type QueryAccess, type QueryTable, queryTables } from '../context.ts';
 import { type ErrorContext, PlanError } from '../plan-error.ts';
@@ -63,7 +63,7 @@ export function createPlanQueries(
       // Rows of a database may be objects of its own kind; plain copies of them are plain data.
       return ask(sql, params).map(row => (typeof row === 'object' && row !== null ? structuredClone(row) : row));
     } catch (cause) {
-      return refuse(`the query failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+      return refuse(`the query failed: ${thrownMessage(cause)}`, cause);
     }
   }
 }

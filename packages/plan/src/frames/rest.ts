@@ -50,8 +50,10 @@ export function putRestRows(memory: RunMemory, structure: Structure, status: Res
     const row = memory.ledger.current('status', id) as NodeRecord | undefined;
     if (row !== undefined) putStatus(memory, id, restedRecord(row, status));
   }
-  // All work may be done, and the plan itself has failed.
+  // All work may be done, and the plan itself has failed or got nowhere.
   const root = memory.ledger.current('status', ROOT_ID) as NodeRecord | undefined;
-  if (status === 'failed' && root !== undefined && root.status !== 'failed')
-    putStatus(memory, ROOT_ID, { ...root, status: 'failed' });
+  const isFailed = status === 'failed' || status === 'stalled';
+  if (isFailed && root?.status !== 'failed' && (root !== undefined || structure.hasTree)) {
+    putStatus(memory, ROOT_ID, { ...(root ?? { iteration: 0 }), status: 'failed' });
+  }
 }

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '@signalbox/model';
+import { err, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
 import type { AnyPlan, PlanSignal } from '../plan-definition.ts';
@@ -92,7 +92,7 @@ function parsedPayload(
     const place = ['payload', ...(issue?.path.map(String) ?? [])].join('.');
     return err({ place, why: issue?.message ?? 'it does not fit' });
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = thrownMessage(error);
     return err({ place: 'payload', why: `its schema threw: ${what}` });
   }
 }

@@ -1,3 +1,4 @@
+import { thrownMessage } from '@signalbox/model';
 import type { StopVerdict } from '@signalbox/runs';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import type { PlanRunOptions } from './engine-options.ts';
@@ -25,7 +26,7 @@ export function createStartPermit(
     try {
       return (await mayStart?.(run)) ?? { kind: 'go' };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = thrownMessage(error);
       return { kind: 'stop', reason: `Nobody could say whether work may start: ${why}` };
     }
   };

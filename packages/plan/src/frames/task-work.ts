@@ -1,4 +1,4 @@
-import { truncateUtf8 } from '@signalbox/model';
+import { thrownText, truncateUtf8 } from '@signalbox/model';
 import { classifyFailure, type Task, type TaskError } from '@signalbox/runs';
 import type * as z from 'zod';
 import type { TaskContext } from '../nodes/handlers.ts';
@@ -97,8 +97,7 @@ export async function runTask(
 }
 
 export function taskErrorOf(error: unknown, task: Task, timedOut: boolean, clean: CleanData = asGiven): TaskError {
-  const facts = error as { readonly status?: unknown; readonly code?: unknown } | null | undefined;
-  const known = typeof facts === 'object' && facts !== null ? facts : {};
+  const known = factsOf(error);
   const kind = classifyFailure(
     {
       ...(typeof known.status === 'number' ? { status: known.status } : {}),
@@ -107,7 +106,7 @@ export function taskErrorOf(error: unknown, task: Task, timedOut: boolean, clean
     },
     task.effects,
   );
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text = thrownText(error);
   const code = timedOut
     ? 'timeout'
     : known.status === 429
@@ -116,4 +115,13 @@ export function taskErrorOf(error: unknown, task: Task, timedOut: boolean, clean
         ? known.code
         : 'threw';
   return { class: kind, code, message: truncateUtf8(clean(text.toWellFormed()), MESSAGE_BYTES) };
+}
+
+function factsOf(error: unknown): { readonly status?: unknown; readonly code?: unknown } {
+  try {
+    const { status, code } = (error ?? {}) as { readonly status?: unknown; readonly code?: unknown };
+    return { status, code };
+  } catch {
+    return {};
+  }
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { Timers } from '../frames/frame-scheduler.ts';
 import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
@@ -141,7 +141,7 @@ async function imported(url: string, limit: ImportLimit | undefined): Promise<{ 
 
 function loadError(error: unknown, entry: string, files: ReadonlySet<string>): PlanError {
   if (error instanceof PlanError) return error;
-  const text = error instanceof Error ? `${error.name}: ${untold(error)}` : String(error);
+  const text = error instanceof Error ? `${error.name}: ${untold(error)}` : thrownMessage(error);
   const source = error instanceof Error ? positionIn(error, files) : undefined;
   return new PlanError('plan/load-failed', source === undefined ? `${text} (in ${entry})` : text, {
     source,

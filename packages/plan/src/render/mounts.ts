@@ -1,3 +1,4 @@
+import { thrownText } from '@signalbox/model';
 import { claimKey, slotsOf } from '../jsx/create-element.ts';
 import {
   type ChildFunction,
@@ -340,7 +341,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
         mount.code = [...mount.code, code];
       } catch (error) {
         if (error instanceof PlanError) throw error;
-        const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+        const what = thrownText(error);
         throw new PlanError('plan/render-failed', `<${tagOf(element.type)}> threw ${what}`, {
           source: authorPosition(error) ?? element.source,
           cause: error,

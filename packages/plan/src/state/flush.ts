@@ -1,4 +1,5 @@
 import type { Json } from '@signalbox/model';
+import { thrownText } from '@signalbox/model';
 import { type Change, changeBetween } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import { type ActionOrigin, inOrder, type QueuedAction } from './action.ts';
@@ -123,7 +124,7 @@ function reduced(
   try {
     made = reduce(old);
   } catch (cause) {
-    return new PlanError('plan/handler-failed', `the reducer of '${key}' threw ${String(cause)}`, { cause });
+    return new PlanError('plan/handler-failed', `the reducer of '${key}' threw ${thrownText(cause)}`, { cause });
   }
   if (made === undefined) return undefined;
   const plain = frozen(made);

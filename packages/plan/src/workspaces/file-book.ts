@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, utf8Bytes } from '@signalbox/model';
+import { canonicalJson, type Json, thrownMessage, utf8Bytes } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { sha256 } from '../artifacts/sha256.ts';
 import type { Ledger } from '../frames/ledger.ts';
@@ -283,5 +283,5 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return thrownMessage(cause);
 }

@@ -20,7 +20,7 @@ export interface Access {
 }
 
 /** People and agents with tokens of their own, beside whoever holds the token of the server. */
-export type KnownUsers = Pick<Users, 'whoIs' | 'counts'>;
+export type KnownUsers = Pick<Users, 'whoIs' | 'holder' | 'counts'>;
 
 /** Who acts with the token of the server, as the events say it. */
 export const OPERATOR = 'operator';
@@ -42,8 +42,14 @@ export function createAccess(
 ): Access {
   const expected = digestOf(token);
   const names = () => ['127.0.0.1', 'localhost', '[::1]'].map(name => `${name}:${port()}`);
-  const login = createConsoleLogin(token, { clock, rng });
+  const login = createConsoleLogin(token, { clock, rng, users });
   const owner = { name: OPERATOR, role: 'owner' } as const;
+  function counts(identity: Identity): boolean {
+    if (identity.isPermanent) return true;
+    if (!isCurrent(identity, clock)) return false;
+    return identity.name === OPERATOR || users?.counts(identity.behind ?? identity) === true;
+  }
+
   return {
     login,
     refuseOrigin({ host, origin }) {
@@ -60,8 +66,10 @@ export function createAccess(
       if (timingSafeEqual(digestOf(given), expected)) return ok({ ...owner, tokenId: 'server', isPermanent: true });
       const tab = login.whoIs(given);
       if (tab !== undefined) {
-        const identity = { ...owner, ...tab, isPermanent: false };
-        return isCurrent(identity, clock) ? ok(identity) : err(expired(identity));
+        const { holder: behind, ...claimed } = tab;
+        const { name, role } = behind ?? owner;
+        const identity = { name, role, ...claimed, isPermanent: false, ...(behind && { behind }) };
+        return counts(identity) ? ok(identity) : err(expired(identity));
       }
       const holder = users?.whoIs(given);
       if (holder === undefined) return err(unauthorized());
@@ -69,10 +77,7 @@ export function createAccess(
       const identity = { ...rest, isPermanent: false };
       return isExpired ? err(expired(identity)) : ok(identity);
     },
-    counts(identity) {
-      if (identity.isPermanent) return true;
-      return identity.name === OPERATOR ? isCurrent(identity, clock) : (users?.counts(identity) ?? false);
-    },
+    counts,
   };
 }
 

@@ -4,8 +4,11 @@
  * L1  A code is random, counts once and for ten minutes, and is known to this process alone, as a digest.
  * L2  The tab's token is signed with the token of the server, which it does not hold: it counts over restarts, until it expires or
  *     the data directory has another token.
+ * L3  A code or tab that a user made is that user's. It ends with the user's token: when the user is removed, gets another token
+ *     or role, or expires. The signature covers the digest of that token and the role, so nothing has to be kept.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { TokenHolder, Users } from '@signalbox/app';
 import {
   type Clock,
   type ErrorEnvelope,
@@ -24,52 +27,73 @@ export const TAB_MS = 7 * 24 * 3_600_000;
 /** Older codes make room for newer ones. */
 const MOST_CODES = 100;
 
+/** Whose code or tab it is: undefined for the owner of the data directory. */
+export type TabHolder = Pick<TokenHolder, 'name' | 'role' | 'tokenId' | 'expiresAt'> | undefined;
+
 export interface ConsoleLogin {
   /** A code that works once. */
-  newCode(): { readonly code: string; readonly expiresAt: Timestamp };
+  newCode(holder?: TabHolder): { readonly code: string; readonly expiresAt: Timestamp };
   /** Exchanges a code for a token. */
   take(code: string): Result<Login, ErrorEnvelope<'request/unauthorized'>>;
-  /** Undefined for a token that was not made by `take`. */
-  whoIs(token: string): { readonly tokenId: string; readonly expiresAt: Timestamp } | undefined;
+  /** Undefined for a token that was not made by `take`, and for one whose user has another token by now, or is gone. */
+  whoIs(token: string): Tab | undefined;
 }
 
-export function createConsoleLogin(
-  serverToken: string,
-  { clock, rng }: { readonly clock: Clock; readonly rng: Rng },
-): ConsoleLogin {
+export interface Tab {
+  readonly tokenId: string;
+  readonly expiresAt: Timestamp;
+  readonly holder: TabHolder;
+}
+
+export interface ConsoleLoginOptions {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly users?: Pick<Users, 'holder' | 'counts'> | undefined;
+}
+
+export function createConsoleLogin(serverToken: string, { clock, rng, users }: ConsoleLoginOptions): ConsoleLogin {
   /** When each expires, oldest first. */
-  const codes = new Map<string, number>();
+  const codes = new Map<string, { readonly expires: number; readonly holder: TabHolder }>();
   const random = (bytes: number) => Buffer.from(rng.bytes(bytes)).toString('base64url');
-  const sign = (claim: string) => createHmac('sha256', serverToken).update(`signalbox console ${claim}`).digest();
+  const sign = (claim: string, holder: TabHolder) => {
+    const bound = holder === undefined ? '' : ` ${holder.role} ${holder.tokenId}`;
+    return createHmac('sha256', serverToken).update(`signalbox console ${claim}${bound}`).digest();
+  };
 
   return {
-    newCode() {
+    newCode(holder) {
       const code = random(32);
       const expires = clock.now() + CODE_MS;
       const [oldest] = codes.keys();
       if (codes.size >= MOST_CODES && oldest !== undefined) codes.delete(oldest);
-      codes.set(digestOf(code), expires);
+      codes.set(digestOf(code), { expires, holder });
       return { code, expiresAt: timestampAt(expires) };
     },
     take(code) {
       const digest = digestOf(code);
-      const expires = codes.get(digest);
+      const made = codes.get(digest);
       codes.delete(digest);
-      if (expires === undefined || expires <= clock.now()) return err(usedLink());
-      const until = clock.now() + TAB_MS;
-      const claim = `${until}.${random(16)}`;
-      return ok({ token: `tab.${claim}.${sign(claim).toString('hex')}`, expiresAt: timestampAt(until) });
+      if (made === undefined || made.expires <= clock.now()) return err(usedLink());
+      const { holder } = made;
+      if (holder !== undefined && users?.counts(holder) !== true) return err(endedLink(holder.name));
+      const until = Math.min(clock.now() + TAB_MS, holder?.expiresAt ? Date.parse(holder.expiresAt) : Infinity);
+      const whose = holder === undefined ? '' : `.${Buffer.from(holder.name).toString('base64url')}`;
+      const claim = `${until}.${random(16)}${whose}`;
+      return ok({ token: `tab.${claim}.${sign(claim, holder).toString('hex')}`, expiresAt: timestampAt(until) });
     },
     whoIs(token) {
-      const [, claim, until, signature = ''] = /^tab\.((\d{1,15})\.[\w-]{22})\.([0-9a-f]{64})$/.exec(token) ?? [];
+      const [, claim, until, name, signature = ''] = TAB.exec(token) ?? [];
       if (claim === undefined) return undefined;
-      const given = Buffer.from(signature, 'hex');
-      const expected = sign(claim);
-      if (!timingSafeEqual(given, expected)) return undefined;
-      return { tokenId: `tab ${digestOf(claim)}`, expiresAt: timestampAt(Number(until)) };
+      const holder = name === undefined ? undefined : users?.holder(Buffer.from(name, 'base64url').toString());
+      if (name !== undefined && holder === undefined) return undefined;
+      if (!timingSafeEqual(Buffer.from(signature, 'hex'), sign(claim, holder))) return undefined;
+      return { tokenId: `tab ${digestOf(claim)}`, expiresAt: timestampAt(Number(until)), holder };
     },
   };
 }
+
+/** When it expires, a random part, and the name of a user if it is one's. */
+const TAB = /^tab\.((\d{1,15})\.[\w-]{22}(?:\.([\w-]{1,90}))?)\.([0-9a-f]{64})$/;
 
 const timestampAt = (ms: number): Timestamp => timestamp.parse(new Date(ms).toISOString());
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -77,6 +101,13 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 function usedLink(): ErrorEnvelope<'request/unauthorized'> {
   return failure('request/unauthorized', {
     message: 'This link was used before, or is too old.',
+    suggestion: 'Print another one with "signalbox link".',
+  });
+}
+
+function endedLink(name: string): ErrorEnvelope<'request/unauthorized'> {
+  return failure('request/unauthorized', {
+    message: `This link was made with a token of ${name} that no longer counts.`,
     suggestion: 'Print another one with "signalbox link".',
   });
 }

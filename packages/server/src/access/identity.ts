@@ -1,3 +1,4 @@
+import type { TokenHolder } from '@signalbox/app';
 import type { ErrorEnvelope, Timestamp, UserRole } from '@signalbox/model';
 import { failure } from '@signalbox/model';
 import type { Needed } from './access-table.ts';
@@ -12,6 +13,8 @@ export interface Identity {
   readonly expiresAt?: Timestamp | undefined;
   /** Of the token of the server itself: it counts for as long as the server runs. */
   readonly isPermanent: boolean;
+  /** The token that this one was made with, for a tab of a user: it ends with that one. */
+  readonly behind?: Pick<TokenHolder, 'name' | 'role' | 'tokenId' | 'expiresAt'> | undefined;
 }
 
 export function forbidden({ name, role }: Pick<Identity, 'name' | 'role'>, needed: Needed): ErrorEnvelope {

@@ -5,6 +5,7 @@ import type { Asked } from './asked.ts';
 /** What a body may say in the name of the person at the command line of this machine. */
 interface OwnersWord {
   readonly anyFile?: boolean | undefined;
+  readonly anyDirectory?: boolean | undefined;
   readonly trust?: boolean | undefined;
 }
 
@@ -13,14 +14,16 @@ interface OwnersWord {
  * owner's token, which it reads from the data directory; the console, which has a token of its own, and MCP have no such field.
  */
 export function ownersWordRefusal(
-  { anyFile = false, trust = false }: OwnersWord,
+  said: OwnersWord,
   context: Context<Asked>,
 ): ErrorEnvelope<'request/forbidden'> | undefined {
-  if ((!anyFile && !trust) || context.get('identity').isPermanent) return undefined;
+  const word = (['anyFile', 'anyDirectory', 'trust'] as const).find(each => said[each] === true);
+  if (word === undefined || context.get('identity').isPermanent) return undefined;
   return failure('request/forbidden', {
-    message: `Only the owner, at the command line of this machine, may say "${anyFile ? 'anyFile' : 'trust'}".`,
-    suggestion: anyFile
-      ? 'Leave it out, and name a file in a directory that plans may be started from.'
-      : 'Leave it out, or ask the person who runs this server.',
+    message: `Only the owner, at the command line of this machine, may say "${word}".`,
+    suggestion:
+      word === 'trust'
+        ? 'Leave it out, or ask the person who runs this server.'
+        : 'Leave it out, and name a file or directory that is allowed over the network.',
   });
 }

@@ -128,7 +128,7 @@ function intentText(intent: StepAnswer['nextIntent']): string {
     case 'perform_pending_then_continue':
       return `Do this step now and nothing beyond it. When it is done, hand it in. ${FILL_IN}`;
     case 'await_user_confirmation':
-      return `Stop: this step needs the person. Show them what it asks and wait for their answer. Only then hand it in, with what they said in your notes. ${FILL_IN}`;
+      return `Stop: only the person can confirm this step. Hand in what you would do, before anything that cannot be undone: it stays blocked until they answer in the console or with "signalbox approve". Then do it, and hand it in again. ${FILL_IN}`;
     case 'rehydrate_only':
       return 'Nothing can be handed in from this answer. Show the place again for fresh tokens:';
     case 'complete':
@@ -138,7 +138,7 @@ function intentText(intent: StepAnswer['nextIntent']): string {
 
 function wayOnText(answer: StepAnswer): string {
   const mend = isOfPerson(answer)
-    ? 'Mend what is listed above, with the person: ask them and wait for their answer.'
+    ? 'Mend what is listed above, with the person: ask them and wait. They answer in the console or with "signalbox approve", "deny" or "answer"; what they say in the chat alone does not count.'
     : 'Mend what is listed above.';
   return `Three things to do now:
 1. ${mend}
@@ -176,7 +176,7 @@ function gapsText({ gaps, omittedGaps }: Pick<StepAnswer, 'gaps' | 'omittedGaps'
   const more = omittedGaps > 0 ? `\n- and ${omittedGaps} more` : '';
   return (
     gaps.length > 0 &&
-    `Open gaps of this run. Those of this step close when it passes; tell the person of any that stay open:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
+    `Open gaps of this run. Those of this step close when it passes, except what the person was asked: only their answer closes that. Tell the person of any that stay open:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
   );
 }
 

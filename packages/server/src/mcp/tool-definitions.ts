@@ -70,7 +70,7 @@ Next: start_workflow with the same workflowId.`,
     template: { workflowId: '<workflowId from list_workflows>', context: {} },
     description: `Starts a run of a workflow, pinned to its present version, and answers with the first step.
 Call it once for each piece of work. To go on with one that was started before, use resume_session instead.
-Send the workflowId. context holds facts that the workflow reads (ticket ids, paths, lists): they are kept, so never send them again. workspacePath lets the run be found again by branch or commit. preferences only where the person asked for them. With a startKey of your own, the same start sent twice is one run.
+Send the workflowId. context holds facts that the workflow reads (ticket ids, paths, lists): they are kept, so never send them again. workspacePath lets the run be found again by branch or commit. preferences only to be stricter: the person sets how far you may go. With a startKey of your own, the same start sent twice is one run.
 Back come pending (the step to do now, with its prompt), stateToken, ackToken and checkpointToken, nextIntent and nextCall.
 Next: do what pending.prompt says, then call continue_workflow as nextCall shows. Do not guess later steps and do not do their work ahead.`,
   },
@@ -87,8 +87,8 @@ Two ways to call it:
 - advance, when the step is done: send stateToken and ackToken of the same answer, unchanged, and output. output.notesMarkdown says what you did in THIS step only; output.artifacts has the structured results that OUTPUT REQUIREMENTS of the prompt ask for. context only for facts that are new or changed.
 - rehydrate, when you lost the prompt, the chat was rewound, or you need a fresh ackToken: send only the stateToken. Nothing is changed or recorded.
 Report inside output what the step cannot settle: needsFromUser for what only the person can give, capabilityObservations for what you learned about delegation or web browsing, divergences where you did something else on purpose, corrections where something that you handed in before turned out wrong.
-Back comes kind "ok" with the next pending step and new tokens, or kind "blocked" with blockers. What nextIntent says: perform_pending_then_continue = do the step, then hand it in; await_user_confirmation = ask the person first, then hand it in; rehydrate_only = nothing can be handed in from this answer; complete = finished, there is nothing left to call.
-When blocked: nothing moved. Mend what blockers say, call this tool with only the stateToken for a fresh ackToken, and hand in again; the old ackToken only repeats the old answer.
+Back comes kind "ok" with the next pending step and new tokens, or kind "blocked" with blockers. What nextIntent says: perform_pending_then_continue = do the step, then hand it in; await_user_confirmation = only the person can confirm this step: hand in what you would do; it stays blocked until they answer in the console or with "signalbox approve"; rehydrate_only = nothing can be handed in from this answer; complete = finished, there is nothing left to call.
+When blocked: nothing moved. What waits for the person is settled by their answer alone, not by handing in again without it. Mend what blockers say, call this tool with only the stateToken for a fresh ackToken, and hand in again; the old ackToken only repeats the old answer.
 Sending the same call twice is safe: it gives the same answer and does not move twice. With several workflows in one chat, send workflowId too: tokens of another workflow or run are then refused with whose they are.`,
   },
   checkpoint: {

@@ -106,8 +106,8 @@ export function forkRoutes(host: RunHost): Hono<Asked> {
     if (!run.ok) return refuse(context, run.error);
     const body = await readBody(context, undoBody);
     if (!body.ok) return refuse(context, body.error);
-    const { call, dryRun, kept } = body.value;
-    return answer(context, await host.undo(run.value.id, call, { dryRun, kept }, context.get('user')));
+    const { call, ...request } = body.value;
+    return answer(context, await host.undo(run.value.id, call, request, context.get('user')));
   });
 
   routes.post('/:run/rollback', async context => {

@@ -1,5 +1,6 @@
 import { loginBody, type OneTimeLink } from '@signalbox/model';
 import { Hono } from 'hono';
+import { OPERATOR } from '../access/access.ts';
 import type { ConsoleLogin } from '../access/console-login.ts';
 import { answer, readBody, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
@@ -9,7 +10,8 @@ export function loginRoutes(login: ConsoleLogin): Hono<Asked> {
   const routes = new Hono<Asked>();
 
   routes.post('/links', context => {
-    const { code, expiresAt } = login.newCode();
+    const asker = context.get('identity');
+    const { code, expiresAt } = login.newCode(asker.name === OPERATOR ? undefined : (asker.behind ?? asker));
     const link: OneTimeLink = { url: consoleAddress(new URL(context.req.url).origin, code), expiresAt };
     return context.json(link, 201);
   });

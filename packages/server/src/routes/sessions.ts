@@ -32,7 +32,7 @@ export function sessionRoutes(sessions: GuidedSessions, tools?: Pick<GuidedTools
       const body = await readBody(context, startSessionBody);
       if (!body.ok) return refuse(context, body.error);
       const startKey = context.req.header('idempotency-key');
-      const started = await tools.start({ ...body.value, ...(startKey !== undefined && { startKey }) });
+      const started = await tools.start({ ...body.value, ...(startKey !== undefined && { startKey }) }, 'person');
       if (!started.ok) return refuse(context, started.error);
       const { sessionId: session, runId, workflow } = started.value;
       const told: StartedSession = { sessionId: session, runId, workflowId: workflow.workflowId };

@@ -38,12 +38,15 @@ beforeAll(async () => {
 async function walkedIn(home: string): Promise<{ readonly tokens: readonly string[]; readonly bundle: string }> {
   const tools: GuidedTools = openGuidedTools({ dataDirectory: home, directories: [], machine: thisMachine() });
   const start = value(
-    await tools.start({
-      workflowId: 'wr.research',
-      context: { topic: 'caches' },
-      preferences: { autonomy: 'full_auto_never_stop' },
-      workspacePath: import.meta.dirname,
-    }),
+    await tools.start(
+      {
+        workflowId: 'wr.research',
+        context: { topic: 'caches' },
+        preferences: { autonomy: 'full_auto_never_stop' },
+        workspacePath: import.meta.dirname,
+      },
+      'person',
+    ),
   );
   const { stateToken, ackToken = '', checkpointToken = '' } = start;
   value(await tools.checkpoint({ checkpointToken, notesMarkdown: 'Half way.' }));

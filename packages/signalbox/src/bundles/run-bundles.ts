@@ -51,11 +51,20 @@ function describeExport(
 /** Takes a run in as a new one, whoever owns the data directory. */
 export function importRunFrom(
   terminal: Terminal,
-  flags: DataFlags & { readonly directory?: string | undefined; readonly trust?: boolean | undefined },
+  flags: DataFlags & {
+    readonly directory?: string | undefined;
+    readonly anyDirectory?: boolean | undefined;
+    readonly trust?: boolean | undefined;
+  },
   file: string,
 ): Promise<ExitCode> {
   return withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
-    const imported = await surface.importRun({ file, directory: flags.directory, trust: flags.trust });
+    const imported = await surface.importRun({
+      file,
+      directory: flags.directory,
+      anyDirectory: flags.anyDirectory,
+      trust: flags.trust,
+    });
     if (!imported.ok) return imported.error;
     terminal.print(
       flags.json

@@ -1,5 +1,10 @@
 import { shown } from '../terminal.ts';
 
+/** A path for a person; the directory itself has a name, too. */
+export function shownPath(path: string): string {
+  return path === '' ? '.' : shown(path);
+}
+
 /** What becomes of paths, a line each, relative to the directory that the first line names. */
 export function changedPaths({
   directory,
@@ -13,6 +18,6 @@ export function changedPaths({
   if (paths.length === 0) return [];
   return [
     ...(directory === undefined ? [] : [`  in ${shown(directory)}`]),
-    ...paths.map(path => `  ${removed.includes(path) ? 'removed' : 'brought back'}: ${shown(path)}`),
+    ...paths.map(path => `  ${removed.includes(path) ? 'removed' : 'brought back'}: ${shownPath(path)}`),
   ];
 }

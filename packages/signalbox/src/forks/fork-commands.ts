@@ -10,7 +10,7 @@ import {
 } from '@signalbox/app/runs';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from '../data-directory-option.ts';
+import { ANY_DIRECTORY_OPTION, DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { parseJson } from '../json-argument.ts';
 import { followed } from '../run-command.ts';
@@ -27,6 +27,7 @@ interface ForkFlags extends DataFlags {
   readonly input?: string;
   readonly yes?: boolean;
   readonly directory?: string;
+  readonly anyDirectory?: boolean;
   readonly paused?: boolean;
   readonly acceptEffects?: boolean;
   readonly trust?: boolean;
@@ -66,6 +67,7 @@ function forking(
     .option('--input <json>', 'another input than the run had; asks first')
     .option('--yes', 'do not ask')
     .option('--directory <dir>', 'an empty directory to work in, with the files of that moment')
+    .option(...ANY_DIRECTORY_OPTION)
     .option('--paused', 'make it, and do not go on with it')
     .option('--accept-effects', 'also if the world keeps what was done since')
     .option(...TRUST_OPTION)
@@ -92,7 +94,7 @@ async function fork(
   at: ForkMoment,
   flags: ForkFlags,
 ): Promise<ExitCode | ErrorEnvelope> {
-  const { json = false, paused = false, name, directory, acceptEffects, trust } = flags;
+  const { json = false, paused = false, name, directory, anyDirectory, acceptEffects, trust } = flags;
   const input = flags.input === undefined ? undefined : parseJson(flags.input);
   if (input?.ok === false) {
     return usageError('--input is not JSON.', `Quote it for your shell: --input '{"key": "value"}'.`);
@@ -101,6 +103,7 @@ async function fork(
     at,
     name,
     directory,
+    anyDirectory,
     paused,
     acceptEffects,
     trust,

@@ -72,12 +72,16 @@ async function rollback(
   if (!planned.ok) return planned.error;
   const { frame, effects, run: made } = planned.value;
   if (dryRun) {
-    terminal.print(json ? JSON.stringify(planned.value) : ['Would change:', ...changes(planned.value)].join('\n'));
+    terminal.print(
+      json
+        ? JSON.stringify(planned.value)
+        : ['Would change:', ...changes(planned.value, made !== undefined)].join('\n'),
+    );
     return exitCodes.done;
   }
   if (effects.length > 0 && !acceptEffects) return effectsNotAccepted(run, frame, effects);
   if (!yes && made === undefined) {
-    for (const line of changes(planned.value)) terminal.complain(line);
+    for (const line of changes(planned.value, false)) terminal.complain(line);
     if (!(await confirm('Roll back?'))) return unconfirmedRollback(run.id, call, planned.value);
   }
   const begin = async () => {
@@ -86,7 +90,10 @@ async function rollback(
     if (json) terminal.print(JSON.stringify(done.value));
     else
       terminal.print(
-        [...changes(done.value), `${done.value.run} continues from there; ${run.id} has ended`].join('\n'),
+        [
+          ...changes(done.value, made !== undefined),
+          `${done.value.run} continues from there; ${run.id} has ended`,
+        ].join('\n'),
       );
     return { ok: true, value: done.value.run as RunId } as const;
   };
@@ -99,8 +106,9 @@ async function rollback(
   return exitCodes.done;
 }
 
-function changes({ calls, lost, effects, run, ...files }: Rollback): readonly string[] {
-  if (calls.length === 0 && run !== undefined) return [`  already rolled back: continues as ${run}`];
+/** `isMade`: the run had been rolled back there before this was asked. */
+function changes({ calls, lost, effects, run, ...files }: Rollback, isMade: boolean): readonly string[] {
+  if (isMade) return [`  already rolled back: continues as ${run}`];
   return [
     ...calls.map(({ call, tool }) => `  undo ${shown(tool)}  ${shown(call)}`),
     ...changedPaths(files),

@@ -1,10 +1,11 @@
+import { usageError } from '@signalbox/app';
 import { type CallCheckpoint, type CallUndo, type ErrorEnvelope, findRun, unconfirmedUndo } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { shown, type Terminal } from '../terminal.ts';
-import { changedPaths } from './changed-paths.ts';
+import { changedPaths, shownPath } from './changed-paths.ts';
 import { confirm } from './confirm.ts';
 
 export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => {
@@ -30,6 +31,8 @@ export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => 
 
 interface UndoFlags extends DataFlags {
   readonly kept?: boolean;
+  readonly attempt?: string;
+  readonly copies?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -41,6 +44,8 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
         'same files since, nothing is overwritten.',
     )
     .option('--kept', 'instead, bring back what the rollback of a failed call overwrote or removed')
+    .option('--attempt <n>', 'with --kept: only what that attempt of the call kept; see "signalbox checkpoints"')
+    .option('--copies', 'with --kept: bring back what changed since as a copy beside it, named *.kept')
     .option('--dry-run', 'only say what would change')
     .option('--yes', 'do not ask')
     .option(...DATA_DIR_OPTION)
@@ -54,8 +59,12 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
         await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
           const run = await findRun(surface.reader, given);
           if (!run.ok) return run.error;
-          const { kept = false, dryRun = false, yes = false, json = false } = flags;
-          const planned = await surface.undo(run.value.id, call, { dryRun: true, kept });
+          const { kept = false, copies = false, dryRun = false, yes = false, json = false } = flags;
+          const attempt = flags.attempt === undefined ? undefined : Number(flags.attempt);
+          const fault = misuse(flags, attempt);
+          if (fault !== undefined) return fault;
+          const asked = { kept, attempt, ...(copies && { copies }) };
+          const planned = await surface.undo(run.value.id, call, { ...asked, dryRun: true });
           if (!planned.ok) return planned.error;
           if (dryRun) return report(terminal, planned.value, json, true);
           if (!yes) {
@@ -63,33 +72,55 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
             const question = kept ? 'Bring these back?' : 'Undo it?';
             if (!(await confirm(question))) return unconfirmedUndo(run.value.id, call, planned.value);
           }
-          const undone = await surface.undo(run.value.id, call, { kept });
+          const undone = await surface.undo(run.value.id, call, asked);
           return undone.ok ? report(terminal, undone.value, json, false) : undone.error;
         }),
       );
     });
 };
 
+function misuse({ kept, copies }: UndoFlags, attempt: number | undefined): ErrorEnvelope | undefined {
+  if (kept !== true && (copies === true || attempt !== undefined)) {
+    return usageError('--attempt and --copies go with --kept.', 'See "signalbox undo --help".');
+  }
+  if (attempt === undefined || (Number.isInteger(attempt) && attempt > 0)) return undefined;
+  return usageError('--attempt must be a number from 1 on.', 'See "signalbox checkpoints RUN" for the attempts.');
+}
+
 function report(terminal: Terminal, undo: CallUndo, json: boolean, isPlanned: boolean): ExitCode {
   if (json) terminal.print(JSON.stringify(undo));
-  else if (undo.paths.length === 0 && !undo.conflicts?.length)
+  else if (undo.paths.length === 0 && !undo.conflicts?.length && undo.lost.length === 0)
     terminal.print('Nothing to bring back: everything is in place already.');
   else terminal.print([isPlanned ? 'Would change:' : 'Changed:', ...changes(undo)].join('\n'));
   return exitCodes.done;
 }
 
-function changes({ conflicts = [], ...undo }: CallUndo): readonly string[] {
+function changes({ conflicts = [], copies, ...undo }: CallUndo): readonly string[] {
+  const hint = conflicts.length > 0 && copies === undefined ? ['  bring those back as copies with: --copies'] : [];
   return [
     ...changedPaths(undo),
-    ...conflicts.map(path => `  left as it is, because it changed since: ${shown(path)}`),
-    ...undo.lost.map(path => `  cannot be brought back: ${shown(path)}`),
+    ...conflicts.map(path => `  left as it is, because it changed since: ${shownPath(path)}`),
+    ...(copies ?? []).map(path => `  copy: ${shownPath(path)}`),
+    ...hint,
+    ...undo.lost.map(path => `  cannot be brought back: ${shownPath(path)}`),
   ];
 }
 
 function describe(checkpoint: CallCheckpoint): string {
-  const { call, tool, node, outcome, at, changesFiles, beyond, undone, kept = [] } = checkpoint;
-  const more = beyond ? ', and was not confined' : '';
+  const { call, tool, node, outcome, at, changesFiles, beyond, undone, kept = [], attempts = [] } = checkpoint;
+  const unconfined = beyond ? ', and was not confined' : '';
   const saved = kept.length === 0 ? '' : `${kept.length} ${kept.length === 1 ? 'path' : 'paths'} kept (undo --kept)`;
-  const what = undone ? `undone${more}` : changesFiles ? `changed files${more}` : saved;
-  return `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
+  const what = undone ? `undone${unconfined}` : changesFiles ? `changed files${unconfined}` : saved;
+  const line = `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
+  const each = (attempts.length > 1 ? attempts : []).map(
+    one =>
+      `    --attempt ${one.attempt}  ${one.at}  ${one.paths.slice(0, SHOWN).map(shownPath).join(', ')}${more(one)}`,
+  );
+  return [line, ...each].join('\n');
+}
+
+const SHOWN = 10;
+
+function more({ paths }: { readonly paths: readonly string[] }): string {
+  return paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
 }

@@ -40,7 +40,7 @@ export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
       const book = openRecoveryBook(directory, thisMachine().clock);
       const named = dismiss === undefined ? [] : [dismiss];
       const all = () => book.list().flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [id]));
-      for (const id of dismissAll ? all() : named) {
+      for (const id of new Set(dismissAll ? all() : named)) {
         const dismissed = book.dismiss(id);
         if (!dismissed.ok) return refuse(dismissed.error);
       }

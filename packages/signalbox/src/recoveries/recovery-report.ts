@@ -1,4 +1,5 @@
 import type { RecoveryNote } from '@signalbox/app/runs';
+import { shownPath } from '../forks/changed-paths.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
 
 /** Tells on the terminal what this start did about calls that were cut off. */
@@ -15,8 +16,11 @@ export function describeRecovery({ id, tool, run, node, outcome, message, paths 
     `${mark} ${shown(tool)} ${shown(id)}${whose}: ${shown(message)}`,
     ...paths.map(({ what, paths: named, more }) => {
       const rest = more === 0 ? '' : ` and ${more} more`;
-      return `  ${words(what)}: ${named.map(shown).join(', ')}${rest}`;
+      return `  ${words(what)}: ${named.map(shownPath).join(', ')}${rest}`;
     }),
+    ...(run !== undefined && paths.some(({ what }) => what === 'kept')
+      ? [`  bring back what was kept: signalbox undo ${run} ${shown(id)} --kept`]
+      : []),
   ].join('\n');
 }
 

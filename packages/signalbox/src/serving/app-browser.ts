@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+import { systemPath } from '@signalbox/app';
 
 export interface BrowserFacts {
   readonly platform: NodeJS.Platform;
@@ -32,7 +33,8 @@ function placesOf(platform: NodeJS.Platform, env: BrowserFacts['env']): readonly
     const roots = [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA].filter(root => root !== undefined);
     return roots.flatMap(root => windowsNames.map(name => path.win32.join(root, name)));
   }
-  const folders = (env.PATH ?? '').split(':').filter(folder => folder !== '');
+  // Not on the PATH: a project may have put a program of that name there.
+  const folders = systemPath().split(':');
   return names.flatMap(name => folders.map(folder => path.join(folder, name)));
 }
 

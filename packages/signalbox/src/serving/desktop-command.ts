@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, systemPath, usageError } from '@signalbox/app';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
@@ -69,7 +69,8 @@ async function showWindow(browser: string, directory: string, page: string, endi
   // The browser makes its files as the umask says; it remembers where it was, the token included.
   mkdirSync(profile, { recursive: true, mode: 0o700 });
   const args = [`--app=${handover.url}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
-  const child = spawn(browser, args, { stdio: 'ignore', signal: ending });
+  const env = { ...process.env, PATH: systemPath() };
+  const child = spawn(browser, args, { stdio: 'ignore', signal: ending, env });
   await new Promise<void>(resolve => child.once('close', () => resolve()).once('error', () => resolve()));
   handover.close();
 }

@@ -12,10 +12,14 @@ describe('a browser for the desktop', () => {
     (file: string) =>
       there.includes(file);
 
-  it('is looked for on the PATH, in the order of what is best', () => {
-    const env = { PATH: '/usr/bin:/opt/bin' };
-    const found = isProgram('/opt/bin/chromium', '/usr/bin/microsoft-edge');
-    expect(findAppBrowser({ platform: 'linux', env, isProgram: found })).toBe('/opt/bin/chromium');
+  it('[S171] is looked for where the system has its programs, never on the PATH, in the order of what is best', () => {
+    const env = { PATH: '/project/node_modules/.bin' };
+    const found = isProgram(
+      '/project/node_modules/.bin/google-chrome',
+      '/snap/bin/chromium',
+      '/usr/bin/microsoft-edge',
+    );
+    expect(findAppBrowser({ platform: 'linux', env, isProgram: found })).toBe('/snap/bin/chromium');
     expect(findAppBrowser({ platform: 'linux', env, isProgram: isProgram() })).toBeUndefined();
   });
 

@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
+import { systemPath, systemProgram } from '@signalbox/app';
 
 /** Opens an address in the browser of whoever sits here. One that cannot be opened is no failure: the address is printed too. */
 export function openBrowser(address: string): void {
-  const [program, ...args] = openerOf(process.platform);
-  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  const [name, ...args] = openerOf(process.platform);
+  const program = systemProgram(name);
+  if (program === undefined) return;
+  // What it starts by name in turn is the system's too.
+  const env = { ...process.env, PATH: systemPath() };
+  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true, env });
   child.on('error', () => undefined);
   child.unref();
 }

@@ -1,4 +1,11 @@
-import { configOf, type GuidedSessions, type GuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
+import { thrownStack } from '@signalbox/app';
+import {
+  configOf,
+  type GuidedSessions,
+  type GuidedTools,
+  guidedPreferences,
+  recordAppliedConfig,
+} from '@signalbox/app/guided';
 import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import { tellRecovered } from '../recoveries/recovery-report.ts';
@@ -45,10 +52,10 @@ export async function openServing(
   tellRecovered(terminal, home.value.recovered);
   tellAhead(terminal, directory);
   tellStorage(terminal, host.storage);
-  const recorded = recordAppliedConfig(directory, configOf(manifest.version, workflowPlaces()), machine.clock);
+  const config = configOf(manifest.version, workflowPlaces(), guidedPreferences(directory));
+  const recorded = recordAppliedConfig(directory, config, machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);
-  const onFault = (thrown: unknown) =>
-    terminal.complain(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+  const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
   const server = await startOwnServer({ home: home.value, directory, machine, port, onFault });
   if (!server.ok) {
     await close();

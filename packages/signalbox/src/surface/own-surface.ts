@@ -13,7 +13,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
     start: request => host.start({ ...request, anyFile: true, by: BY }),
     resume: (run, request) => host.resume(run, { ...request, anyFile: true, by: BY }),
     act: (run, action) => host.act(run, action, BY),
-    fork: (run, request) => host.fork(run, request, BY),
+    fork: (run, request) => host.fork(run, { ...request, anyFile: true }, BY),
     checkpoints: run => host.checkpoints(run),
     undo: (run, call, request) => host.undo(run, call, request, BY),
     rollback: (run, request) => host.rollback(run, request, BY),
@@ -25,7 +25,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
       const kept = await host.retention.keep(run, isKept, BY);
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
-    importRun: request => host.bundles.import(request, BY),
+    importRun: request => host.bundles.import({ ...request, anyFile: true }, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
     // What others asked for was not paused by whoever ends this program: a server takes it up again.

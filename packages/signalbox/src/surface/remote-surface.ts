@@ -44,7 +44,7 @@ export function remoteSurface(
     isOwner: false,
     recovered: [],
     reader,
-    async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory }) {
+    async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory, anyDirectory = false }) {
       const body = {
         file: path.resolve(file),
         anyFile: true,
@@ -54,6 +54,7 @@ export function remoteSurface(
         ...(correlationId !== undefined && { correlationId }),
         ...(limits !== undefined && { limits }),
         ...(directory !== undefined && { directory: path.resolve(directory) }),
+        ...(anyDirectory && { anyDirectory }),
       };
       const started = await client.start(body, idempotencyKey === undefined ? {} : { idempotencyKey });
       return started.ok ? { ok: true, value: started.value.record.id } : started;
@@ -87,8 +88,14 @@ export function remoteSurface(
         page = { after: found.value.next };
       }
     },
-    undo: (run, call, { dryRun, kept }) =>
-      client.undo(run, { call, ...(dryRun !== undefined && { dryRun }), ...(kept !== undefined && { kept }) }),
+    undo: (run, call, { dryRun, kept, attempt, copies }) =>
+      client.undo(run, {
+        call,
+        ...(dryRun !== undefined && { dryRun }),
+        ...(kept !== undefined && { kept }),
+        ...(attempt !== undefined && { attempt }),
+        ...(copies !== undefined && { copies }),
+      }),
     rollback: (run, { call, after, dryRun, acceptEffects, paused }) =>
       client.rollback(run, {
         call,
@@ -108,9 +115,11 @@ export function remoteSurface(
       const kept = await (isKept ? client.keep(run) : client.unkeep(run));
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
-    importRun: ({ file, directory, trust = false }) =>
+    importRun: ({ file, directory, trust = false, anyDirectory = false }) =>
       client.importBundle({
         file: path.resolve(file),
+        anyFile: true,
+        ...(anyDirectory && { anyDirectory }),
         ...(trust && { trust }),
         ...(directory !== undefined && { directory: path.resolve(directory) }),
       }),
@@ -166,7 +175,8 @@ function ask(client: Client, run: RunId, action: RunAction) {
 }
 
 function askFork(client: Client, run: RunId, { at, directory, ...request }: ForkRequest) {
-  const options = { ...request, ...(directory !== undefined && { directory: path.resolve(directory) }) };
+  const named = directory !== undefined && { directory: path.resolve(directory), anyFile: true };
+  const options = { ...request, ...named };
   switch (at.kind) {
     case 'frame':
       return client.fork(run, { frame: at.frame, ...options });

@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
-import { checkWorkflow, configOf, readAppliedConfig } from '@signalbox/app/guided';
+import { checkWorkflow, configOf, guidedPreferences, readAppliedConfig } from '@signalbox/app/guided';
 import manifest from '../../package.json' with { type: 'json' };
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
@@ -108,8 +108,10 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
     .option('--json', 'print both as JSON')
     .action((flags: WorkflowFlags & DataFlags) =>
       answer(flags, async () => {
-        const desired = configOf(manifest.version, workflowPlaces(flags.workflows));
-        const applied = readAppliedConfig(askedDataDirectory(flags.dataDir));
+        const directory = askedDataDirectory(flags.dataDir);
+        const preferences = guidedPreferences(directory);
+        const desired = configOf(manifest.version, workflowPlaces(flags.workflows), preferences);
+        const applied = readAppliedConfig(directory);
         terminal.print(
           flags.json
             ? JSON.stringify(configReport(desired, applied))

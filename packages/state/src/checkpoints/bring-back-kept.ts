@@ -22,17 +22,22 @@ export interface KeptBroughtBack {
   readonly paths: readonly string[];
   /** Kept paths that were changed since the rollback, and stay as they are. */
   readonly conflicts: readonly string[];
+  /** Where what was kept of those is put instead, if copies are asked for. */
+  readonly copies?: readonly string[] | undefined;
   readonly lost: readonly string[];
 }
 
 /**
  * Brings back what the rollback of a call overwrote or removed. A path that is no longer as the rollback left it stays, and
- * is told. With `dryRun` nothing is changed.
+ * is told; with `copies`, what was kept of it comes beside it, under a name that is free. With `dryRun` nothing is changed.
  */
 export async function bringBackKept(options: {
   readonly files: Filesystem;
   readonly call: KeptCall;
   readonly locks: PathLocks;
+  /** Kept paths that are not wanted. */
+  readonly except?: ReadonlySet<string>;
+  readonly copies?: boolean;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }): Promise<Result<KeptBroughtBack, StateError | LockError>> {
@@ -47,17 +52,19 @@ export async function bringBackKept(options: {
     const now = await files.snapshot();
     if (!now.ok) return now;
     const trees = { before: before.value, kept: kept.value, now: now.value };
-    const { target, paths, conflicts } = planned(call.kept, trees);
+    const { except = new Set<string>(), copies: wantsCopies = false } = options;
+    const { target, left, paths, conflicts, copies } = planned(call.kept, trees, except, wantsCopies);
+    const told = { paths, conflicts, ...(wantsCopies && { copies }) };
     const id = `kept:${call.id}`;
-    const stage = () => files.stage({ tree: target }, { id, left: { snapshot: before.value } });
+    const stage = () => files.stage({ tree: target }, { id, left: { snapshot: { tree: left } } });
     if (dryRun) {
       const staged = await stage();
       if (!staged.ok) return staged;
       await staged.value.discard();
-      return ok({ paths, conflicts, lost: staged.value.lost });
+      return ok({ ...told, lost: staged.value.lost });
     }
     const restored = await restoreAll([stage]);
-    return restored.ok ? ok({ paths, conflicts, lost: restored.value.lost }) : restored;
+    return restored.ok ? ok({ ...told, lost: restored.value.lost }) : restored;
   } finally {
     lock.value();
   }
@@ -70,21 +77,65 @@ interface Trees {
 }
 
 /** The tree before the call with every kept path that can be put back. */
-function planned(kept: KeptFiles, trees: Trees) {
+function planned(kept: KeptFiles, trees: Trees, except: ReadonlySet<string>, wantsCopies: boolean) {
   const paths: string[] = [];
   const conflicts: string[] = [];
-  let target = overlaid(trees.before.tree, trees.kept.tree);
+  const copies: string[] = [];
+  let left = trees.before.tree;
+  let target = overlaid(left, trees.kept.tree);
   for (const path of kept.paths) {
     const parts = partsOf(path);
+    if (except.has(path)) {
+      target = withBefore(target, trees.before.tree, parts);
+      continue;
+    }
     const [before, wanted, now] = [trees.before, { tree: target }, trees.now].map(({ tree }) => nodeAt(tree, parts));
     if (isSame(now, wanted)) continue;
     if (isSame(now, before) && !isBlocked(trees.now.tree, trees.before.tree, parts)) paths.push(path);
     else {
       conflicts.push(path);
       target = withBefore(target, trees.before.tree, parts);
+      const node = nodeAt(trees.kept.tree, parts);
+      if (!wantsCopies || node === undefined || node.kind === 'directory') continue;
+      const beside = freeBeside(parts, [trees.now.tree, target]);
+      left = withDirectories(left, beside, depth => nodeAt(trees.now.tree, beside.slice(0, depth)));
+      target = withDirectories(
+        target,
+        beside,
+        depth => nodeAt(trees.now.tree, beside.slice(0, depth)) ?? nodeAt(trees.kept.tree, parts.slice(0, depth)),
+      );
+      target = withNode(target, beside, node);
+      copies.push(beside.join('/'));
     }
   }
-  return { target, paths, conflicts };
+  return { target, left, paths, conflicts, copies };
+}
+
+/** A path beside another one that nothing has: from the first part on that is no directory now it has another name. */
+function freeBeside(parts: readonly string[], trees: readonly [DirectoryNode, DirectoryNode]): readonly string[] {
+  const at = parts.findIndex((_, index) => nodeAt(trees[0], parts.slice(0, index + 1))?.kind !== 'directory');
+  const depth = at === -1 ? parts.length - 1 : at;
+  for (let number = 1; ; number++) {
+    const name = `${parts[depth]}.kept${number === 1 ? '' : `-${number}`}`;
+    const beside = [...parts.slice(0, depth), name, ...parts.slice(depth + 1)];
+    if (trees.every(tree => nodeAt(tree, beside) === undefined)) return beside;
+  }
+}
+
+/** A tree with the directories on the way to a path, where they are known. */
+function withDirectories(
+  tree: DirectoryNode,
+  parts: readonly string[],
+  known: (depth: number) => TreeNode | undefined,
+): DirectoryNode {
+  let result = tree;
+  for (let depth = 1; depth < parts.length; depth++) {
+    const around = known(depth);
+    if (around?.kind !== 'directory' || nodeAt(result, parts.slice(0, depth))?.kind === 'directory') continue;
+    const { kind, mode, uid, gid } = around;
+    result = withNode(result, parts.slice(0, depth), { kind, mode, uid, gid, entries: new Map() });
+  }
+  return result;
 }
 
 /** For a directory that was kept for its mode, what is in it does not count. */

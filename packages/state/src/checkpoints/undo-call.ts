@@ -1,9 +1,11 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { type Filesystem, type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
+import { reachOf } from '../filesystem/opened-paths.ts';
+import { ownershipHere, sameAsGiven } from '../filesystem/ownership.ts';
 import { isWithin, type LockError, type PathLocks } from '../filesystem/path-locks.ts';
 import { pathParts } from '../filesystem/path-name.ts';
 import { mergeRestore } from '../filesystem/restore-merge.ts';
-import { type DirectoryNode, differingPaths, nodeAt, sameNode } from '../filesystem/tree.ts';
+import { type DirectoryNode, differingPaths, nodeAt } from '../filesystem/tree.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import { conflict, type LaterChange, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
@@ -22,6 +24,8 @@ export interface CallUndo {
   readonly lost: readonly string[];
   /** Paths that were changed since and stay as they are. Only where kept files are brought back. */
   readonly conflicts?: readonly string[] | undefined;
+  /** Where what was kept of those is put instead, if copies are asked for. */
+  readonly copies?: readonly string[] | undefined;
 }
 
 /**
@@ -53,12 +57,14 @@ export async function undoCall(options: {
     const now = await files.snapshot();
     if (!now.ok) return now;
     const at = (tree: DirectoryNode, path: string) => nodeAt(tree, partsOf(path));
-    const paths = changed.filter(path => !sameNode(at(now.value.tree, path), at(before, path)));
+    const owners = ownershipHere();
+    const paths = changed.filter(path => !sameAsGiven(at(now.value.tree, path), at(before, path), owners));
     const stage = () =>
       files.stage({ tree: before }, { id: `undo:${checkpoint.toolCallId}`, left: { snapshot: { tree: after } } });
     const told = async (error: StateError) => {
       if (error.code !== 'state/conflict') return err(error);
-      const moved = mergeRestore({ left: after, target: before, now: now.value.tree }).conflicts;
+      const reach = files.root === null ? {} : { reach: reachOf(files.root) };
+      const moved = mergeRestore({ left: after, target: before, now: now.value.tree }, reach).conflicts;
       return err(moved.length === 0 ? error : conflict(moved, laterChanges(moved, (await options.later?.()) ?? [])));
     };
     const broughtBack = ({ lost }: { readonly lost: readonly string[] }) => {
@@ -99,17 +105,19 @@ function laterChanges(paths: readonly string[], calls: readonly LaterCall[]): re
 
 /**
  * The files as they were before or after a call. Where its checkpoint tells of the changed paths alone, they are what is there
- * `now`, without what that call and those after it did (`chain`, from that call on, oldest first).
+ * `now`, without what that call and those after it did (`chain`, from that call on, oldest first); undefined where that is not
+ * known.
  */
 export function treeAt(
   chain: readonly ToolCheckpoint[],
   phase: 'pre' | 'post',
-  now: DirectoryNode,
+  now: DirectoryNode | undefined,
 ): DirectoryNode | undefined {
   const [first] = chain;
   if (first === undefined) return undefined;
   const tree = treeOf(phase === 'post' ? (first.post ?? first.pre) : first.pre);
   if (tree === undefined || tree.partial !== true) return tree;
+  if (now === undefined) return undefined;
   const undone = phase === 'post' ? chain.slice(1) : chain;
   return treeBefore(now, joinedChanges(undone.map(callChanges)).changes);
 }
@@ -149,7 +157,7 @@ function nothingToUndo({ toolCallId, toolName, outcome }: ToolCheckpoint): Nothi
   const why =
     outcome === 'succeeded'
       ? 'it changed no files'
-      : `it ${outcome === 'failed' ? 'failed' : 'has an unknown outcome'}`;
+      : `it ${outcome === 'failed' ? 'failed, and nothing of it was applied' : 'has an unknown outcome'}`;
   return failure('state/nothing-to-undo', {
     message: `there is nothing to undo of call ${toolCallId} of ${toolName}: ${why}`,
     suggestion: 'Choose a call that changed files. What a tool did elsewhere cannot be undone.',

@@ -13,7 +13,7 @@ export interface ContentStore {
   put(content: Uint8Array): Promise<Digest>;
   /** For contents that do not fit in memory. */
   putStream(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  sync(): Promise<void>;
+  sync(signal?: AbortSignal): Promise<void>;
   get(digest: Digest): Promise<Result<Uint8Array, ContentError>>;
   /** The content in chunks. Throws a `ContentFault` where it is missing or corrupt. */
   read(digest: Digest): AsyncIterable<Uint8Array>;

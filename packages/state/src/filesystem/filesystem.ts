@@ -55,7 +55,7 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   /** Where a path leads, links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
   /** Other paths under the root that name the same files as these do (hard links). */
-  linkedPaths(paths: readonly string[]): Promise<readonly string[]>;
+  linkedPaths(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
   /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */
   begin(call: FileCall): Promise<Result<{ readonly startedAt: number }, StateError>>;
   /** Says that the process of a call that began lives. */

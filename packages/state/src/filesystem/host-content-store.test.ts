@@ -25,6 +25,24 @@ async function drained(chunks: AsyncIterable<Uint8Array>): Promise<void> {
 }
 
 describe('content store on disk', () => {
+  it('[S175] a sync ends with its signal, and what waits is synced by the next one', async () => {
+    const control = new AbortController();
+    let synced = 0;
+    const files = {
+      ...nodeHostFiles,
+      async sync(path: string) {
+        if (++synced === 20) control.abort();
+        await nodeHostFiles.sync(path);
+      },
+    };
+    const store = openHostContentStore(`${directory.path}/blobs`, files);
+    const digests = await Promise.all(Array.from({ length: 200 }, (_, n) => store.put(Buffer.from(String(n)))));
+    await expect(store.sync(control.signal)).rejects.toThrow('aborted');
+    expect(synced).toBeLessThan(50);
+    await store.sync();
+    for (const digest of digests) expect(await store.get(digest)).toMatchObject({ ok: true });
+  });
+
   it('[S26] a content is kept once, under its digest, however it comes in', async () => {
     const store = openHostContentStore(directory.path);
     const digests = [await store.put(Buffer.from('hello')), await store.putStream(chunksOf('hel', 'lo'))];

@@ -62,6 +62,9 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
           running.update(chunk);
           writer.write(chunk);
         }
+      } catch (cause) {
+        files.unlink(path);
+        throw cause;
       } finally {
         writer.close();
       }
@@ -70,7 +73,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
       else waiting.set(digest, path);
       return digest;
     },
-    sync() {
+    sync(signal) {
       syncing = syncing
         .catch(() => {})
         .then(async () => {
@@ -78,6 +81,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
           await syncAll(
             files,
             batch.map(([, path]) => path),
+            signal,
           );
           const touched = new Set<string>();
           for (const [digest, path] of batch) {

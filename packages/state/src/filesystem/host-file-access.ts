@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
-import { nameFromBytes, osPath } from './path-name.ts';
+import { below, nameFromBytes, osPath, pathRefused } from './path-name.ts';
 import { openToRead, replaceFile } from './regular-file.ts';
 
 const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
@@ -41,6 +41,13 @@ export function createHostFileAccess(
   const notRoot = (at: HostPath) => {
     if (at.parts.length === 0) throw new Error('it is the root');
   };
+  /** What holds a directory that may not be entered stays where it is. */
+  const holdsForbidden = (path: string) => {
+    const at = find(path, { followLast: false, change: true });
+    return at.ok && limits.forbidden.touches(at.value.path)
+      ? err(pathRefused(path, 'it holds a directory that tools may not enter'))
+      : undefined;
+  };
   const notThere = (at: HostPath) => {
     if (fs.lstatSync(osPath(at.path), { throwIfNoEntry: false })) throw new Error('it is there already');
   };
@@ -64,12 +71,15 @@ export function createHostFileAccess(
         makeParents(limits.root, at.parts);
         replaceFile(at.path, content);
       }),
-    remove: path =>
+    remove: async path =>
+      holdsForbidden(path) ??
       change(path, false, at => {
         notRoot(at);
         fs.rmSync(osPath(at.path), { recursive: true });
       }),
     async rename(from, to) {
+      const refused = holdsForbidden(from);
+      if (refused !== undefined) return refused;
       const source = find(from, { followLast: false, change: true });
       if (!source.ok) return source;
       const moved = await change(to, false, at => {
@@ -93,7 +103,7 @@ export function createHostFileAccess(
       return attempt(path, () => {
         const names = fs.readdirSync(osPath(at.value.path), { encoding: 'buffer' }).map(nameFromBytes);
         const entries = names.flatMap(name => {
-          const stat = fs.lstatSync(osPath(`${at.value.path}/${name}`), { throwIfNoEntry: false });
+          const stat = fs.lstatSync(osPath(below(at.value.path, name)), { throwIfNoEntry: false });
           return stat === undefined ? [] : [entryOf(name, stat)];
         });
         return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -109,7 +119,7 @@ export function createHostFileAccess(
 
 function makeParents(root: string, parts: readonly string[]): void {
   for (let depth = 1; depth < parts.length; depth++) {
-    const path = `${root}/${parts.slice(0, depth).join('/')}`;
+    const path = below(root, parts.slice(0, depth).join('/'));
     if (fs.lstatSync(osPath(path), { throwIfNoEntry: false }) === undefined) fs.mkdirSync(osPath(path));
   }
 }

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
+import { runProgram } from '../programs/run-program.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
 
 /**
@@ -40,7 +40,6 @@ export interface FileWriter {
 }
 
 const fsync = promisify(fs.fsync);
-const run = promisify(execFile);
 const SYNC = '/usr/bin/sync';
 
 export const nodeHostFiles: HostFiles = {
@@ -69,7 +68,8 @@ export const nodeHostFiles: HostFiles = {
   },
   ...(fs.existsSync(SYNC) && {
     async syncFilesystem(path: string) {
-      await run(SYNC, ['--file-system', String(osPath(path))]);
+      const { code, said } = await runProgram(SYNC, ['--file-system', String(osPath(path))], { env: {} });
+      if (code !== 0) throw new Error(`sync failed: ${said.trim()}`);
     },
   }),
   now: () => Date.now(),
@@ -84,11 +84,14 @@ function writerOf(fd: number): FileWriter {
   };
 }
 
-/** Syncs many paths, as many at once as the system can join into one of its own commits. */
-export async function syncAll(files: HostFiles, paths: readonly string[]): Promise<void> {
+/** Syncs many paths, as many at once as the system can join into one of its own commits, until a signal ends it. */
+export async function syncAll(files: HostFiles, paths: readonly string[], signal?: AbortSignal): Promise<void> {
   let next = 0;
   const worker = async () => {
-    for (let path = paths[next++]; path !== undefined; path = paths[next++]) await files.sync(path);
+    for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
+      signal?.throwIfAborted();
+      await files.sync(path);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(16, paths.length) }, worker));
 }

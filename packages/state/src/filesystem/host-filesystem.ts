@@ -3,26 +3,29 @@ import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result 
 import * as z from 'zod';
 import type { Layers } from '../layers/layer.ts';
 import { createLayering } from '../layers/layering.ts';
+import { databasesOpen, openDatabases } from '../layers/open-databases.ts';
 import { undoChanges } from '../layers/undo-changes.ts';
 import { credentialsOf } from '../sandbox/credentials.ts';
 import { restoreFailed, type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles, StagedRestore, StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
+import { forbiddenPlaces, realDirectory } from './forbidden-places.ts';
 import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
 import { type KeptTree, reasonOf, stageHostRestore } from './host-restore.ts';
 import { identityOf, type ScanOptions, scanNode, scanPaths, scanTree } from './host-scan.ts';
+import type { KeptBook } from './kept-book.ts';
 import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
 import { openClosedPaths, reachOf } from './opened-paths.ts';
 import { isWithin } from './path-locks.ts';
-import { osPath, pathParts } from './path-name.ts';
+import { pathParts } from './path-name.ts';
 import { directoryPlaces } from './restore-merge.ts';
 import type { RestoreStep } from './restore-plan.ts';
-import { rootReplaced } from './root-identity.ts';
+import { type RootIdentity, rootReplaced } from './root-identity.ts';
 import { freeStaging, namesOf, preparedName, stagingName } from './staging-name.ts';
 import { type DirectoryNode, joined, sameNode, type TreeNode } from './tree.ts';
 import { keepTree, loadTree } from './tree-codec.ts';
@@ -31,6 +34,11 @@ import { filesRecord, isRestoring, restoring, withKept, withStaging } from './un
 
 export interface HostFilesystemOptions {
   readonly root: string;
+  /**
+   * The directory that is meant, where it was opened before. If another one, or a link, is at its path by then, nothing is read or
+   * written: every call says so.
+   */
+  readonly expected?: RootIdentity | undefined;
   readonly store: ContentStore;
   readonly undoLog: UndoLog;
   readonly files?: HostFiles;
@@ -42,11 +50,15 @@ export interface HostFilesystemOptions {
   readonly layers?: Layers;
   /** Other directories of which the same holds, such as those with keys. */
   readonly refused?: readonly string[];
+  /** Told what rollbacks keep. */
+  readonly keptBook?: KeptBook;
 }
 
 /** A filesystem on a directory of the host. */
 export interface HostFilesystem extends Filesystem {
   readonly root: string;
+  /** Why what is at the root's path is not the root any more, if it isn't. */
+  replaced(): StateError | undefined;
   /** What was kept, with what was written to it until the steps of a restore moved it into a staging directory. */
   keepLate(kept: KeptFiles, steps: readonly RestoreStep[], staging: string): Promise<KeptFiles>;
 }
@@ -60,44 +72,54 @@ const snapshotData = z.strictObject({ root: digest });
 
 export function openHostFilesystem(options: HostFilesystemOptions): Result<HostFilesystem, RootRefusedError> {
   const { store, undoLog, files = nodeHostFiles } = options;
-  const root = realDirectory(options.root);
+  const { expected } = options;
+  const root = expected?.root ?? realDirectory(options.root);
   if (root === undefined) return err(rootRefused('it is not a directory'));
   const data = options.dataDirectory === undefined ? [] : [options.dataDirectory];
-  const forbidden = [...data, ...(options.refused ?? [])].flatMap(path => realDirectory(path) ?? []);
-  const around = forbidden.find(path => isWithin(root, path));
-  if (around !== undefined) return err(rootRefused(`it is inside ${around}, which may not be entered`));
+  if (root === '/') return err(rootRefused('/ is the whole disk, not a project'));
+  const forbidden = forbiddenPlaces([...data, ...(options.refused ?? [])], root);
+  if (forbidden.holds(root)) {
+    const around = forbidden.paths.find(path => isWithin(root, path)) ?? 'a directory';
+    return err(rootRefused(`it is inside ${around}, which may not be entered`));
+  }
   const opaque = new Set(options.opaque ?? DEFAULT_OPAQUE);
   const kept = new WeakMap<DirectoryNode, Digest>();
   const records = new Map<string, UndoRecord>();
   const stagings = new Set<string>();
-  const rootId = { dev: fs.statSync(root).dev, identity: identityOf(fs.statSync(root)) };
-  const checkRoot = () => rootReplaced(root, rootId.identity, rootId.dev);
-  const isForbidden = (path: string) => forbidden.includes(`${root}/${path}`);
+  const dev = expected === undefined ? fs.statSync(root).dev : undefined;
+  const identity = expected?.identity ?? identityOf(fs.statSync(root));
+  const checkRoot = () => rootReplaced(root, identity, dev);
+  const isForbidden = (stat: fs.Stats) => forbidden.has(stat);
   /** What was last seen, by a snapshot or after a restore: every file in it was read. */
   let known: DirectoryNode | undefined;
   /** What was changed through this object since. */
   const dirty = new Set<string>();
 
-  const scanOptions = (contents: ContentStore | null): ScanOptions => ({
+  const scanOptions = (contents: ContentStore | null, signal?: AbortSignal): ScanOptions => ({
     root,
     // The data directory must outlive everything: it is never looked into, and follows home if a call moves it.
-    opaque: (path, name) => opaque.has(name) || isForbidden(path),
+    opaque: name => opaque.has(name),
+    forbidden: isForbidden,
+    signal,
     ignored: name => stagings.has(name),
     now: files.now(),
     store: contents,
   });
 
   /** Looks at the disk, at the paths alone where the rest is known, and remembers what it saw. */
-  const look = async (paths: readonly string[] | undefined): Promise<DirectoryNode> => {
+  const look = async (paths: readonly string[] | undefined, signal?: AbortSignal): Promise<DirectoryNode> => {
     const replaced = checkRoot();
     if (replaced !== undefined) throw new Error(replaced.message);
-    const scan = scanOptions(store);
+    const scan = scanOptions(store, signal);
     const touched = [...dirty];
+    const isFirst = known === undefined;
     known =
       paths === undefined || known === undefined
         ? await scanTree(scan, known)
         : await scanPaths(scan, known, [...paths, ...touched].map(partsOf));
     for (const path of touched) dirty.delete(path);
+    // A first look may keep a whole disk's worth: that too must end with the call, not after it.
+    if (isFirst && signal !== undefined) await store.sync(signal);
     return known;
   };
 
@@ -108,10 +130,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     return own;
   };
 
+  // A layer is kept in the data directory, and cannot be one of what holds it.
   const layering =
     options.layers &&
+    forbidden.mounted.length === 0 &&
     createLayering({
       ...{ root, layers: options.layers, files, store, undoLog, refillable: opaque, keep: keepSoon },
+      ...(options.keptBook && { keptBook: options.keptBook }),
+      checkRoot,
       touched(paths) {
         for (const path of paths) dirty.add(path);
       },
@@ -174,10 +200,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         : scanPaths(scanOptions(keeps ? store : null), snapshot.tree, declared.map(partsOf));
     const { now, opened } = await openClosedPaths({ files, root, target: snapshot.tree }, scan);
     const isTheirs = (node: TreeNode, path: string) =>
-      isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt ?? 0);
+      isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt ?? 0) ||
+      (node.kind === 'file' && openDatabases(root, [path]).length > 0);
     // A call's record may be one that a process before this one left.
     const ofCall = records.get(key) ?? (await undoLog.pending()).find(record => record.id === key);
-    const fresh = filesRecord(key, { id, tool: 'restore' }, root, rootId.identity, null, files.now());
+    const fresh = filesRecord(key, { id, tool: 'restore' }, root, identity, null, files.now());
     let record = withStaging(restoring(ofCall ?? fresh, staging, null), key, staging, endedAt);
     let committed = false;
     const close = async () => {
@@ -196,6 +223,10 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       merge: { reach: reachOf(root), ...(keeps && { isTheirs }) },
       ...(keeps && { keep: { discarded: keepDiscarded, instead: keptTree } }),
       checkRoot,
+      refusal(replaced) {
+        const open = left === 'present' ? [] : openDatabases(root, replaced);
+        return open.length === 0 ? undefined : databasesOpen(open);
+      },
       trees: {
         left: left === 'present' ? now : left === 'known' ? settled : left.snapshot.tree,
         target: snapshot.tree,
@@ -212,6 +243,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         await put(restoring(record, staging, steps));
         committed = steps !== null;
       },
+      async keptAll(all) {
+        const { callId: call, tool, evaluation, work } = record;
+        if (work.kind !== 'files' || work.before === null) return;
+        await options.keptBook?.add({ call, tool, evaluation, root, before: work.before, kept: all });
+      },
       async done(tree) {
         known = tree;
         await close();
@@ -222,12 +258,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   return ok({
     ...access,
     root,
-    refused: forbidden,
+    replaced: checkRoot,
+    refused: forbidden.paths,
     lockPath: root,
     ...(layering && { layering }),
     async snapshot(how = {}) {
+      const replaced = checkRoot();
+      if (replaced !== undefined) return err(replaced);
       try {
-        return ok({ tree: await look(how.paths) });
+        return ok({ tree: await look(how.paths, how.signal) });
       } catch (cause) {
         known = undefined;
         return err(snapshotFailed(reasonOf(cause)));
@@ -241,8 +280,10 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       }
     },
     async undo(changes, how) {
-      const { dev, ino } = fs.lstatSync(root, { bigint: true });
-      const place = { dev: String(dev), ino: String(ino) };
+      const there = fs.lstatSync(root, { bigint: true, throwIfNoEntry: false });
+      const replaced = checkRoot();
+      if (replaced !== undefined || there === undefined) return err(replaced ?? snapshotFailed(`${root} is gone`));
+      const place = { dev: String(there.dev), ino: String(there.ino) };
       const home = options.layers?.home ?? `${options.dataDirectory ?? root}/layers`;
       const undone = await undoChanges({ root, place, home, changes, store, files, undoLog, ...how });
       for (const path of changes.keys()) dirty.add(path);
@@ -265,7 +306,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       if (unfinished !== undefined) return err(recoveryNeeded(unfinished));
       const startedAt = files.now();
       const before = await keep(call.before.tree);
-      await put(filesRecord(keyOf(call.id), call, root, rootId.identity, before, startedAt));
+      await put(filesRecord(keyOf(call.id), call, root, identity, before, startedAt));
       return ok({ startedAt });
     },
     async keepLate(kept, steps, staging) {
@@ -281,7 +322,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       const at = hostPath(limits, path, { followLast: true, change: false });
       return at.ok ? ok(at.value.parts.join('/')) : at;
     },
-    linkedPaths: paths => linkedPaths(root, paths.map(partsOf), () => look(undefined)),
+    linkedPaths: (paths, signal) => linkedPaths(root, paths.map(partsOf), () => look(undefined, signal)),
     async alive(id) {
       await undoLog.touch(keyOf(id));
     },
@@ -301,7 +342,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       await undoLog.remove(keyOf(id));
       records.delete(keyOf(id));
     },
-    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since).filter(path => !isForbidden(path)),
+    changedOpaque: async (before, since) => changedOpaque(root, before.tree, since, isForbidden),
   });
 }
 
@@ -315,15 +356,6 @@ function isAfter(path: string, node: TreeNode, changedAt: number | undefined, in
 function partsOf(path: string): readonly string[] {
   const parts = pathParts(path);
   return parts.ok ? parts.value : [];
-}
-
-function realDirectory(path: string): string | undefined {
-  try {
-    const real = fs.realpathSync.native(osPath(path));
-    return fs.statSync(real).isDirectory() ? real : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function overlap(a: string, b: string): boolean {

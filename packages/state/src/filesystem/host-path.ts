@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import { err, ok, type Result } from '@signalbox/model';
 import { type FileError, fileFailed } from './filesystem.ts';
+import type { ForbiddenPlaces } from './forbidden-places.ts';
 import { isWithin } from './path-locks.ts';
-import { nameFromBytes, osPath, pathParts, pathRefused } from './path-name.ts';
+import { below, nameFromBytes, osPath, pathParts, pathRefused } from './path-name.ts';
 
 /** The limits that paths of a root keep to. All are real, absolute paths. */
 export interface Confinement {
   readonly root: string;
-  /** Directories that no path may enter, such as the one that holds the token and the truth. */
-  readonly forbidden: readonly string[];
+  readonly forbidden: ForbiddenPlaces;
   readonly opaque: ReadonlySet<string>;
   /** Files and directories with credentials, which no tool reads or changes. */
   hidden?(): readonly string[];
@@ -35,24 +35,50 @@ export function hostPath(
   const hidden = limits.hidden?.() ?? [];
   let at = limits.root;
   for (const [index, part] of parts.value.entries()) {
-    const next = `${at}/${part}`;
+    const next = below(at, part);
     const looked = lookAt(path, next);
     if (!looked.ok) return looked;
     if (looked.value?.isSymbolicLink() && (how.followLast || index < parts.value.length - 1)) {
       const real = realPath(next);
       if (real === undefined) return err(fileFailed(path, 'a link on the way leads nowhere'));
       at = real;
+      if (isWithin(at, limits.root) && ledPastForbidden(limits, at)) return err(pathRefused(path, NOT_ENTERED));
     } else at = next;
     if (!isWithin(at, limits.root)) return err(pathRefused(path, 'it leaves the root'));
-    if (limits.forbidden.some(directory => isWithin(at, directory))) {
-      return err(pathRefused(path, 'it is in a directory that tools may not enter'));
-    }
+    const isIn = limits.forbidden.paths.some(directory => isWithin(at, directory));
+    if (isIn || (looked.value !== undefined && limits.forbidden.has(looked.value)))
+      return err(pathRefused(path, NOT_ENTERED));
     if (hidden.some(one => isWithin(at, one))) return err(pathRefused(path, 'it is where credentials are kept'));
   }
-  const within = at === limits.root ? [] : at.slice(limits.root.length + 1).split('/');
+  const within = partsBelow(limits.root, at);
   const opaque = how.change ? within.find(part => limits.opaque.has(part)) : undefined;
   if (opaque !== undefined) return err(pathRefused(path, `changes inside ${opaque} could not be undone`));
   return ok({ path: at, parts: within });
+}
+
+function partsBelow(root: string, path: string): readonly string[] {
+  return path === root ? [] : path.slice(below(root, '').length).split('/');
+}
+
+const NOT_ENTERED = 'it is in a directory that tools may not enter';
+
+/** Whether a link led through or to what is forbidden. */
+function ledPastForbidden({ root, forbidden }: Confinement, at: string): boolean {
+  let path = root;
+  return partsBelow(root, at).some(part => {
+    path = below(path, part);
+    const stat = statAt(path);
+    return stat !== undefined && forbidden.has(stat);
+  });
+}
+
+function statAt(path: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+  } catch {
+    // What cannot be looked at cannot be opened either.
+    return undefined;
+  }
 }
 
 function lookAt(path: string, at: string): Result<fs.Stats | undefined, FileError> {

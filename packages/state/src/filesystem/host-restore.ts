@@ -36,6 +36,8 @@ export interface HostRestore {
   readonly merge: MergeOptions;
   /** Keeps what would be thrown away, durably; absent where everything that is overwritten is known to be kept. */
   readonly keep?: Keeping;
+  /** Why these paths may not be replaced or removed now, if they may not. */
+  refusal(paths: readonly string[]): StateError | undefined;
   /** Why the root is not the directory that was opened, if it isn't. */
   checkRoot(): StateError | undefined;
   readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
@@ -45,6 +47,8 @@ export interface HostRestore {
   begin(kept: KeptFiles | null): Promise<void>;
   /** Called when the restore has ended without having changed anything. */
   abandon(): Promise<void>;
+  /** Called after the last step, before what it moved out of the way is let go of. */
+  keptAll(kept: KeptFiles): Promise<void>;
   /** Called with the restored tree, after the last step. */
   done(tree: DirectoryNode): Promise<void>;
 }
@@ -68,6 +72,11 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
     return err(conflict(conflicts));
   }
   const plan = planRestore(restore.trees.now, desired, opened.modes);
+  const refused = restore.refusal(plan.steps.flatMap(step => (step.op === 'aside' ? [step.path] : [])));
+  if (refused !== undefined) {
+    opened.close();
+    return err(refused);
+  }
   const place: StepPlace = { files, root, staging: `${root}/${restore.staging}` };
   let performed = 0;
   let staged: readonly string[] = [];
@@ -165,6 +174,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
     },
     async finish() {
       await keepLate();
+      if (kept !== undefined) await restore.keptAll({ digest: kept.digest, paths: kept.paths });
       if (plan.steps.length > 0) await closeStaging(place, plan.steps);
       await restore.done(desired);
     },

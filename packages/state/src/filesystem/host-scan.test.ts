@@ -18,7 +18,10 @@ const real = digestOfBytes(Buffer.from('now'));
 const other = digestOfBytes(Buffer.from('old'));
 
 function scan(now: number, store: ContentStore | null, before?: DirectoryNode): Promise<DirectoryNode> {
-  return scanTree({ root: directory.path, opaque: () => false, ignored: () => false, now, store }, before);
+  return scanTree(
+    { root: directory.path, opaque: () => false, forbidden: () => false, ignored: () => false, now, store },
+    before,
+  );
 }
 
 /** A picture that shows the file with its real times and another content, as after an edit within one clock tick. */

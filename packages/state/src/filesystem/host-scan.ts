@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type ContentStore, streamDigest } from './content-store.ts';
-import { nameFromBytes, osPath } from './path-name.ts';
+import { below, nameFromBytes, osPath } from './path-name.ts';
 import { NotAFileError, openToRead } from './regular-file.ts';
 import {
   type Attributes,
@@ -21,18 +21,23 @@ import {
  *    changed so shortly before it was seen that a later edit could carry the same times.
  * 2. A directory whose picture did not change is the same object as before.
  * 3. Whatever vanishes while it is looked at is not there.
- * 4. Directories that we may not read, and mounts, are opaque; files that we may not read are special.
+ * 4. Directories that we may not read, and mounts, are opaque; files that we may not read are special. So is what is forbidden.
+ * 5. It ends soon after its signal, also within a large file, and changes nothing that anybody sees.
  */
 export interface ScanOptions {
   readonly root: string;
-  /** Directories that are not looked into. */
-  readonly opaque: (path: string, name: string) => boolean;
+  /** Directories that are not looked into, by name. */
+  readonly opaque: (name: string) => boolean;
+  /** What is never looked into or opened, whatever its name. */
+  readonly forbidden: (stat: fs.Stats) => boolean;
   /** Names right under the root that are ours and not part of the tree. */
   readonly ignored: (name: string) => boolean;
   /** The wall clock when the scan begins. */
   readonly now: number;
   /** Where contents go; null leaves contents that changed unread. */
   readonly store: ContentStore | null;
+  /** Ends the scan, which throws its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export async function scanTree(options: ScanOptions, before: DirectoryNode | undefined): Promise<DirectoryNode> {
@@ -53,9 +58,9 @@ export async function scanPaths(
   return root;
 }
 
-/** Looks at one path that is there, opaque directories included. */
+/** Looks at one path that is there, opaque directories included, but for what is forbidden. */
 export async function scanNode(options: ScanOptions, path: string, before?: TreeNode): Promise<TreeNode | undefined> {
-  const stat = fs.lstatSync(osPath(`${options.root}/${path}`), NOT_THERE);
+  const stat = fs.lstatSync(osPath(below(options.root, path)), NOT_THERE);
   const scan = new Scan({ ...options, opaque: () => false });
   return stat && scan.node(path, path.slice(path.lastIndexOf('/') + 1), stat, before);
 }
@@ -116,6 +121,7 @@ class Scan {
       if (entries === undefined) seen.push(name);
       else entries.set(name, node);
       if (++this.looked % ENTRIES_PER_TURN === 0) await setImmediate();
+      this.options.signal?.throwIfAborted();
     }
     if (entries === undefined && known?.entries.size === seen.length) return known;
     entries ??= entriesOf(known, seen);
@@ -124,12 +130,13 @@ class Scan {
 
   async node(path: string, name: string, stat: fs.Stats, before: TreeNode | undefined): Promise<TreeNode | undefined> {
     if (stat.isDirectory()) {
-      const hidden = this.options.opaque(path, name) || stat.dev !== this.device;
+      const hidden = this.options.opaque(name) || this.options.forbidden(stat) || stat.dev !== this.device;
       if (!hidden && this.canEnter(path)) return this.directory(path, stat, before);
       const node = { kind: 'opaque' as const, identity: identityOf(stat), ...(!hidden && unreadable(stat)) };
       return before?.kind === 'opaque' && sameNode(before, node) ? before : node;
     }
     const stamp = this.stamp(stat);
+    if (this.options.forbidden(stat)) return { kind: 'special', stamp };
     const unreadBefore = this.options.store === null && before?.kind !== 'special';
     if (stat.isFile() && (unreadBefore || this.canRead(path))) {
       return this.file(path, stat, before?.kind === 'file' ? before : undefined);
@@ -174,7 +181,9 @@ class Scan {
   private async content(path: string, stat: fs.Stats, store: ContentStore) {
     const fd = this.open(path);
     if (fd === undefined) return undefined;
-    if (stat.size >= LARGE_FILE) return store.putStream(fs.createReadStream('', { fd, highWaterMark: 1 << 20 }));
+    if (stat.size >= LARGE_FILE) {
+      return store.putStream(fs.createReadStream('', { fd, highWaterMark: 1 << 20, signal: this.options.signal }));
+    }
     try {
       return store.put(fs.readFileSync(fd));
     } finally {
@@ -186,7 +195,8 @@ class Scan {
     const fd = this.open(path);
     if (fd === undefined) return null;
     const running = streamDigest();
-    for await (const chunk of fs.createReadStream('', { fd })) running.update(chunk as Uint8Array);
+    for await (const chunk of fs.createReadStream('', { fd, signal: this.options.signal }))
+      running.update(chunk as Uint8Array);
     return running.digest();
   }
 
@@ -231,7 +241,7 @@ class Scan {
   }
 
   private fullPath(path: string): string {
-    return path === '' ? this.options.root : `${this.options.root}/${path}`;
+    return path === '' ? this.options.root : below(this.options.root, path);
   }
 
   private stamp(stat: fs.Stats): Stamp {

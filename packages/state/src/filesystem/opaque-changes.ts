@@ -9,13 +9,18 @@ const TICK_MS = 20;
  * The opaque directories of a tree that were changed, emptied or removed since an instant. Nothing is kept about them
  * beforehand: a change leaves its time on the entry, and a removal on the directory around it.
  */
-export function changedOpaque(root: string, tree: DirectoryNode, since: number): readonly string[] {
+export function changedOpaque(
+  root: string,
+  tree: DirectoryNode,
+  since: number,
+  isForbidden: (stat: fs.Stats) => boolean,
+): readonly string[] {
   const found: string[] = [];
   const walk = (directory: DirectoryNode, at: string) => {
     for (const [name, node] of directory.entries) {
       const path = joined(at, name);
       if (node.kind === 'directory') walk(node, path);
-      else if (node.kind === 'opaque' && isChanged(`${root}/${path}`, since - TICK_MS)) found.push(path);
+      else if (node.kind === 'opaque' && isChanged(`${root}/${path}`, since - TICK_MS, isForbidden)) found.push(path);
     }
   };
   walk(tree, '');
@@ -30,12 +35,12 @@ export function changedAfter(path: string, instant: number): boolean {
   return stat.isDirectory() && namesIn(path).some(name => changedAfter(`${path}/${nameFromBytes(name)}`, instant));
 }
 
-function isChanged(path: string, since: number): boolean {
+function isChanged(path: string, since: number, isForbidden: (stat: fs.Stats) => boolean): boolean {
   const stat = lookAt(path);
-  if (stat === 'unseen') return false;
+  if (stat === 'unseen' || (stat !== undefined && isForbidden(stat))) return false;
   if (stat === undefined || stat.ctimeMs >= since) return true;
   if (!stat.isDirectory()) return false;
-  return namesIn(path).some(name => isChanged(`${path}/${nameFromBytes(name)}`, since));
+  return namesIn(path).some(name => isChanged(`${path}/${nameFromBytes(name)}`, since, isForbidden));
 }
 
 /** What may not be looked at could not be changed by us either. */

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import type { HostFiles } from './host-files.ts';
 import { mayAccess } from './host-scan.ts';
+import { type Ownership, ownershipHere } from './ownership.ts';
 import { osPath } from './path-name.ts';
 import { type Attributes, type DirectoryNode, joined, nodeAt, type TreeNode, withNode } from './tree.ts';
 
@@ -77,7 +78,7 @@ export function withModes(tree: DirectoryNode, modes: ReadonlyMap<string, number
 }
 
 /** What a process may do to paths of a tree. Root may do everything. */
-export interface Reach {
+export interface Reach extends Ownership {
   /** Whether the entries of a directory can be changed, and the directory be moved. */
   canChange(path: string, node: TreeNode): boolean;
   /** Whether the mode of something can be set. */
@@ -86,7 +87,8 @@ export interface Reach {
 
 export function reachOf(root: string): Reach {
   const own = process.geteuid?.();
-  if (own === 0) return { canChange: () => true, owns: () => true };
+  const owners = ownershipHere();
+  if (own === 0) return { canChange: () => true, owns: () => true, ...owners };
   const canChange = (path: string, node: TreeNode): boolean => {
     if (node.kind === 'special') return node.attributes === undefined;
     if (node.kind !== 'directory' && node.kind !== 'opaque') return true;
@@ -97,7 +99,7 @@ export function reachOf(root: string): Reach {
     const { W_OK, X_OK } = fs.constants;
     return stat.uid === own || mayAccess(osPath(`${root}/${path}`), W_OK | X_OK);
   };
-  return { canChange, owns: ({ uid }) => uid === own };
+  return { canChange, owns: ({ uid }) => uid === own, ...owners };
 }
 
 interface Closed {

@@ -66,6 +66,11 @@ export function pathParts(path: string): Result<readonly string[], PathRefusedEr
   return ok(parts);
 }
 
+/** A path below a directory, which may be the root of the filesystem. */
+export function below(directory: string, path: string): string {
+  return directory === '/' ? `/${path}` : `${directory}/${path}`;
+}
+
 export function pathRefused(path: string, reason: string): PathRefusedError {
   return failure('state/path-refused', {
     message: `the path ${JSON.stringify(shownPath(path))} is refused: ${reason}`,

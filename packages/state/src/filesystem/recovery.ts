@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, Result } from '@signalbox/model';
+import { type ErrorEnvelope, type Result, thrownMessage } from '@signalbox/model';
 import { recoverApply } from '../layers/layer-recovery.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
@@ -116,7 +116,7 @@ function appliedOutcome(
     if (recovery.kind === 'applied') return recovery;
     return { kind: 'failed', error: restoreFailed(`${work.root} is another directory now`, { state: 'unchanged' }) };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = thrownMessage(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
   }
 }
@@ -154,7 +154,7 @@ async function recoverFiles(
     }
     return await rollBack(record, work, before.value, opened.value, undoLog);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = thrownMessage(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
   }
 }

@@ -1,4 +1,5 @@
 import type { Reach } from './opened-paths.ts';
+import { attributesGiven, type Ownership, ownerLost, sameAsGiven } from './ownership.ts';
 import {
   type Attributes,
   attributesOf,
@@ -20,7 +21,8 @@ import {
  * 3. Opaque directories are never made or removed, with one exception: one that was not there before goes away. One that
  *    was moved (the same directory elsewhere) is wanted back; one that is gone is lost, and said so.
  * 4. A directory that could not be read in one of the pictures keeps what is in it: at most its mode comes back.
- * 5. What we are not allowed to change stays, and is named as lost.
+ * 5. What we are not allowed to change stays, and is named as lost. What comes back as ours, because we may not give it away, is
+ *    named too, and counts as what it was from then on.
  * 6. What is shown to be somebody else's (`isTheirs`) stays, with the directories around it, and is named.
  */
 export interface RestoreMerge {
@@ -49,6 +51,8 @@ export function mergeRestore(
     present ??= directoryPlaces(trees.now);
     return present;
   };
+  const owners: Ownership = reach ?? { canGive: () => true };
+  const same = (there: TreeNode | undefined, wanted: TreeNode | undefined) => sameAsGiven(there, wanted, owners);
   const canChange = (path: string, node: TreeNode) => reach === undefined || reach.canChange(path, node);
 
   const merge = (
@@ -66,8 +70,8 @@ export function mergeRestore(
       return { ...now, ...attributesOf(target) };
     }
     if (target?.kind === 'opaque' && isSameDirectory(target, now)) return unreadAgain(left, target, now, path);
-    if (sameNode(now, target)) return now;
-    if (!sameNode(now, left)) {
+    if (same(now, target)) return now;
+    if (!same(now, left)) {
       conflicts.push(...differingPaths(left, now, path));
       return now;
     }
@@ -90,8 +94,8 @@ export function mergeRestore(
 
   const mergedAttributes = (left: DirectoryNode, target: DirectoryNode, now: DirectoryNode, path: string) => {
     const undone = !sameAttributes(left, target);
-    if (!undone || sameAttributes(now, target)) return attributesOf(now);
-    if (!sameAttributes(now, left)) conflicts.push(path === '' ? '.' : path);
+    if (!undone || attributesGiven(now, target, owners)) return attributesOf(now);
+    if (!attributesGiven(now, left, owners)) conflicts.push(path === '' ? '.' : path);
     if (reach === undefined || reach.owns(now)) return attributesOf(target);
     lost.push(path === '' ? '.' : path);
     return attributesOf(now);
@@ -162,6 +166,8 @@ export function mergeRestore(
 
   /** The target as far as it can be had: what is lost is left out and named. */
   const available = (target: TreeNode | undefined, now: TreeNode | undefined, path: string): TreeNode | undefined => {
+    if ((target?.kind === 'directory' || target?.kind === 'file') && !owners.canGive(target))
+      lost.push(ownerLost(path));
     if (target?.kind === 'directory') {
       const entries = new Map<string, TreeNode>();
       for (const [name, child] of target.entries) {

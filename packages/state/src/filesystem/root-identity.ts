@@ -1,7 +1,23 @@
 import * as fs from 'node:fs';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
+import * as z from 'zod';
 import { identityOf } from './host-scan.ts';
 import { osPath } from './path-name.ts';
+
+/** A directory, by where it is and by what tells it from another one, or a link, that is there later. */
+export const rootIdentity = z.strictObject({ root: z.string(), identity: z.string() });
+export type RootIdentity = z.infer<typeof rootIdentity>;
+
+/** The directory that is at a path now, links resolved; undefined where none is. */
+export function rootAt(path: string): RootIdentity | undefined {
+  try {
+    const root = fs.realpathSync.native(osPath(path));
+    const there = fs.statSync(root);
+    return there.isDirectory() ? { root, identity: identityOf(there) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Why what is at a path is not the directory that was there. */
 export function rootReplaced(

@@ -25,13 +25,21 @@ import { mountPointOf, mountPoints } from './mount-table.ts';
 export interface ApplyOptions {
   readonly layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>;
   readonly changes: readonly LayerChange[];
-  readonly call: { readonly id: string; readonly key: string; readonly tool: string; readonly startedAt: number };
+  readonly call: {
+    readonly id: string;
+    readonly key: string;
+    readonly tool: string;
+    readonly startedAt: number;
+    readonly evaluation?: string;
+  };
   /** When what the changes replace was looked at, on the clock of the root's filesystem. */
   readonly lookedAt: bigint;
   /** The tree of what the changes replace, and the store that keeps it: durably before the first step. */
   readonly before: { readonly tree: Digest; readonly store: ContentStore } | null;
   /** The log that will say that the call succeeded. */
   readonly checkpoints: string | null;
+  /** Told of paths that could not be taken back, before what they replaced is let go of. */
+  readonly onLeft?: (paths: readonly string[]) => Promise<void>;
   readonly files: HostFiles;
   readonly undoLog: UndoLog;
 }
@@ -69,12 +77,14 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     undoLog.put({
       version: 1,
       ...{ id: call.key, callId: call.id, tool: call.tool, startedAt: call.startedAt },
+      ...(call.evaluation !== undefined && { evaluation: call.evaluation }),
       work: {
         ...{ kind: 'layer', root: layer.root, place: layer.place, layer: layer.id, staging },
         ...{ steps: [...steps], before: options.before?.tree ?? null, checkpoints: options.checkpoints },
       },
     });
-  const abandon = async () => {
+  const abandon = async (left: readonly string[] = []) => {
+    if (left.length > 0) await options.onLeft?.(left);
     await undoLog.remove(call.key);
     if (!isNear) removeTree(files, staging);
   };
@@ -101,7 +111,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
   const late = outcome.kind === 'done' ? lateChanges(place, steps, options.lookedAt) : changed;
   if (outcome.kind !== 'done' || late.length > 0) {
     const left = takeBackApply(place, steps, outcome.kind === 'done' ? steps.length : outcome.done);
-    await abandon();
+    await abandon(left);
     if (left.length > 0) return failed(halfDone(place, steps, left), left);
     if (outcome.kind !== 'failed') return { kind: 'changed', paths: late };
     return failed(restoreFailed(`${outcome.path}: ${reasonOf(outcome.cause)}`, { state: 'unchanged' }));
@@ -115,7 +125,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     },
     async takeBack() {
       const left = takeBackApply(place, steps, steps.length);
-      await abandon();
+      await abandon(left);
       return left.length === 0 ? ok(undefined) : err(halfDone(place, steps, left));
     },
   };
@@ -247,6 +257,6 @@ function halfDone({ staging }: ApplyPlace, steps: readonly ApplyStep[], left: re
   });
 }
 
-function rootMoved(root: string): StateError {
+export function rootMoved(root: string): StateError {
   return restoreFailed(`${root} is not the directory any more that the command worked on`, { state: 'unchanged' });
 }

@@ -1,6 +1,5 @@
-import * as fs from 'node:fs';
 import { err, ok, type Result } from '@signalbox/model';
-import { SYSTEM_DIRECTORIES } from '../sandbox/detect-sandbox.ts';
+import { SYSTEM_DIRECTORIES, systemProgram } from '../programs/system-programs.ts';
 import { type Layers, type NoLayerError, noLayer } from './layer.ts';
 import { createOverlayLayers } from './overlay-layers.ts';
 
@@ -13,9 +12,7 @@ export function findLayers(
   directories: readonly string[] = SYSTEM_DIRECTORIES,
 ): Result<Layers, NoLayerError> {
   if (process.platform !== 'linux') return err(noLayer('this machine', `there are none on ${process.platform}`));
-  const [unshare, mount] = ['unshare', 'mount'].map(name =>
-    directories.map(directory => `${directory}/${name}`).find(file => fs.existsSync(file)),
-  );
+  const [unshare, mount] = ['unshare', 'mount'].map(name => systemProgram(name, directories));
   if (unshare === undefined || mount === undefined) {
     return err(noLayer('this machine', 'unshare or mount is not installed'));
   }

@@ -18,6 +18,7 @@ import {
   layerChange,
   layerConflict,
 } from './layer-change.ts';
+import { databaseOf, openDatabases } from './open-databases.ts';
 
 /** A version of a path: null where there is nothing; without a digest it is no file. */
 const version = z.strictObject({ digest: digest.optional(), size: z.int().optional() }).nullable();
@@ -80,28 +81,46 @@ export async function holdChanges(
 }
 
 /**
- * Held changes with what the root has now, for a person to decide again; undefined where nothing is in their way that was not
- * shown before.
+ * Held changes with what the root has now, for a person to decide again; undefined where nothing is in the way of their choice
+ * that was not shown before. A database that a program has open is in the way whether it was shown or not.
  */
 export async function shownAgain(
   held: HeldChanges,
+  choice: Exclude<HeldChoice, 'drop'>,
   directory: string,
   ports: HoldPorts,
 ): Promise<HeldChanges | undefined> {
   const shownAt = String(await instantNear(held.root, directory));
-  const present = presentChanges(held);
+  const present = presentChanges(held, chosenChanges(held, choice));
   if (present.conflicts.length === 0) return undefined;
-  const known = held.conflicts.filter(({ path }) => !present.conflicts.some(one => one.path === path));
+  const known = held.conflicts.filter(
+    one => !isRootMoved(one) && !present.conflicts.some(({ path }) => path === one.path),
+  );
   const next = { ...held, round: held.round + 1, shownAt, changes: [...present.changes] };
   return shown(next, [...known, ...present.conflicts], directory, ports);
 }
 
+/** Whether it says that the root itself is another directory, or none. Then nothing of the set can be applied. */
+export function isRootMoved({ path, theirs }: Pick<LayerConflict, 'path' | 'theirs'>): boolean {
+  return path === '' && theirs === 'moved';
+}
+
+/** Held changes whose root is another directory now, or none: there is nothing to show of it. */
+export async function shownMoved(held: HeldChanges, directory: string, ports: HoldPorts): Promise<HeldChanges> {
+  const known = held.conflicts.filter(one => !isRootMoved(one));
+  const moved = { ...{ path: '', of: '', theirs: 'moved' as const }, yours: null, layers: null };
+  return written({ ...held, round: held.round + 1, conflicts: [moved, ...known] }, directory, ports);
+}
+
 /** The same changes against what the root has now, and what of that is other than it was shown. */
-function presentChanges(held: HeldChanges): ChangeSet {
+function presentChanges(held: HeldChanges, chosen: readonly LayerChange[]): ChangeSet {
   const conflicts: LayerConflict[] = [];
+  const removed = held.changes.filter(({ op }) => op === 'remove');
   const changes = held.changes.flatMap((change): readonly LayerChange[] => {
     const { path } = change;
     const full = path === '' ? held.root : `${held.root}/${path}`;
+    // What another change of the set takes away first is not in the way of what comes there.
+    if (isNew(change) && removed.some(one => isWithin(path, one.path))) return [change];
     const now = at(full);
     const was = change.op === 'make' ? null : change.was;
     const isAsShown = now === undefined || was === null ? now === undefined && was === null : isSame(now, was);
@@ -113,8 +132,18 @@ function presentChanges(held: HeldChanges): ChangeSet {
     }
     return againstPresent(change, now);
   });
+  const replaced = chosen.flatMap(change => (isNew(change) || change.op === 'attributes' ? [] : [change.path]));
+  for (const path of openDatabases(held.root, replaced)) {
+    const of = chosen.find(change => isWithin(path, change.path) || databaseOf(change.path) === path)?.path ?? path;
+    conflicts.push({ path, of, theirs: 'in-use' });
+  }
   const order = ['remove', 'make', 'put', 'attributes'];
   return { changes: changes.toSorted((a, b) => order.indexOf(a.op) - order.indexOf(b.op)), conflicts };
+}
+
+/** Whether a change puts something where nothing is. */
+function isNew(change: LayerChange): boolean {
+  return change.op === 'make' || (change.op === 'put' && change.was === null);
 }
 
 /** A change as it is against what is at its path now. */
@@ -154,6 +183,10 @@ async function shown(
       })),
     ),
   };
+  return written(told, directory, { files, store });
+}
+
+async function written(told: HeldChanges, directory: string, { files, store }: HoldPorts): Promise<HeldChanges> {
   await store.sync();
   const file = `${directory}/${HELD}`;
   fs.rmSync(`${file}.new`, { force: true });
@@ -185,9 +218,14 @@ export function heldIn(home: string): readonly HeldChanges[] {
 /** What of held changes a choice applies. */
 export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'drop'>): readonly LayerChange[] {
   if (choice === 'apply-all') return held.changes;
+  const isOfMode = (at: string) =>
+    held.changes.some(({ op, path }) => path === at && op === 'attributes') &&
+    !held.changes.some(({ op, path }) => path === at && op !== 'attributes');
   const isFree = (change: LayerChange) =>
-    !held.conflicts.some(({ path, of }) => {
+    !held.conflicts.some(({ path, of, theirs }) => {
       if (change.op === 'attributes') return path === change.path;
+      // Two modes for one directory say nothing about what is in it.
+      if (theirs === 'changed' && path === of && isOfMode(path)) return false;
       return isWithin(change.path, path) || isWithin(path, change.path) || isWithin(change.path, of);
     });
   return held.changes.filter(isFree);

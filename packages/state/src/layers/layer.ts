@@ -31,7 +31,7 @@ export interface Layer {
 /** How a program is started on a layer. */
 export interface LayerEntry {
   /**
-   * Starts a program in a directory of its own, with pipes for what it says and two more. On the first of them comes a line
+   * Starts a program in a directory of its own, with the pipes of a command (`LAYER_STDIO`). The status says
    * `{"layer": PID}` when the layer is mounted; until it was `entered` the program must wait.
    */
   start(command: readonly string[]): ChildProcess;

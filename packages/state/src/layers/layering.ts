@@ -3,16 +3,25 @@ import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
+import type { KeptBook } from '../filesystem/kept-book.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
-import { type AppliedChanges, type ApplyResult, applyChanges } from './apply-changes.ts';
+import { type AppliedChanges, type ApplyResult, applyChanges, isPlace, rootMoved } from './apply-changes.ts';
 import { type ChangeImages, keepImages } from './change-images.ts';
 import { instantNear } from './filesystem-instant.ts';
-import { chosenChanges, type HeldChanges, type HeldChoice, heldIn, holdChanges, shownAgain } from './held-changes.ts';
-import type { CallOfLayer, Layer, Layers, NoLayerError } from './layer.ts';
+import {
+  chosenChanges,
+  type HeldChanges,
+  type HeldChoice,
+  heldIn,
+  holdChanges,
+  shownAgain,
+  shownMoved,
+} from './held-changes.ts';
+import { type CallOfLayer, type Layer, type Layers, type NoLayerError, noLayer } from './layer.ts';
 import type { ChangeSet, LayerChange, LayerConflict } from './layer-change.ts';
 import { readChanges } from './read-changes.ts';
 import { unmappedFile } from './unmapped-files.ts';
@@ -73,6 +82,10 @@ export interface LayeringOptions {
   readonly refillable: ReadonlySet<string>;
   /** Keeps a tree, durably once the store is synced. */
   keep(tree: DirectoryNode): Promise<Digest>;
+  /** Why what is at the root's path is not the root any more, if it isn't. */
+  checkRoot(): StateError | undefined;
+  /** Told what was there before paths that could not be taken back. */
+  readonly keptBook?: KeptBook;
   /** Told of every path that changed. */
   touched(paths: readonly string[]): void;
 }
@@ -104,9 +117,12 @@ export function createLayering(options: LayeringOptions): Layering {
     } finally {
       close();
     }
-    const { id, tool, startedAt, checkpoints } = call;
+    const { id, tool, startedAt, checkpoints, evaluation } = call;
+    const charged = evaluation === undefined ? {} : { evaluation };
     const applied = await applyChanges({
-      ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt } },
+      ...{ layer, changes, call: { id, key: keyOf(id), tool, startedAt, ...charged } },
+      onLeft: async paths =>
+        options.keptBook?.add({ call: id, tool, evaluation, root, before, kept: { digest: before, paths } }),
       ...{ lookedAt, before: { tree: before, store }, checkpoints, files, undoLog },
     });
     options.touched(changes.map(({ path }) => path));
@@ -116,7 +132,10 @@ export function createLayering(options: LayeringOptions): Layering {
   }
 
   return {
-    open: call => layers.open(root, call),
+    async open(call) {
+      const replaced = options.checkRoot();
+      return replaced === undefined ? layers.open(root, call) : err(noLayer(root, replaced.message));
+    },
     refuse: reason => layers.refuse(root, reason),
     async mayBeToBlame(layer) {
       if (!layer.entry.isMapped) return false;
@@ -128,8 +147,12 @@ export function createLayering(options: LayeringOptions): Layering {
     async settle(layer, call) {
       const view = layer.view();
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
+      // Read before and after: what is read of another directory says nothing about the root.
+      const replaced = () => (isPlace(root, layer.place) ? undefined : (options.checkRoot() ?? rootMoved(root)));
       let set: ReturnType<typeof readChanges>;
       try {
+        const moved = replaced();
+        if (moved !== undefined) return { kind: 'failed', error: moved };
         set = readChanges(layer, view);
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
@@ -143,6 +166,8 @@ export function createLayering(options: LayeringOptions): Layering {
         return { kind: 'held', held };
       };
       try {
+        const moved = replaced();
+        if (moved !== undefined) return { kind: 'failed', error: moved };
         if (set.conflicts.length > 0) return await hold(set);
         const done = await apply(layer, set.changes, call, set.close);
         if (done.kind !== 'changed') return done;
@@ -164,14 +189,17 @@ export function createLayering(options: LayeringOptions): Layering {
         return ok({ kind: 'dropped' });
       }
       const again = async () => {
-        const shown = await shownAgain(held, directory, { files, store });
+        const shown = isPlace(root, held.place)
+          ? await shownAgain(held, choice, directory, { files, store })
+          : await shownMoved(held, directory, { files, store });
         return shown && err(conflict(shown.conflicts.map(({ path }) => path)));
       };
       const moved = await again();
       if (moved !== undefined) return moved;
       const layer = { id: held.layer, root, directory, place: held.place };
-      const { tool } = held.call;
-      const done = await apply(layer, chosenChanges(held, choice), { id: callId, tool, ...facts });
+      const { tool, evaluation } = held.call;
+      const own = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
+      const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts });
       if (done.kind === 'failed') return err(done.error);
       if (done.kind === 'changed') {
         return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));

@@ -1,6 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import * as fs from 'node:fs';
 import type { Socket } from 'node:net';
+import { startProgram } from '../programs/start-program.ts';
+import { GO_FD, LAYER_STDIO } from '../sandbox/command-pipes.ts';
 import { mountTable } from './mount-table.ts';
 
 /**
@@ -12,7 +14,7 @@ import { mountTable } from './mount-table.ts';
 export interface Namespace {
   /** Whether it is as one that is made now: still there, and with the same mounts. */
   isCurrent(): boolean;
-  /** Runs a script, once. The process has pipes for what it says, and two more that are the script's. */
+  /** Runs a script, once. The process has the pipes of a command, which are the script's. */
   run(script: string): ChildProcess;
   /** Ends the shell if it still waits. */
   end(): void;
@@ -22,12 +24,12 @@ export interface Namespace {
 export function makeNamespace(unshare: string, isRoot: boolean, script: string): Namespace {
   const mounts = mountTable();
   const kinds = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-  const child = spawn(unshare, [...kinds, '/bin/sh', '-c', WAIT, 'layer', script], {
+  const child = startProgram(unshare, [...kinds, '/bin/sh', '-c', WAIT, 'layer', script], {
     ...{ cwd: '/', env: {}, detached: true },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: LAYER_STDIO,
   });
   const pipes = child.stdio.flatMap(pipe => (pipe === null || pipe === undefined ? [] : [pipe as Socket]));
-  const go = pipes.at(-1);
+  const go = child.stdio.at(GO_FD) as Socket | undefined;
   // A shell that is gone says so by its end; one that waits is heard by nobody.
   for (const one of [child, go]) one?.on('error', () => {});
   for (const one of [child, ...pipes]) one.unref();
@@ -47,7 +49,7 @@ export function makeNamespace(unshare: string, isRoot: boolean, script: string):
   };
 }
 
-const WAIT = 'read -r go <&5 || exit 0; exec 5<&-; . "$1"';
+const WAIT = `read -r go <&${GO_FD} || exit 0; exec ${GO_FD}<&-; . "$1"`;
 
 /** Words that a shell reads as they are. */
 export function quoted(words: readonly string[]): string {

@@ -27,3 +27,16 @@ function linkOf(path: string): string | undefined {
     return undefined;
   }
 }
+
+/** The inodes of files that some process holds a lock on, whoever it belongs to. */
+export function lockedInodes(): readonly bigint[] {
+  try {
+    const lines = fs.readFileSync('/proc/locks', 'utf8').split('\n');
+    return lines.flatMap(line => {
+      const inode = / [0-9a-f]+:[0-9a-f]+:(\d+) /.exec(line)?.[1];
+      return inode === undefined ? [] : [BigInt(inode)];
+    });
+  } catch {
+    return [];
+  }
+}

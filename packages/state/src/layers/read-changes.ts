@@ -11,7 +11,7 @@ import {
   type LayerConflict,
   sameAttributesOf,
 } from './layer-change.ts';
-import { openFiles } from './open-files.ts';
+import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
 
 /**
  * What was written on a layer, next to what is in its root now. Costs what the changes cost, not what the tree does.
@@ -22,8 +22,8 @@ import { openFiles } from './open-files.ts';
  *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
  * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
  * 5. Directories of the root that their owner may not look into are open until `close`.
- * 6. What belongs together conflicts together: a database and its log, the parts of a git repository. A database with a log
- *    that a program has open is in use: the program would go on with what was replaced.
+ * 6. What belongs together conflicts together: a database and its log, the parts of a git repository. A database that a
+ *    program has open is in use, also below a directory that goes: the program would go on with what was replaced.
  */
 export function readChanges(
   layer: Pick<Layer, 'root' | 'directory' | 'since'>,
@@ -48,10 +48,12 @@ class Reading {
   private readonly puts: LayerChange[] = [];
   private readonly attributes: LayerChange[] = [];
   private readonly opened = new Map<string, number>();
-  /** Databases with a log that are changed, by their absolute paths. */
-  private readonly databases = new Map<string, string>();
+  /** Files that go or are replaced, or the databases that they belong to, with the change that does it. */
+  private readonly replaced = new Map<string, string>();
   /** Copies of files that are not at their path any more, by what they are copies of. */
   private readonly origins = new Map<string, string>();
+  /** What copies were made of that is still at the path of its copy: another name for the copy is the command's. */
+  private readonly inPlace = new Set<string>();
   private readonly root: string;
   private readonly upper: string;
   private readonly view: string;
@@ -74,10 +76,12 @@ class Reading {
     this.inside('', below);
     // What the command itself moved is a copy of something that it removed elsewhere.
     const removed = new Set(this.removes.map(change => (change.op === 'remove' ? change.was.ino : '')));
-    for (const [path, origin] of this.origins) if (!removed.has(origin)) this.conflict(path, 'moved');
-    if (this.databases.size === 0) return;
-    const open = openFiles(new Set(this.databases.keys()));
-    for (const [file, path] of this.databases) if (open.has(file)) this.conflict(path, 'in-use');
+    for (const [path, origin] of this.origins) {
+      if (!removed.has(origin) && !this.inPlace.has(origin)) this.conflict(path, 'moved');
+    }
+    for (const path of openDatabases(this.root, this.replaced.keys())) {
+      this.conflict(path, 'in-use', this.replaced.get(path) ?? path);
+    }
   }
 
   /** Gives directories of the root the mode back that they had to lose to be looked into. */
@@ -188,9 +192,10 @@ class Reading {
   private file(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
     const now = identityOf(above);
     let was = there === undefined ? null : identityOf(there);
+    const origin = this.showsOrigins ? statOf(`${this.view}/${path}`)?.ino : undefined;
+    if (origin !== undefined && origin === there?.ino) this.inPlace.add(String(origin));
     if (there === undefined) {
       // A file that was deleted cannot be told from one that was never there: it comes back, and nothing is lost by that.
-      const origin = this.showsOrigins ? statOf(`${this.view}/${path}`)?.ino : undefined;
       const mayBeMoved = origin !== undefined && origin !== above.ino && parent !== undefined && !this.isOlder(parent);
       if (mayBeMoved) this.origins.set(path, String(origin));
     } else if (there.isDirectory()) {
@@ -211,19 +216,20 @@ class Reading {
 
   private removed(path: string, there: Stat | undefined): void {
     if (there === undefined) return;
-    for (const at of this.newerBelow(path, there)) this.conflict(at, 'changed', path);
+    for (const at of this.newerBelow(path, there, path)) this.conflict(at, 'changed', path);
     this.removes.push({ op: 'remove', path, was: identityOf(there) });
     this.companions(path);
   }
 
-  private *newerBelow(path: string, stat: Stat): Generator<string> {
+  private *newerBelow(path: string, stat: Stat, of: string): Generator<string> {
     if (!this.isOlder(stat)) yield path;
+    if (stat.isFile()) this.replaced.set(databaseOf(path), of);
     if (!stat.isDirectory()) return;
     if (!this.canLook(path)) return;
     for (const name of namesIn(`${this.root}/${path}`)) {
       const at = joined(path, name);
       const own = statOf(`${this.root}/${at}`);
-      if (own !== undefined) yield* this.newerBelow(at, own);
+      if (own !== undefined) yield* this.newerBelow(at, own, of);
     }
   }
 
@@ -237,11 +243,10 @@ class Reading {
   }
 
   private companions(path: string): void {
-    const database = databaseOf(path);
+    this.replaced.set(databaseOf(path), path);
     for (const at of companionsOf(path)) {
       const there = statOf(`${this.root}/${at}`);
       if (there === undefined) continue;
-      if (at !== database && databaseOf(at) === database) this.databases.set(`${this.root}/${database}`, database);
       if (!this.isOlder(there) && !this.isUnchanged(at, there)) this.conflict(at, 'changed', path);
     }
   }
@@ -277,21 +282,6 @@ class Reading {
 /** A deletion, as the overlay writes it down. */
 function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
-}
-
-/** Paths that are part of the same thing as this one. */
-export function companionsOf(path: string): readonly string[] {
-  const database = databaseOf(path);
-  const logs = LOGS.map(suffix => database + suffix);
-  const git = /^((?:.*\/)?\.git)\/(?:HEAD|index|packed-refs|refs\/.*)$/s.exec(path)?.[1];
-  const repository = git === undefined ? [] : [`${git}/HEAD`, `${git}/index`, `${git}/packed-refs`];
-  return [...(database === path ? [] : [database]), ...logs, ...repository].filter(at => at !== path);
-}
-
-const LOGS = ['-wal', '-shm', '-journal'];
-
-function databaseOf(path: string): string {
-  return /^(.*?)(?:-wal|-shm|-journal)?$/s.exec(path)?.[1] ?? path;
 }
 
 const CHUNK = 1 << 20;

@@ -5,6 +5,7 @@ import type { CallChanges, Leaf } from '../checkpoints/call-changes.ts';
 import { ContentFault, type ContentStore, streamDigest } from '../filesystem/content-store.ts';
 import { type HostFiles, removeTree } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
+import { ownerLost, ownershipHere } from '../filesystem/ownership.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
@@ -15,6 +16,7 @@ import { at, parentOf } from './apply-steps.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import type { Identity, LayerChange } from './layer-change.ts';
+import { databasesOpen, openDatabases } from './open-databases.ts';
 
 export interface UndoChangesOptions {
   readonly root: string;
@@ -48,6 +50,11 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   const looked = await lookAt(root, changes);
   if (looked.conflicts.length > 0) return err(conflict(looked.conflicts));
   const { wanted, lost } = looked;
+  const open = openDatabases(
+    root,
+    wanted.flatMap(({ path, there }) => (there?.kind === 'file' ? [path] : [])),
+  );
+  if (open.length > 0) return err(databasesOpen(open));
   const paths = wanted.map(({ path }) => path);
   if (options.dryRun === true || wanted.length === 0) return ok({ paths, lost });
   const id = randomUUID();
@@ -85,6 +92,7 @@ async function lookAt(root: string, changes: CallChanges) {
   const wanted: Wanted[] = [];
   const lost: string[] = [];
   const conflicts: string[] = [];
+  const owners = ownershipHere();
   for (const [path, { before, after }] of changes) {
     const full = path === '' ? root : `${root}/${path}`;
     const there = at(full);
@@ -93,8 +101,12 @@ async function lookAt(root: string, changes: CallChanges) {
       continue;
     }
     if (await isAs(full, there, before)) continue;
-    if (await isAs(full, there, after)) wanted.push({ path, before, there });
-    else conflicts.push(path);
+    if (await isAs(full, there, after)) {
+      wanted.push({ path, before, there });
+      // What we may not give away comes back as ours.
+      const isOwned = before?.kind === 'file' || before?.kind === 'directory';
+      if (isOwned && !owners.canGive(before)) lost.push(ownerLost(path));
+    } else conflicts.push(path);
   }
   for (const { path, before, there } of wanted) {
     if (before !== undefined || there?.kind !== 'directory') continue;

@@ -1,15 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import type { Readable, Stream, Writable } from 'node:stream';
 import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { LayerEntry } from '../layers/layer.ts';
+import { startProgram } from '../programs/start-program.ts';
 import { type CommandCgroup, makeCgroup } from './cgroup.ts';
 import { bytesOf, type CommandLimits, DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
+import { COMMAND_STDIO, FILTER_FD, OPTIONS_FD, STATUS_FD } from './command-pipes.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
 import { createRecentMachineView, type MachineView, viewOf } from './command-view.ts';
-import { watchedPlace, watchLimits } from './limit-watch.ts';
+import { type LimitWatch, watchedPlace, watchLimits } from './limit-watch.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { boundProcesses, canBoundProcesses, type LimitPrograms, prlimitCommand } from './resource-limits.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
@@ -25,8 +27,11 @@ import { listeningSockets } from './unix-sockets.ts';
  *    a zombie only once they are gone. `bwrap` itself ends as soon as the command does, and the first process dies with it;
  *    so it is waited for. All of them die with us.
  * 4. Options go through a pipe, and the command's variables with them: none of them may reach `bwrap` itself.
+ * 5. No descriptor of ours reaches the command, whoever gave it to us: not `bwrap` nor anything that runs before it gets one
+ *    besides the pipes that are named here.
+ * 6. Namespaces do not cover everything that the kernel keeps for a user. A filter refuses the calls that reach the rest.
  */
-export function createBubblewrap({ bwrap, programs, privileges, hasSizes }: BubblewrapSetup): CommandSandbox {
+export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter }: BubblewrapSetup): CommandSandbox {
   const machine = createRecentMachineView();
   return {
     name: 'bubblewrap',
@@ -37,11 +42,15 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes }: Bubb
       const cgroup = makeCgroup(limits);
       const { prlimit } = programs;
       const limited = prlimit === undefined ? [] : prlimitCommand(prlimit, limits, command.layer?.isMapped === true);
-      const confined = [bwrap, '--args', String(OPTIONS_FD), '--', ...command.command];
+      const pipes = ['--args', String(OPTIONS_FD), '--seccomp', String(FILTER_FD)];
+      const confined = [bwrap, ...pipes, '--', ...command.command];
       const all = [...(cgroup?.command ?? []), ...limited, ...confined];
       const child = command.layer?.start(all) ?? started(all);
       lowerPriority(child);
-      const go = () => send(child, options.arguments);
+      const go = () => {
+        send(child, FILTER_FD, filter);
+        send(child, OPTIONS_FD, options.arguments.map(option => `${option}\0`).join(''));
+      };
       if (command.layer === undefined) go();
       const watched = watchedPlace(command.root, options.inMemory, limits);
       const needsBound = privileges === 'capabilities' && cgroup === undefined && canBoundProcesses(programs);
@@ -55,8 +64,7 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes }: Bubb
 }
 
 function started([program = '', ...args]: readonly string[]): ChildProcess {
-  const stdio = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
-  return spawn(program, args, { cwd: '/', env: {}, detached: true, stdio: [...stdio] });
+  return startProgram(program, args, { cwd: '/', env: {}, detached: true, stdio: COMMAND_STDIO });
 }
 
 export interface BubblewrapSetup {
@@ -65,6 +73,8 @@ export interface BubblewrapSetup {
   readonly privileges: BubblewrapPrivileges;
   /** Whether this `bwrap` can bound its private directories; they are watched in any case. */
   readonly hasSizes: boolean;
+  /** The system calls that are refused; see `syscallFilter`. */
+  readonly filter: Uint8Array;
 }
 
 /**
@@ -72,9 +82,6 @@ export interface BubblewrapSetup {
  * - `user-namespace`: for everybody else, and for a root that may not make namespaces otherwise.
  */
 export type BubblewrapPrivileges = 'capabilities' | 'user-namespace';
-
-const STATUS_FD = 3;
-const OPTIONS_FD = 4;
 
 /** Empty, private and writable: what is temporary, and what services listen in. */
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run'];
@@ -173,11 +180,11 @@ function depth(path: string): number {
   return path.split('/').length;
 }
 
-function send(child: ChildProcess, options: readonly string[]): void {
-  const pipe = child.stdio[OPTIONS_FD] as Writable;
+function send(child: ChildProcess, descriptor: number, data: string | Uint8Array): void {
+  const pipe = child.stdio[descriptor] as Writable;
   // Where `bwrap` ended before it read them, its end says why.
   pipe.on('error', () => {});
-  pipe.end(options.map(option => `${option}\0`).join(''));
+  pipe.end(data);
 }
 
 /** However busy a command keeps the machine, we get to look at it. */
@@ -208,7 +215,7 @@ const status = z.union([
 interface Bounds {
   /** Done as soon as the command begins, which does not wait for it. */
   bound?(first: number): Promise<void>;
-  watch(first: number, exceeded: (limit: LimitName) => void): () => void;
+  watch(first: number, exceeded: (limit: LimitName) => void): LimitWatch;
   readonly cgroup: CommandCgroup | undefined;
 }
 
@@ -228,7 +235,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
   let exitCode: number | undefined;
   let isKilled = false;
   let limit: LimitName | undefined;
-  let unwatch = () => {};
+  let watched: LimitWatch | undefined;
   let said = '';
   let reported = '';
   const killFirst = () => {
@@ -239,7 +246,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
     }
   };
   const watch = (pid: number) => {
-    unwatch();
+    watched?.end();
     return bounds.watch(pid, reached => {
       limit = reached;
       killFirst();
@@ -260,12 +267,15 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
           refusal = (cause as Error).message;
           child.kill('SIGKILL');
         }
-      } else if ('exit-code' in report) exitCode = report['exit-code'] as number;
-      else {
+      } else if ('exit-code' in report) {
+        exitCode = report['exit-code'] as number;
+        // A shell that may not start one process more ends at once, before what it started.
+        if (exitCode !== 0) limit ??= watched?.last();
+      } else {
         first = findProcess(report['child-pid'] as number);
         void bounds.bound?.(report['child-pid'] as number);
       }
-      if (first !== undefined && exitCode === undefined && !isKilled) unwatch = watch(first.pid);
+      if (first !== undefined && exitCode === undefined && !isKilled) watched = watch(first.pid);
     }
     if (isKilled) killFirst();
   });
@@ -277,7 +287,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
       resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
     );
     const close = async (signal: NodeJS.Signals | null) => {
-      unwatch();
+      watched?.end();
       const left = first;
       first = undefined;
       const isGone = left === undefined || (await processEnd(left));

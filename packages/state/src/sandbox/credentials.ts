@@ -46,6 +46,16 @@ export function credentialsIn(directory: string, isHome: boolean): readonly stri
   return [...names, ...holding].flatMap(name => real(`${directory}/${name}`));
 }
 
+/** Whether a directory is a place of credentials, or lies in one. Takes a real path, which need not exist. */
+export function isCredentialPlace(directory: string, home = os.homedir()): boolean {
+  const given = `${directory}/`.toLowerCase();
+  const homes = [...real(home), home, '/root', ...(/^\/(?:home|Users)\/[^/]+/.exec(directory) ?? [])];
+  return (
+    ANYWHERE.some(name => given.includes(`/${name.toLowerCase()}/`)) ||
+    AT_HOME.some(name => homes.some(each => given.startsWith(`${each}/${name}/`.toLowerCase())))
+  );
+}
+
 /** The credentials directly inside a directory, looked for at most once a second: a search asks for them at every file. */
 export function credentialsOf(directory: string, home = os.homedir()): () => readonly string[] {
   let known: readonly string[] = [];

@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { err, ok, type Result } from '@signalbox/model';
+import { runProgram } from '../programs/run-program.ts';
+import { SYSTEM_DIRECTORIES, systemProgram } from '../programs/system-programs.ts';
 import { type BubblewrapPrivileges, createBubblewrap } from './bubblewrap.ts';
 import { type CommandSandbox, type SandboxMissingError, sandboxMissing } from './command-sandbox.ts';
 import { createSeatbelt } from './seatbelt.ts';
+import { syscallFilter } from './syscall-filter.ts';
 
 /**
  * Finds the sandbox that works on this machine: a trivial command is run in it. Costs two processes: keep the answer.
@@ -16,10 +18,15 @@ export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRE
   switch (process.platform) {
     case 'linux':
       return tried('bwrap', directories, BUBBLEWRAP_HINT, async bwrap => {
-        const programs = { prlimit: programIn(directories, 'prlimit'), nsenter: programIn(directories, 'nsenter') };
+        const filter = syscallFilter();
+        if (filter === undefined) return [];
+        const programs = {
+          prlimit: systemProgram('prlimit', directories),
+          nsenter: systemProgram('nsenter', directories),
+        };
         const hasSizes = (await helpOf(bwrap)).includes('--size ');
         const privileges = process.geteuid?.() === 0 ? ROOT_PRIVILEGES : OTHER_PRIVILEGES;
-        return privileges.map(one => createBubblewrap({ bwrap, programs, privileges: one, hasSizes }));
+        return privileges.map(one => createBubblewrap({ bwrap, programs, privileges: one, hasSizes, filter }));
       });
     case 'darwin':
       return tried('sandbox-exec', directories, 'It is part of macOS.', async program => [createSeatbelt(program)]);
@@ -30,22 +37,16 @@ export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRE
 
 export type SandboxDetection = Result<CommandSandbox, SandboxMissingError>;
 
-export const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 const BUBBLEWRAP_HINT =
   'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), and let it make namespaces: a container must run privileged enough, Ubuntu wants an AppArmor profile for bwrap.';
 const PROOF = 'confined';
 const OTHER_PRIVILEGES: readonly BubblewrapPrivileges[] = ['user-namespace'];
 const ROOT_PRIVILEGES: readonly BubblewrapPrivileges[] = ['capabilities', 'user-namespace'];
 
-function programIn(directories: readonly string[], name: string): string | undefined {
-  return directories.map(directory => `${directory}/${name}`).find(file => fs.existsSync(file));
-}
-
 /** What a program says of itself; older ones know fewer options. */
-function helpOf(program: string): Promise<string> {
-  return new Promise(resolve => {
-    execFile(program, ['--help'], { env: {}, timeout: 10_000 }, (_, stdout, stderr) => resolve(`${stdout}${stderr}`));
-  });
+async function helpOf(program: string): Promise<string> {
+  const { out, said } = await runProgram(program, ['--help'], { env: {}, timeoutMs: 10_000 });
+  return out + said;
 }
 
 async function tried(
@@ -54,7 +55,7 @@ async function tried(
   hint: string,
   create: (program: string) => Promise<readonly CommandSandbox[]>,
 ): Promise<SandboxDetection> {
-  const program = programIn(directories, name);
+  const program = systemProgram(name, directories);
   if (program === undefined) return err(sandboxMissing(`${name} is not installed`, hint));
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-sandbox-')));
   let reason = '';
@@ -67,7 +68,12 @@ async function tried(
   } finally {
     fs.rmSync(root, { recursive: true, force: true });
   }
-  return err(sandboxMissing(`${name} does not work here: ${reason}`, hint));
+  return err(
+    sandboxMissing(
+      `${name} does not work here: ${reason || `there is no filter of system calls for ${process.arch}`}`,
+      hint,
+    ),
+  );
 }
 
 /** Undefined where a command can write in the root, and not beside it. */

@@ -16,7 +16,7 @@ export function watchLimits(
   limits: CommandLimits,
   place: WatchedPlace,
   exceeded: (limit: LimitName) => void,
-): () => void {
+): LimitWatch {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const look = () => {
@@ -27,10 +27,19 @@ export function watchLimits(
     timer = setTimeout(look, Math.min(LONGEST_MS, Math.max(INTERVAL_MS, (performance.now() - begun) * REST)));
   };
   look();
-  return () => {
-    isOver = true;
-    clearTimeout(timer);
+  return {
+    end() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+    last: () => (isOver ? undefined : limitReached(first, limits, place)),
   };
+}
+
+export interface LimitWatch {
+  /** One more look, at what a command that has just ended leaves behind for a moment. */
+  last(): LimitName | undefined;
+  end(): void;
 }
 
 export interface WatchedPlace {

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { type ForbiddenPlaces, forbiddenPlaces } from '../filesystem/forbidden-places.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 
 /** Set-uid and set-gid: whoever runs such a file becomes its owner or its group. */
@@ -7,23 +8,27 @@ const SET_ID = 0o6000;
 const CLOCK_MS = 1000;
 
 /** Whether a file lends its owner's or group's rights. On directories the bit says who owns what is made in them. */
-export function isPrivileged(stat: Pick<fs.BigIntStats, 'mode' | 'isFile'>): boolean {
+export function isPrivileged(stat: Pick<fs.BigIntStats | fs.Stats, 'mode' | 'isFile'>): boolean {
   return stat.isFile() && (Number(stat.mode) & SET_ID) !== 0;
 }
 
 /** Takes set-uid and set-gid from a file. */
-export function dropPrivilege(path: string, mode: bigint): void {
+export function dropPrivilege(path: string, mode: bigint | number): void {
   fs.chmodSync(osPath(path), Number(mode) & 0o7777 & ~SET_ID);
 }
 
-/** Takes them from every file below a directory that was changed since a moment, in milliseconds. */
-export function dropPrivileges(directory: string, since: number): void {
+/** Takes them from every file below a directory that was changed since a moment, in milliseconds. What is refused is not looked into. */
+export function dropPrivileges(directory: string, since: number, refused: readonly string[]): void {
+  dropIn(directory, since, forbiddenPlaces(refused));
+}
+
+function dropIn(directory: string, since: number, refused: ForbiddenPlaces): void {
   for (const name of namesIn(directory)) {
     const path = `${directory}/${name}`;
-    const stat = fs.lstatSync(osPath(path), { bigint: true, throwIfNoEntry: false });
-    if (stat === undefined) continue;
-    if (stat.isDirectory()) dropPrivileges(path, since);
-    else if (isPrivileged(stat) && stat.ctimeMs >= BigInt(since - CLOCK_MS)) {
+    const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+    if (stat === undefined || refused.has(stat)) continue;
+    if (stat.isDirectory()) dropIn(path, since, refused);
+    else if (isPrivileged(stat) && stat.ctimeMs >= since - CLOCK_MS) {
       try {
         dropPrivilege(path, stat.mode);
       } catch {

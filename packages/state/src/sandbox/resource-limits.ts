@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
+import { runProgram } from '../programs/run-program.ts';
 import { bytesOf, type CommandLimits } from './command-limits.ts';
 
 /** The system's programs that set limits; where one is missing, what happens between two looks at a command is bounded less. */
@@ -23,14 +23,32 @@ export function prlimitCommand(
   inOwnNamespace: boolean,
 ): readonly string[] {
   const others = () => (inOwnNamespace && isSince(5, 14) ? 0 : tasksOf(process.geteuid?.() ?? 0));
+  const most = ownLimits();
+  const limit = (name: keyof typeof LIMIT_NAMES, wanted: number) => `--${name}=${Math.min(wanted, most(name))}`;
   return [
     program,
-    `--data=${bytesOf(memoryMb + RESERVED_MB)}`,
-    `--fsize=${bytesOf(fileMb)}`,
+    limit('data', bytesOf(memoryMb + RESERVED_MB)),
+    limit('fsize', bytesOf(fileMb)),
     '--core=0',
-    ...(isRoot() ? [] : [`--nproc=${others() + hardLimit(processes)}`]),
+    ...(isRoot() ? [] : [limit('nproc', others() + hardLimit(processes))]),
     '--',
   ];
+}
+
+const LIMIT_NAMES = { data: 'Max data size', fsize: 'Max file size', nproc: 'Max processes' } as const;
+
+/** The limits that we have ourselves: nobody but root may go beyond, and a program that asks for more is not started. */
+function ownLimits(): (name: keyof typeof LIMIT_NAMES) => number {
+  let text = '';
+  try {
+    text = fs.readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    // Without /proc there is no sandbox either.
+  }
+  return name => {
+    const hard = new RegExp(`^${LIMIT_NAMES[name]}\\s+\\S+\\s+(\\d+)`, 'm').exec(text)?.[1];
+    return hard === undefined ? Number.POSITIVE_INFINITY : Number(hard);
+  };
 }
 
 /** Whether the number of processes in a namespace can be bounded, also for root. */
@@ -48,10 +66,12 @@ export async function boundProcesses(
   const args = ['--target', String(pid), '--pid', '--', '/bin/sh', '-c', script];
   const highest = String(hardLimit(processes) + RESERVED);
   // Where it is refused the command is still watched.
-  await new Promise<void>(resolve => execFile(nsenter, [...args, highest], { env: {} }, () => resolve()));
+  await runProgram(nsenter, [...args, highest], { env: {} });
 }
 
 const MARGIN = 1.5;
+/** More processes than a command can make between two looks on a busy machine: then a look sees it above its limit. */
+const BETWEEN_LOOKS = 1024;
 /** Each thread of a Node makes some 600 MB writable. */
 const RESERVED_MB = 8192;
 /** Programs of the sandbox itself. */
@@ -61,7 +81,7 @@ const RESERVED = 300;
 
 /** Where the kernel stops a command: far enough above its limit for it to be seen there. */
 export function hardLimit(processes: number): number {
-  return Math.ceil(processes * MARGIN) + SLACK;
+  return Math.max(Math.ceil(processes * MARGIN), processes + BETWEEN_LOOKS) + SLACK;
 }
 
 /** Processes and threads of a user. */

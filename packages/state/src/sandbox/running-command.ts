@@ -1,5 +1,6 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
+import { startProgram } from '../programs/start-program.ts';
 import type { LimitName } from './command-limits.ts';
 
 /** A program that was started. */
@@ -35,7 +36,7 @@ export function startInGroup(
   atEnd: () => void = () => {},
 ): RunningCommand {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = startProgram(program, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return {
     onOutput: take => handOver(child, take),
     kill: () => void killGroup(child),

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { type ErrorEnvelope, err, failure, type Json, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, type Json, ok, type Result, thrownMessage } from '@signalbox/model';
 import { plainValue } from './plain-value.ts';
 import type { Slice } from './slice.ts';
 import type { SliceBackend } from './slice-backend.ts';
@@ -128,5 +128,5 @@ function unreadable(slice: string, line: number, reason: string): SliceUnreadabl
 }
 
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return thrownMessage(cause);
 }

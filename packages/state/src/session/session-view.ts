@@ -1,4 +1,4 @@
-import { Bug, err, type Json, ok, type Result } from '@signalbox/model';
+import { Bug, err, type Json, ok, type Result, thrownMessage } from '@signalbox/model';
 import { itemsOf, lastOf } from './append-list.ts';
 import { plainValue } from './plain-value.ts';
 import type { Reducer, SessionEvent, Slice, SliceOperation } from './slice.ts';
@@ -144,5 +144,5 @@ function registrationOf(core: SessionCore, slice: string): SliceRegistration {
 }
 
 function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return thrownMessage(cause);
 }

@@ -44,6 +44,8 @@ export interface StateSnapshotOptions extends SnapshotOptions {
   readonly metadata?: Partial<SnapshotMetadata>;
   /** All files that may have changed since the last snapshot, where that is known. */
   readonly paths?: readonly string[];
+  /** Ends the capture, which fails. */
+  readonly signal?: AbortSignal | undefined;
   /** Resources as this snapshot has them, instead of looking. */
   readonly resourcesFrom?: CompositeSnapshot;
   /** Files that are known, instead of looking. */
@@ -85,7 +87,7 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
       if (how.files !== undefined && resources.get(filesystem) !== undefined) captured.set(filesystem.name, how.files);
       for (const [name, part] of how.resourcesFrom === undefined ? resources.snapshotable() : []) {
         if (captured.has(name)) continue;
-        const own = await part.snapshot(how.paths === undefined ? {} : { paths: how.paths });
+        const own = await part.snapshot({ signal: how.signal, ...(how.paths && { paths: how.paths }) });
         if (!own.ok) return own;
         captured.set(name, own.value);
       }

@@ -20,6 +20,8 @@ export interface Snapshotable<S> {
 export interface CaptureOptions {
   /** All that may have changed since the last capture, where that is known. */
   readonly paths?: readonly string[];
+  /** Ends the capture, which fails. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface StageOptions<S> extends CaptureOptions {

@@ -1,4 +1,4 @@
-import { timestampOf, truncateUtf8 } from '@signalbox/model';
+import { thrownMessage, timestampOf, truncateUtf8 } from '@signalbox/model';
 import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -14,7 +14,7 @@ export interface CallCheckpoints {
    * The state before a call without file effects. Files are taken as they were last captured: such a call does not change
    * them, and they are captured only if they never were.
    */
-  before(call: ProviderToolCall, tool: AnyTool): Promise<CompositeSnapshot | null>;
+  before(call: ProviderToolCall, tool: AnyTool, signal?: AbortSignal): Promise<CompositeSnapshot | null>;
   /** Records how a call ended. What goes wrong here is a warning on the outcome, never a failure. */
   after(
     call: ProviderToolCall,
@@ -46,9 +46,13 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
   const startedAt = new Map<string, number>();
 
   return {
-    async before(call, tool) {
+    async before(call, tool, signal) {
       startedAt.set(call.id, state.clock.now());
-      const pre = await state.snapshot({ ...metadata(call, tool, 'pre_tool'), ...(last && { resourcesFrom: last }) });
+      const pre = await state.snapshot({
+        ...metadata(call, tool, 'pre_tool'),
+        signal,
+        ...(last && { resourcesFrom: last }),
+      });
       if (!pre.ok) return null;
       last = pre.value;
       return pre.value;
@@ -84,10 +88,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
         );
         return verdict;
       } catch (cause) {
-        return warned(
-          verdict,
-          `the checkpoint will not survive a restart: ${cause instanceof Error ? cause.message : cause}`,
-        );
+        return warned(verdict, `the checkpoint will not survive a restart: ${thrownMessage(cause)}`);
       }
     },
   };

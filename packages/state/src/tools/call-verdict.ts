@@ -1,4 +1,4 @@
-import { failure } from '@signalbox/model';
+import { failure, thrownMessage } from '@signalbox/model';
 import type { HandlerEnd } from './handler-run.ts';
 import { type AnyTool, DeadlineExceededError, ToolValidationError, VisibilityExpansionRequired } from './tool.ts';
 import type { Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
@@ -22,7 +22,7 @@ export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, r
   try {
     return judgedEnd(call, tool, end, rollback);
   } catch (cause) {
-    const reason = `its result could not be checked: ${reasonOf(cause)}`;
+    const reason = `its result could not be checked: ${thrownMessage(cause)}`;
     return unanswered(call, tool, 'tool/invalid-output', reason, rollback);
   }
 }
@@ -52,7 +52,7 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
   if (!isReply(reply))
     return unanswered(call, tool, 'tool/invalid-output', 'it answered nothing that is a result', rollback);
   if (!reply.success) {
-    const error = toolFailure('tool/failed', call, tool, reasonOf(reply.message));
+    const error = toolFailure('tool/failed', call, tool, thrownMessage(reply.message));
     const { value } = reply;
     const given = value === undefined ? {} : { value };
     return { outcome: { status: 'failed', error, ...given, rollback }, succeeded: false, deadline: false };
@@ -71,7 +71,7 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
 }
 
 function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, rollback: Rollback): Verdict {
-  const reason = reasonOf(cause);
+  const reason = thrownMessage(cause);
   if (cause instanceof VisibilityExpansionRequired) {
     const error = toolFailure('tool/failed', call, tool, reason);
     return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false, rethrow: cause };
@@ -107,26 +107,22 @@ function unanswered(
 }
 
 function toolFailure(code: ToolFailure['code'], call: ProviderToolCall, tool: AnyTool, reason: string): ToolFailure {
-  const isConfined = tool.effects.kind !== 'files' || tool.effects.beyond !== true;
   return failure(code, {
     message: `call ${call.id} of ${call.name} failed: ${reason}`,
-    suggestion: isConfined
-      ? 'What it did was undone, as the rollback says. Correct the cause before calling again.'
-      : 'What it did in the working directory was undone, as the rollback says; what it did elsewhere was not. Find out what that was before calling again.',
+    suggestion: adviceOf(tool),
   });
+}
+
+function adviceOf({ effects }: AnyTool): string {
+  if (effects.kind === 'external') return 'What it did, if anything, was not undone. Find out before calling again.';
+  if (effects.kind !== 'files') return 'It changed nothing. Correct the cause before calling again.';
+  return effects.beyond === true
+    ? 'What it did in the working directory was undone, as the rollback says; what it did elsewhere was not. Find out what that was before calling again.'
+    : 'What it did was undone, as the rollback says. Correct the cause before calling again.';
 }
 
 function isReply(
   value: unknown,
 ): value is { success: true; value: unknown } | { success: false; message: string; value?: never } {
   return typeof value === 'object' && value !== null && 'success' in value && typeof value.success === 'boolean';
-}
-
-/** The message of something that was thrown, whatever it is: even looking at it may throw. */
-export function reasonOf(cause: unknown): string {
-  try {
-    return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
-  } catch {
-    return 'it threw a value that cannot be shown';
-  }
 }

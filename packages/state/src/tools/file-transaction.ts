@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '@signalbox/model';
+import { err, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { replacementOf } from '../filesystem/regular-file.ts';
@@ -22,7 +22,11 @@ export interface FileTransaction {
 
 export async function beginFileTransaction(
   state: ExecutionState,
-  call: Pick<FileCall, 'id' | 'tool' | 'evaluation'> & { readonly paths: readonly string[] | undefined },
+  call: Pick<FileCall, 'id' | 'tool' | 'evaluation'> & {
+    readonly paths: readonly string[] | undefined;
+    /** Ends the capture. */
+    readonly signal?: AbortSignal | undefined;
+  },
   timers: Timers = machineTimers,
 ): Promise<Result<FileTransaction, StateError>> {
   const { id, tool } = call;
@@ -31,11 +35,12 @@ export async function beginFileTransaction(
   const capture = () =>
     state.snapshot({
       ...(paths && { paths }),
+      signal: call.signal,
       tag: `pre:${id}`,
       metadata: { toolCallId: id, toolName: tool, phase: 'pre_tool' },
     });
   if (call.paths !== undefined && files !== undefined) {
-    const linked = await attempt(async () => ok(await files.linkedPaths(call.paths ?? [])));
+    const linked = await attempt(async () => ok(await files.linkedPaths(call.paths ?? [], call.signal)));
     if (!linked.ok) return linked;
     paths = [...call.paths, ...linked.value];
   }
@@ -131,6 +136,6 @@ async function attempt<T>(work: () => Promise<Result<T, StateError>>): Promise<R
   try {
     return await work();
   } catch (cause) {
-    return err(snapshotFailed(cause instanceof Error ? cause.message : String(cause)));
+    return err(snapshotFailed(thrownMessage(cause)));
   }
 }

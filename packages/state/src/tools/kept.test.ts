@@ -17,6 +17,7 @@ import { openCheckpointStore } from '../checkpoints/checkpoint-store.ts';
 import { createMemoryContentStore } from '../filesystem/content-store.ts';
 import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
+import type { KeptEntry } from '../filesystem/kept-book.ts';
 import { createPathLocks } from '../filesystem/path-locks.ts';
 import { recoverPending } from '../filesystem/recovery.ts';
 import { openHostUndoLog } from '../filesystem/undo-log.ts';
@@ -57,14 +58,14 @@ async function failedCall(work: () => void, hooks: Partial<typeof nodeHostFiles>
   });
   const runner = createTestRunner(state, { tools: [command], locks });
   const outcome = must(await runner.execute({ id: 'call', name: 'command', input: null }));
-  const bringBack = async (dryRun = false) => {
+  const bringBack = async (dryRun = false, copies = false) => {
     const checkpoint = (await open()).get('call');
     if (checkpoint === undefined) throw new Error('no checkpoint');
     const { root: before } = (await files.encode(
       checkpoint.pre.resources.get(filesystem.name) as FilesystemSnapshot,
     )) as { readonly root: Digest };
     if (checkpoint.kept === undefined) return err(nothingKept('call'));
-    return bringBackKept({ files, call: { id: 'call', before, kept: checkpoint.kept }, locks, dryRun });
+    return bringBackKept({ files, call: { id: 'call', before, kept: checkpoint.kept }, locks, dryRun, copies });
   };
   return { outcome, bringBack };
 }
@@ -102,6 +103,73 @@ describe('what a rollback in place throws away', () => {
     });
     // What is inside an opaque directory is not looked at: it counts as changed.
     expect(must(await bringBack())).toEqual({ paths: [], conflicts: ['made/node_modules/pkg/index.js'], lost: [] });
+  });
+
+  it('[S114] is written down for every attempt before it is let go of; where it cannot be, the rollback is not over', async () => {
+    const entries: KeptEntry[] = [];
+    const files = openTestFilesystem(root, {
+      keptBook: {
+        async add(entry) {
+          if (entries.length === 2) throw new Error('the disk is full');
+          // What was moved out of the way is still there.
+          expect(fs.readdirSync(root).some(name => name.startsWith('.signalbox'))).toBe(true);
+          entries.push(entry);
+        },
+      },
+    });
+    const { state } = createTestState({ files });
+    let attempt = 0;
+    const command = defineTool({
+      ...{ name: 'command', description: 'a test', input: z.null(), output: z.null(), risk: 'low' },
+      effects: { kind: 'files' },
+      handler() {
+        fs.writeFileSync(`${root}/${++attempt === 1 ? 'mine' : 'shared'}`, `in attempt ${attempt}`);
+        return fail('as told');
+      },
+    });
+    const runner = createTestRunner(state, { tools: [command] });
+    const run = async () => must(await runner.execute({ id: 'call', name: 'command', input: null }));
+    await run();
+    await run();
+    expect(entries.map(({ call, tool, evaluation, kept }) => [call, tool, evaluation, kept.paths])).toEqual([
+      ['call', 'command', 'test', ['mine']],
+      ['call', 'command', 'test', ['shared']],
+    ]);
+    const [first] = entries;
+    if (first === undefined) throw new Error('no entry');
+    const call = { id: 'call', before: first.before, kept: first.kept };
+    expect(must(await bringBackKept({ files, call, locks: createPathLocks() })).paths).toEqual(['mine']);
+    expect(fs.readFileSync(`${root}/mine`, 'utf8')).toBe('in attempt 1');
+    expect(await run()).toMatchObject({ rollback: { kind: 'failed' } });
+  });
+
+  it('[S115] comes beside what changed since, where copies are asked for', async () => {
+    const { bringBack } = await failedCall(() => {
+      for (const name of ['shared', 'new']) fs.writeFileSync(`${root}/${name}`, 'kept');
+      fs.mkdirSync(`${root}/made`);
+      fs.writeFileSync(`${root}/made/a`, 'kept');
+      fs.mkdirSync(`${root}/gone`);
+      fs.writeFileSync(`${root}/gone/b`, 'kept');
+    });
+    fs.writeFileSync(`${root}/shared`, 'since');
+    fs.writeFileSync(`${root}/shared.kept`, 'since');
+    fs.writeFileSync(`${root}/made`, 'since, and no directory');
+    fs.mkdirSync(`${root}/gone`);
+    fs.writeFileSync(`${root}/gone/b`, 'since');
+    const since = treeOf(root);
+    const told = { paths: ['new'], conflicts: ['gone/b', 'made/a', 'shared'], lost: [] };
+    const copies = ['gone/b.kept', 'made.kept/a', 'shared.kept-2'];
+    expect(must(await bringBack(true, true))).toEqual({ ...told, copies });
+    expect(treeOf(root)).toEqual(since);
+    expect(must(await bringBack(false, true))).toEqual({ ...told, copies });
+    expect(treeOf(root)).toEqual({
+      ...since,
+      './new': 'file 644 kept',
+      './gone/b.kept': 'file 644 kept',
+      './made.kept': 'directory 755',
+      './made.kept/a': 'file 644 kept',
+      './shared.kept-2': 'file 644 kept',
+    });
   });
 
   it('[S111] does not come back over what was changed since the rollback: that is told by path, the rest comes back', async () => {

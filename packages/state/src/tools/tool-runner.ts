@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, thrownMessage } from '@signalbox/model';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
@@ -9,7 +9,7 @@ import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { snapshotFailed } from '../snapshots/snapshot-error.ts';
 import { type CallCheckpoints, createCallCheckpoints, warned } from './call-checkpoints.ts';
-import { judged, reasonOf, type Verdict } from './call-verdict.ts';
+import { judged, type Verdict } from './call-verdict.ts';
 import { beginFileTransaction, locatedPaths } from './file-transaction.ts';
 import { guardedFiles, type WriteScope } from './guarded-files.ts';
 import { type HandlerEnd, runHandler } from './handler-run.ts';
@@ -101,7 +101,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   }
 
   async function runPlain(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal) {
-    const pre = await checkpoints.before(call, tool);
+    const pre = await checkpoints.before(call, tool, signal);
     const { end, session } = await handle(call, tool, input, 'nothing', signal);
     const verdict = judged(call, tool, end, NOTHING);
     const final = verdict.succeeded ? committed(session, verdict) : verdict;
@@ -114,14 +114,14 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     try {
       await options.undoLog?.put({ ...record, work: { kind: 'external' } });
     } catch (cause) {
-      return notRun(notBegun(call, snapshotFailed(reasonOf(cause))));
+      return notRun(notBegun(call, snapshotFailed(thrownMessage(cause))));
     }
     const verdict = await runPlain(call, tool, input, signal);
     try {
       await options.undoLog?.remove(id);
     } catch (cause) {
       // The answer is known; only the next start will still call it unknown.
-      return warned(verdict, `the call will be reported as unknown at the next start: ${reasonOf(cause)}`);
+      return warned(verdict, `the call will be reported as unknown at the next start: ${thrownMessage(cause)}`);
     }
     return verdict;
   }
@@ -137,7 +137,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     try {
       paths = declared && locatedPaths(files ?? noFiles, declared(input));
     } catch (cause) {
-      return notRun(invalidInput(call, `its paths cannot be told: ${reasonOf(cause)}`));
+      return notRun(invalidInput(call, `its paths cannot be told: ${thrownMessage(cause)}`));
     }
     const { lockPath } = files ?? noFiles;
     const held = lingeringIn(locks, lockPath);
@@ -146,9 +146,11 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     if (!lock.ok) return notRun(notLocked(call, lock.error));
     let release = lock.value;
     try {
-      const began = { id: call.id, tool: tool.name, paths, evaluation: options.evaluation };
+      const began = { id: call.id, tool: tool.name, paths, evaluation: options.evaluation, signal };
       const transaction = await beginFileTransaction(state, began, timers);
-      if (!transaction.ok) return notRun(notBegun(call, transaction.error));
+      if (!transaction.ok) {
+        return notRun(signal?.aborted === true ? canceledBefore(call) : notBegun(call, transaction.error));
+      }
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
       if (end.kind === 'canceled' && end.late === null) {
@@ -261,7 +263,7 @@ function parsed(tool: AnyTool, input: unknown): Result<unknown, string> {
     const [issue] = read.error.issues;
     return err(`${issue?.path.map(String).join('.') || 'input'}: ${issue?.message}`);
   } catch (cause) {
-    return err(reasonOf(cause));
+    return err(thrownMessage(cause));
   }
 }
 
@@ -273,7 +275,10 @@ function invalidInput(call: ProviderToolCall, reason: string): ToolFailure {
 }
 
 function notLocked(call: ProviderToolCall, error: LockError): ToolFailure {
-  if (error.code === 'state/lock-failed') return notBegun(call, error);
+  return error.code === 'state/lock-failed' ? notBegun(call, error) : canceledBefore(call);
+}
+
+function canceledBefore(call: ProviderToolCall): ToolFailure {
   return failure('tool/canceled', {
     message: `call ${call.id} of ${call.name} was canceled before it began`,
     suggestion: 'Nothing was run. Call again if it is still wanted.',

@@ -25,8 +25,17 @@ export function nextIntentOf(
   if (pending === undefined || step === undefined) return 'rehydrate_only';
   const seen = stepContext(index, context, pending.loopPath);
   const need = approvalNeed(index, step, seen, { steps: PATTERN_MAX_STEPS });
-  const asked = need === 'human_approval' ? autonomy !== 'full_auto_never_stop' : autonomy === 'guided';
-  return need !== 'none' && asked ? 'await_user_confirmation' : 'perform_pending_then_continue';
+  return isAsked(need, autonomy) ? 'await_user_confirmation' : 'perform_pending_then_continue';
+}
+
+function isAsked(need: ApprovalNeed, autonomy: Autonomy): boolean {
+  if (need === 'none') return false;
+  return need === 'human_approval' ? autonomy !== 'full_auto_never_stop' : autonomy === 'guided';
+}
+
+/** What only a person can confirm: in guided mode every confirmation by the user is an approval. */
+export function personsNeed(need: ApprovalNeed, autonomy: Autonomy): ApprovalNeed {
+  return need === 'user' && isAsked(need, autonomy) ? 'human_approval' : need;
 }
 
 /** A condition that cannot be told does not spare anybody the question. */

@@ -11,7 +11,7 @@ import {
   observedCapability,
 } from './capability-judgement.ts';
 import type { ContextLayers } from './condition-value.ts';
-import { approvalNeed } from './confirmation.ts';
+import { approvalNeed, personsNeed } from './confirmation.ts';
 import { judgeContract } from './contract-judgement.ts';
 import type { InterpreterFault } from './interpreter-fault.ts';
 import { validateNotes } from './notes-validation.ts';
@@ -19,7 +19,7 @@ import { type Effort, PATTERN_MAX_STEPS } from './pattern-match.ts';
 import { locatePending } from './position.ts';
 import { blockerReportOf, blocks, type Gap, gapsOf, type Reason } from './reason.ts';
 import { stepContext } from './step-context.ts';
-import { judgeUserDependencies, type ReportedNeed, type UserAnswer } from './user-dependency.ts';
+import { judgeUserDependencies, type OpenQuestion, type ReportedNeed, type UserAnswer } from './user-dependency.ts';
 import { indexWorkflow, type WorkflowIndex } from './workflow-index.ts';
 
 /**
@@ -43,8 +43,9 @@ export function judgeOutput(
   const context = stepContext(index, given.context, pending.loopPath);
   const { artifacts } = given.output;
 
-  const need = approvalNeed(index, step, context, effort);
-  const user = judgeUserDependencies(step, need, given.output.needs ?? [], given.answers ?? []);
+  const need = personsNeed(approvalNeed(index, step, context, effort), given.preferences.autonomy);
+  const { output, answers = [], open = [] } = given;
+  const user = judgeUserDependencies(step, need, { needs: output.needs ?? [], answers, open });
   const contract = judgeContract(index, step, pending.loopPath, artifacts);
   const observed = observedCapability(index, step, artifacts);
   const known = { ...given.capabilities, ...(observed && { [observed.capability]: observed.status }) };
@@ -68,7 +69,7 @@ export function judgeOutput(
       message: `This choice is yours: assume what fits best and say so in your notes (${summary}).`,
     })),
   ];
-  const [first, ...rest] = reasons;
+  const [first, ...rest] = [...reasons, ...user.stillOpen];
   const common = { warnings, gaps: gapsOf(reasons), ...(observed && { observed }) };
   if (first === undefined || !blocks(given.preferences.autonomy)) return ok({ kind: 'accepted', ...common });
   return ok({ kind: 'blocked', report: blockerReportOf([first, ...rest]), ...common });
@@ -85,9 +86,14 @@ export interface Given {
   readonly preferences: Preferences;
   readonly capabilities?: KnownCapabilities | undefined;
   readonly answers?: readonly UserAnswer[] | undefined;
+  /** What was asked about this step before and has no answer. */
+  readonly open?: readonly OpenQuestion[] | undefined;
 }
 
-/** `gaps` are what is disclosed: of an accepted output what it went on without, of a blocked one the same as its blockers. */
+/**
+ * `gaps` are what is disclosed: of an accepted output what it went on without, of a blocked one the same as its blockers, except
+ * questions that were recorded before.
+ */
 export type Judgement = {
   readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];

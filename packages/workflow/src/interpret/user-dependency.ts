@@ -20,16 +20,30 @@ export interface UserAnswer {
   readonly answer: 'approved' | 'denied' | 'answered';
 }
 
+/** A question to the person about this step that nobody has answered yet, as it was recorded. */
+export type OpenQuestion = Pick<UserAnswer, 'reason' | 'asked'>;
+
+export interface PersonsPart {
+  /** What this attempt asks of the person. */
+  readonly needs: readonly ReportedNeed[];
+  readonly answers: readonly UserAnswer[];
+  readonly open: readonly OpenQuestion[];
+}
+
 /**
  * What waits for the person. A choice counts only where the workflow marks its kind as one that may not be assumed;
- * any other choice is the agent's, and `assumable` gives it back.
+ * any other choice is the agent's, and `assumable` gives it back. A question that was asked waits until the person answers:
+ * an attempt that no longer asks it does not settle it, and `stillOpen` has it again.
  */
 export function judgeUserDependencies(
   step: CompiledStep,
   need: ApprovalNeed,
-  needs: readonly ReportedNeed[],
-  answers: readonly UserAnswer[],
-): { readonly reasons: readonly Reason[]; readonly assumable: readonly ReportedNeed[] } {
+  { needs, answers, open }: PersonsPart,
+): {
+  readonly reasons: readonly Reason[];
+  readonly stillOpen: readonly Reason[];
+  readonly assumable: readonly ReportedNeed[];
+} {
   const { stepId, nonAssumableChoices = [] } = step;
   const assumable = needs.filter(
     ({ reason, choice }) =>
@@ -39,17 +53,34 @@ export function judgeUserDependencies(
     .filter(reported => !assumable.includes(reported))
     .map(({ reason, summary }) => userReason(stepId, reason, `Step ${stepId} waits for the person: ${summary}`))
     .filter(waits => !answers.some(answer => isAnswerTo(answer, waits)));
-  const approval = answers.findLast(({ reason }) => reason === 'needs_user_approval')?.answer;
-  if (need !== 'human_approval' || approval === 'approved') return { reasons: waiting, assumable };
-  const message =
-    approval === undefined
-      ? `Step ${stepId} needs the approval of a person before it can be passed.`
-      : `The person did not approve step ${stepId}.`;
-  return { reasons: [userReason(stepId, 'needs_user_approval', message), ...waiting], assumable };
+  const reasons = [...approvalReasons(stepId, need, answers), ...waiting];
+  const stillOpen = open
+    .map(({ reason, asked }) => userReason(stepId, reason, asked))
+    .filter(waits => ![...answers, ...reasons.map(questionOf)].some(other => isAnswerTo(other, waits)));
+  return { reasons, stillOpen, assumable };
 }
 
+/** Only an answer to the approval itself counts: what else the agent asked and was allowed approves no step. */
+function approvalReasons(stepId: string, need: ApprovalNeed, answers: readonly UserAnswer[]): readonly Reason[] {
+  if (need !== 'human_approval') return [];
+  const wanted = userReason(
+    stepId,
+    'needs_user_approval',
+    `Step ${stepId} needs the approval of a person before it can be passed.`,
+  );
+  const denied = userReason(stepId, 'needs_user_approval', `The person did not approve step ${stepId}.`);
+  const last = answers.findLast(answer => isAnswerTo(answer, wanted) || isAnswerTo(answer, denied));
+  if (last === undefined) return [wanted];
+  return last.answer === 'approved' ? [] : [denied];
+}
+
+const questionOf = ({ reason, message }: Reason): OpenQuestion => ({
+  reason: reason.detail as UserOnlyDependencyReason,
+  asked: truncateUtf8(message, budgets.summary),
+});
+
 /** One answer settles one question: what is asked in other words waits for an answer of its own. */
-function isAnswerTo({ reason, asked }: UserAnswer, waits: Reason): boolean {
+function isAnswerTo({ reason, asked }: OpenQuestion, waits: Reason): boolean {
   return reason === waits.reason.detail && asked === truncateUtf8(waits.message, budgets.summary);
 }
 
@@ -58,7 +89,8 @@ const fixes: Readonly<Record<UserOnlyDependencyReason, string>> = {
   needs_user_account_access: 'Ask the person to give access, then try again.',
   needs_user_artifact: 'Ask the person for the file or text, then try again.',
   needs_user_choice: 'Ask the person to choose; show the options and what follows from each.',
-  needs_user_approval: 'Show the person what would be done, and wait for the answer.',
+  needs_user_approval:
+    'Show the person what would be done, and wait until they answer in the console or with "signalbox approve"; you cannot.',
   needs_user_environment_action: 'Tell the person exactly what to do on the machine, then try again.',
 };
 

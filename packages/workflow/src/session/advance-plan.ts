@@ -4,7 +4,8 @@
  * A1  Every id derives from the session, the place and the attempt: the same attempt planned again is the same plan, and
  *     another attempt from the same place is another branch.
  * A2  The outcome comes first; outputs follow, notes before artifacts, then corrections of earlier ones; the new node and its edge close the plan.
- * A3  Advancing settles what blocked earlier attempts from here, except what is disclosed again by this one.
+ * A3  Advancing settles what blocked earlier attempts from here, except what is disclosed again by this one and what a person was
+ *     asked: that is settled by the person's answer alone.
  */
 import {
   type Digest,
@@ -229,6 +230,7 @@ function settledGaps(history: readonly DomainEvent[], { place, gaps = [] }: Plac
     ),
   );
   return open
+    .filter(gap => gap.reason.category !== 'user_only_dependency')
     .filter(gap => gap.evidence.some(eventId => blocked.has(eventId)) && !again.has(reasonCodeOf(gap.reason)))
     .map(gap => ({
       sessionId,

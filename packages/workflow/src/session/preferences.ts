@@ -23,11 +23,10 @@ export function applyChanges(before: Preferences, delta: readonly PreferenceChan
   return { ...before, ...Object.fromEntries(delta.map(change => [change.key, change.value])) };
 }
 
+type Asked = { readonly autonomy?: Autonomy | undefined; readonly riskPolicy?: RiskPolicy | undefined };
+
 /** The preferences that go further than a workflow recommends: the later option of a set goes further. They are told, never refused. */
-export function exceedsRecommendation(
-  effective: Preferences,
-  recommended: { readonly autonomy?: Autonomy | undefined; readonly riskPolicy?: RiskPolicy | undefined },
-): readonly (keyof Preferences)[] {
+export function exceedsRecommendation(effective: Preferences, recommended: Asked): readonly (keyof Preferences)[] {
   const exceeded: (keyof Preferences)[] = [];
   if (recommended.autonomy !== undefined && rank(autonomy, effective.autonomy) > rank(autonomy, recommended.autonomy)) {
     exceeded.push('autonomy');
@@ -39,6 +38,14 @@ export function exceedsRecommendation(
     exceeded.push('riskPolicy');
   }
   return exceeded;
+}
+
+/** The preferences that a change would loosen. An agent may only tighten what holds (R21). */
+export function loosenedBy(
+  before: Preferences,
+  { autonomy: asked = before.autonomy, riskPolicy: risk = before.riskPolicy }: Asked,
+): readonly (keyof Preferences)[] {
+  return exceedsRecommendation({ autonomy: asked, riskPolicy: risk }, before);
 }
 
 function rank<T extends string>(order: { readonly options: readonly T[] }, value: T): number {

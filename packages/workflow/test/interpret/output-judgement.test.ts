@@ -357,6 +357,8 @@ describe('capabilities', () => {
   });
 });
 
+const APPROVAL = 'Step a needs the approval of a person before it can be passed.';
+
 describe('what only the person can give', () => {
   it('[W141] waits for the person, each reason by its name, until it is answered', () => {
     for (const reason of userOnlyDependencyReason.options) {
@@ -394,9 +396,12 @@ describe('what only the person can give', () => {
       'USER_ONLY_DEPENDENCY: Step a needs the approval of a person before it can be passed.',
     ]);
     const answered = (answer: 'approved' | 'denied') =>
-      judge(compiled, { answers: [{ reason: 'needs_user_approval', asked: '', answer }] });
+      judge(compiled, { answers: [{ reason: 'needs_user_approval', asked: APPROVAL, answer }] });
     expect(answered('approved').kind).toBe('accepted');
     expect(told(answered('denied'))).toEqual(['USER_ONLY_DEPENDENCY: The person did not approve step a.']);
+    const asked = 'Step a waits for the person: May I rename a file?';
+    const another = judge(compiled, { answers: [{ reason: 'needs_user_approval', asked, answer: 'approved' }] });
+    expect(told(another)).toEqual([`USER_ONLY_DEPENDENCY: ${APPROVAL}`]);
   });
 
   it('[W142] is a confirmation in guided mode, when its condition holds or cannot be told', () => {
@@ -420,7 +425,24 @@ describe('what only the person can give', () => {
     );
     expect(nextIntentOf(compiled, { kind: 'complete' }, {}, 'guided')).toBe('complete');
     expect(nextIntentOf(compiled, { kind: 'init' }, {}, 'guided')).toBe('rehydrate_only');
-    expect(judge(compiled, { context: { size: 4 } }).kind).toBe('accepted');
+    expect(told(judge(compiled, { context: { size: 4 } }))).toEqual([`USER_ONLY_DEPENDENCY: ${APPROVAL}`]);
+    const approved = [{ reason: 'needs_user_approval', asked: APPROVAL, answer: 'approved' }] as const;
+    expect(judge(compiled, { context: { size: 4 }, answers: approved }).kind).toBe('accepted');
+    expect(judge(compiled, { context: { size: 1 } }).kind).toBe('accepted');
+    const auto = { autonomy: 'full_auto_stop_on_user_deps', riskPolicy: 'balanced' } as const;
+    expect(judge(compiled, { context: { size: 4 }, preferences: auto }).kind).toBe('accepted');
+    expect(judge(compiled, { context: { size: 4 }, ...never }).kind).toBe('accepted');
+  });
+
+  it('[W176] stays a question until the person answers, though a later attempt does not ask it', () => {
+    for (const reason of userOnlyDependencyReason.options) {
+      const asked = 'Step a waits for the person: May I?';
+      const open = [{ reason, asked }];
+      expect(told(judge(ofStep({}), { open }))).toEqual([`USER_ONLY_DEPENDENCY: ${asked}`]);
+      expect(judge(ofStep({}), { open })).toMatchObject({ gaps: [] });
+      expect(judge(ofStep({}), { open, answers: [{ reason, asked, answer: 'answered' }] }).kind).toBe('accepted');
+      expect(judge(ofStep({}), { open, ...never })).toMatchObject({ kind: 'accepted', gaps: [] });
+    }
   });
 });
 

@@ -135,7 +135,6 @@ interface Asking {
   readonly preferences: Preferences;
 }
 
-const APPROVED = { reason: 'needs_user_approval', asked: 'May it?', answer: 'approved' } as const;
 const QUESTION = 'Which of the two?';
 
 /** Everything that the step asks for; before it, each time with one thing less or wrong. */
@@ -148,12 +147,17 @@ function givenAll(
   const [choice] = step.nonAssumableChoices ?? [];
   const asked = `Step ${step.stepId} waits for the person: ${QUESTION}`;
   const chosen = { reason: 'needs_user_choice', asked, answer: 'answered' } as const;
+  const approved = {
+    reason: 'needs_user_approval',
+    asked: `Step ${step.stepId} needs the approval of a person before it can be passed.`,
+    answer: 'approved',
+  } as const;
   const needs = choice === undefined ? [] : [{ reason: chosen.reason, choice, summary: QUESTION }];
   const whole: Given = {
     output: { notes: notesFor(step.validation), artifacts, needs },
     context,
     preferences,
-    answers: [APPROVED, chosen],
+    answers: [approved, chosen],
     capabilities: { delegation: 'available', web_browsing: 'available' },
   };
   const judge = (given: Given) => taken(judgeOutput(compiled, state, given));
@@ -181,8 +185,9 @@ function givenAll(
     mayStop && worse.length > 0,
     'INVALID_REQUIRED_OUTPUT',
   );
-  isAsked({ ...whole, answers: [APPROVED] }, mayStop && needs.length > 0, 'USER_ONLY_DEPENDENCY');
-  const approves = step.confirmation.kind === 'required' && step.confirmation.approval === 'human_approval';
+  isAsked({ ...whole, answers: [approved] }, mayStop && needs.length > 0, 'USER_ONLY_DEPENDENCY');
+  const asksPerson = preferences.autonomy === 'guided' ? ['human_approval', 'user'] : ['human_approval'];
+  const approves = step.confirmation.kind === 'required' && asksPerson.includes(step.confirmation.approval);
   const isConditional = step.confirmation.kind === 'required' && step.confirmation.conditionId !== undefined;
   isAsked({ ...whole, answers: [chosen] }, mayStop && approves && !isConditional, 'USER_ONLY_DEPENDENCY');
   if (step.probe !== undefined) {

@@ -80,7 +80,9 @@ describe('[W168] a file in the published format', () => {
       ]),
       'after',
     ]);
-    expect(new Set(blocked)).toEqual(new Set(['MISSING_REQUIRED_OUTPUT', 'INVALID_REQUIRED_OUTPUT']));
+    expect(new Set(blocked)).toEqual(
+      new Set(['MISSING_REQUIRED_OUTPUT', 'INVALID_REQUIRED_OUTPUT', 'USER_ONLY_DEPENDENCY']),
+    );
   });
 
   it('has the same end for every profile, tier and mode', () => {

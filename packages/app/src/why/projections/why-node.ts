@@ -1,3 +1,4 @@
+import type { Json } from '@signalbox/model';
 import type { AnyEvent, Decision, RunRecord } from '@signalbox/runs';
 import { ago, changeText, nodeName, questionOf, triggerText, valueText } from './phrases.ts';
 import { failedAttempts, startsAfterFirst } from './starts.ts';
@@ -143,8 +144,18 @@ export function waitsFor({ id, node, askedAt, kind, ...decision }: Decision, { n
     topic: 'waits',
     text: `The ${nodeName(node, nodes.get(node))} waits for a person since ${askedAt} (${ago(askedAt, now)}): ${question}`,
     at: askedAt,
-    command: `signalbox approve ${id}`,
+    command: `signalbox approve ${id}${answerFlags(decision.proposal)}`,
   };
+}
+
+/** What an answer with yes has to say besides. */
+function answerFlags(proposal: Json): string {
+  const { options, schema } = (proposal ?? {}) as {
+    readonly options?: readonly { readonly id: string }[];
+    readonly schema?: unknown;
+  };
+  if (options !== undefined) return ` --option ${options.map(({ id }) => id).join('|')}`;
+  return schema === undefined ? '' : ' --value JSON';
 }
 
 function whyCanceled(events: readonly AnyEvent[], node: string): WhyAnswer {

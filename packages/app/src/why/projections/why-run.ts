@@ -150,7 +150,7 @@ function whyStalled(events: readonly AnyEvent[], run: string): WhyAnswer {
   if (stalled?.type !== 'run.stalled') return unsaid('what it did over and over');
   return {
     topic: 'status',
-    text: `It made frame after frame in which no work ended and nothing came from outside: ${JSON.stringify(stalled.evidence)}.`,
+    text: `It made frame after frame in which no work ended and nothing came from outside. ${stalled.evidence.summary}`,
     at: stalled.ts,
     seq: stalled.seq,
     command: `signalbox frames ${run}`,

@@ -104,6 +104,16 @@ describe('why a run waits', () => {
     expect(whyRun(facts(given))[1]).toMatchObject({ topic: 'waits', at: at(29), command: 'signalbox approve D' });
   });
 
+  it('[A100] names the options of a choice, which an answer needs', () => {
+    const choice = {
+      ...ask,
+      kind: 'choice',
+      proposal: { prompt: 'Which?', options: [{ id: 'a' }, { id: 'b' }] } as Json,
+    } as const;
+    const [, waits] = whyRun(facts({ run: { status: 'waiting' }, decisions: [choice] }));
+    expect(waits).toMatchObject({ command: 'signalbox approve D --option a|b' });
+  });
+
   it('[A100] is a tool that a person must allow', () => {
     const tool = { ...ask, proposal: { tool: 'run_command', why: 'It writes files.' } as Json };
     expect(ofRun({ run: { status: 'waiting' }, decisions: [tool] })[1]).toContain(
@@ -206,8 +216,8 @@ describe('why a run stands still', () => {
     );
     expect(ofRun({ run: { status: 'paused' } })[1]).toBe('The log does not say who paused it.');
     expect(
-      ofRun({ run: { status: 'stalled' }, events: [event('run.stalled', { evidence: { repeats: 3 } })] })[1],
-    ).toContain('{"repeats":3}');
+      ofRun({ run: { status: 'stalled' }, events: [event('run.stalled', { evidence: { summary: '11 frames.' } })] })[1],
+    ).toBe('It made frame after frame in which no work ended and nothing came from outside. 11 frames.');
   });
 
   it('[A102] tells what works and what is tried again; where nothing does, that its process may be gone', () => {

@@ -20,7 +20,7 @@ const tools = openTools(directory, { disk });
 const preferences = { autonomy: 'full_auto_never_stop' } as const;
 
 const keys: string[] = [];
-let last = await untilDone(() => tools.start({ workflowId: 'wr.research', startKey, preferences }));
+let last = await untilDone(() => tools.start({ workflowId: 'wr.research', startKey, preferences }, 'person'));
 while (!last.isComplete) {
   keys.push(last.pending?.stepInstanceKey ?? '');
   const call = filledIn(last);

@@ -90,7 +90,7 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
       const startedAt = Date.now();
       const running = found.value.start({ command, root, refused, env, rules, ...(layer && { layer }) });
       const replied = await answer(command, running, { timeoutMs, signal, limits: rules.limits });
-      if (layer === undefined) dropPrivileges(root, startedAt);
+      if (layer === undefined) dropPrivileges(root, startedAt, refused);
       return project.value === undefined ? replied : widened(replied, project.value);
     },
   });

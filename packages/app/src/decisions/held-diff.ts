@@ -1,0 +1,87 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import type { Decision } from '@signalbox/runs';
+import { openHostContentStore } from '@signalbox/state';
+import * as z from 'zod';
+import { git } from '../workspaces/git.ts';
+
+const version = z.object({ digest: digest.optional(), size: z.int().optional() }).nullable();
+/** What a decision about changes that met somebody else's shows. */
+const heldContext = z.object({
+  directory: z.string(),
+  conflicts: z.array(z.object({ path: z.string(), theirs: z.string(), command: version })),
+});
+
+const LARGEST = 1 << 20;
+
+/**
+ * The command's version of every path in conflict against what is there now, as git shows it. What is no file, or too large to be
+ * read, is named.
+ */
+export async function heldDiff(
+  dataDirectory: string,
+  { id, call, proposal }: Pick<Decision, 'id' | 'call' | 'proposal'>,
+): Promise<Result<string, ErrorEnvelope>> {
+  const read = heldContext.safeParse((proposal as { readonly context?: unknown } | null)?.context);
+  if (!/:changes:\d+$/.test(call) || !read.success) return err(notHeld(id));
+  const { directory, conflicts } = read.data;
+  const contents = openHostContentStore(path.join(dataDirectory, 'blobs'));
+  const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-held-'));
+  const notes: string[] = [];
+  try {
+    for (const side of [NOW, COMMAND]) fs.mkdirSync(path.join(place, side));
+    for (const { path: name, theirs, command } of conflicts) {
+      const there = fileAt(path.join(directory, name));
+      const isFile = command === null || command.digest !== undefined;
+      if (there === 'other' || !isFile || (command?.size ?? 0) > LARGEST) {
+        notes.push(`${name}: ${theirs}; not shown, because it is no file or larger than 1 MB`);
+        continue;
+      }
+      const content = command?.digest === undefined ? undefined : await contents.get(command.digest);
+      if (content?.ok === false) {
+        notes.push(`${name}: ${content.error.message}`);
+        continue;
+      }
+      if (there !== undefined) put(path.join(place, NOW, name), there);
+      if (content !== undefined) put(path.join(place, COMMAND, name), content.value);
+    }
+    const { code, out, said } = await git(place, ['diff', '--no-index', '--no-color', '--no-ext-diff', NOW, COMMAND]);
+    if (code > 1) return err(notShown(said));
+    return ok([out.trimEnd(), ...notes].filter(text => text !== '').join('\n'));
+  } finally {
+    fs.rmSync(place, { recursive: true, force: true });
+  }
+}
+
+const [NOW, COMMAND] = ['now', 'command'] as const;
+
+/** The content of a file; undefined where nothing is. */
+function fileAt(full: string): Uint8Array | 'other' | undefined {
+  try {
+    const stat = fs.lstatSync(full);
+    return stat.isFile() && stat.size <= LARGEST ? fs.readFileSync(full) : 'other';
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'other';
+  }
+}
+
+function put(full: string, content: Uint8Array): void {
+  fs.mkdirSync(path.dirname(full), { recursive: true });
+  fs.writeFileSync(full, content);
+}
+
+function notHeld(id: string): ErrorEnvelope {
+  return failure('command/usage', {
+    message: `Decision ${id} is not about files that a command and someone else changed.`,
+    suggestion: 'Leave out --diff to see what is asked.',
+  });
+}
+
+function notShown(why: string): ErrorEnvelope {
+  return failure('workspace/failed', {
+    message: `git could not show the difference: ${why}`,
+    suggestion: 'See whether git works here: "signalbox doctor".',
+  });
+}

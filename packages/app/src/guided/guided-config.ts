@@ -1,0 +1,23 @@
+import { ok, type Result } from '@signalbox/model';
+import { defaultPreferences, type Preferences } from '@signalbox/workflow';
+import * as z from 'zod';
+import { readConfigPart } from '../settings/config-file.ts';
+import { autonomy, riskPolicy } from './tool-inputs.ts';
+
+/** The part `workflows` of the configuration of a data directory: how far agents may go in guided sessions. */
+const workflowsPart = z.strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() });
+
+/** The preferences that the person configured over the defaults, or why the configuration cannot be used. */
+export function readGuidedPreferences(dataDirectory: string): Result<Preferences, string> {
+  const part = readConfigPart(dataDirectory, 'workflows', workflowsPart);
+  if (!part.ok) return part;
+  const { autonomy: goes = defaultPreferences.autonomy, riskPolicy: risks = defaultPreferences.riskPolicy } =
+    part.value ?? {};
+  return ok({ autonomy: goes, riskPolicy: risks });
+}
+
+/** A configuration that cannot be understood loosens nothing. */
+export function guidedPreferences(dataDirectory: string): Preferences {
+  const read = readGuidedPreferences(dataDirectory);
+  return read.ok ? read.value : defaultPreferences;
+}

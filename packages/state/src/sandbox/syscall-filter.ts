@@ -1,0 +1,93 @@
+import * as os from 'node:os';
+
+/**
+ * A filter of system calls (seccomp) for confined commands, as the program that the kernel runs before each call.
+ *
+ * 1. Keyrings are the user's, not a namespace's: `keyctl` would read the keys of the session that we run in.
+ * 2. `io_uring` does in the kernel what calls do, and no filter sees it.
+ * 3. Both are refused as if they were not permitted. Programs know that answer, and do without.
+ * 4. A process that calls the kernel by the numbers of another architecture is ended: they mean something else.
+ *
+ * Undefined for a processor whose numbers are not known here.
+ */
+export function syscallFilter(architecture: string = process.arch): Uint8Array | undefined {
+  const machine = MACHINES.get(architecture);
+  if (machine === undefined) return undefined;
+  const { audit, refused, highest } = machine;
+  const checks = [...refused, ...IO_URING].flatMap(number => [
+    step(JUMP_IF_EQUAL, number, { unless: 1 }),
+    step(RETURN, REFUSE),
+  ]);
+  return assembled([
+    step(LOAD, ARCHITECTURE_AT),
+    step(JUMP_IF_EQUAL, audit, { so: 1 }),
+    step(RETURN, KILL),
+    step(LOAD, NUMBER_AT),
+    ...(highest === undefined ? [] : [step(JUMP_IF_AT_LEAST, highest, { unless: 1 }), step(RETURN, KILL)]),
+    ...checks,
+    step(RETURN, ALLOW),
+  ]);
+}
+
+interface SyscallMachine {
+  /** What the kernel calls the architecture (`AUDIT_ARCH_…`). */
+  readonly audit: number;
+  /** `add_key`, `request_key`, `keyctl`. */
+  readonly refused: readonly number[];
+  /** Calls from this number on are another architecture's: x32 shares the name of x86-64. */
+  readonly highest?: number;
+}
+
+/** `io_uring_setup`, `io_uring_enter`, `io_uring_register`: the same everywhere. */
+const IO_URING = [425, 426, 427];
+/** Architectures that came later share their numbers. */
+const GENERIC_KEYS = [217, 218, 219];
+const MACHINES: ReadonlyMap<string, SyscallMachine> = new Map([
+  ['x64', { audit: 0xc000003e, refused: [248, 249, 250], highest: 0x40000000 }],
+  ['arm64', { audit: 0xc00000b7, refused: GENERIC_KEYS }],
+  ['riscv64', { audit: 0xc00000f3, refused: GENERIC_KEYS }],
+  ['loong64', { audit: 0xc0000102, refused: GENERIC_KEYS }],
+]);
+
+/** Offsets in `struct seccomp_data`. */
+const NUMBER_AT = 0;
+const ARCHITECTURE_AT = 4;
+
+/** `BPF_LD | BPF_W | BPF_ABS` and the like. */
+const LOAD = 0x20;
+const JUMP_IF_EQUAL = 0x15;
+const JUMP_IF_AT_LEAST = 0x35;
+const RETURN = 0x06;
+
+const ALLOW = 0x7fff0000;
+const REFUSE = 0x00050000 | os.constants.errno.EPERM;
+const KILL = 0x80000000;
+
+/** `struct sock_filter`. The jumps say how many steps are left out. */
+interface FilterStep {
+  readonly code: number;
+  readonly so: number;
+  readonly unless: number;
+  readonly value: number;
+}
+
+type Jumps = Partial<Pick<FilterStep, 'so' | 'unless'>>;
+
+function step(code: number, value: number, { so = 0, unless = 0 }: Jumps = {}): FilterStep {
+  return { code, value, so, unless };
+}
+
+function assembled(steps: readonly FilterStep[]): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(steps.length * STEP_BYTES));
+  const isLittle = os.endianness() === 'LE';
+  for (const [index, { code, so, unless, value }] of steps.entries()) {
+    const at = index * STEP_BYTES;
+    bytes.setUint16(at, code, isLittle);
+    bytes.setUint8(at + 2, so);
+    bytes.setUint8(at + 3, unless);
+    bytes.setUint32(at + 4, value, isLittle);
+  }
+  return new Uint8Array(bytes.buffer);
+}
+
+const STEP_BYTES = 8;
