@@ -83,7 +83,7 @@ describe.each(Array.from({ length: ROUNDS }, (_, round) => round))('round %i', r
     (plan, at) => [plan.name, at, plan] as const,
   );
   it.each(cases)(
-    '[A279] [A280] [A281] [A324] a plan that %s hurts no run of another plan',
+    '[A279] [A280] [A281] [A345] a plan that %s hurts no run of another plan',
     async (_, at, plan) => {
       await suffer(plan, `hostile-${round}-${at}`);
       await step();
@@ -93,7 +93,7 @@ describe.each(Array.from({ length: ROUNDS }, (_, round) => round))('round %i', r
 });
 
 describe('a plan that opens files', () => {
-  it('[A324] uses and closes the descriptors that it opened, by every way that Node has', async () => {
+  it('[A345] uses and closes the descriptors that it opened, by every way that Node has', async () => {
     const file = JSON.stringify(path.join(folder, 'opened.txt'));
     const deed = `const fs = (await import('node:fs')).default; const { promisify } = await import('node:util');
       const { pipeline } = await import('node:stream/promises');
