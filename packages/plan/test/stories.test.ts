@@ -255,7 +255,7 @@ describe('whole runs', () => {
     expect((await world.runs.tasks(world.run)).map(({ retryCount }) => retryCount)).toEqual([1]);
   });
 
-  it('[P33] a plan that changes its own state without end is halted, with the evidence', async () => {
+  it('[P37] a plan that changes its own state without end is halted, with the effect and what it wrote', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'storm',
@@ -268,9 +268,12 @@ describe('whole runs', () => {
         }),
     });
     expect(await world.end(world.start(plan))).toMatchObject({
-      status: 'stalled',
-      evidence: { summary: expect.stringContaining('frames in a second') },
+      status: 'failed',
+      error: {
+        code: 'plan/effect-loop',
+        message: expect.stringContaining("effect spin ran 11 times and wrote state 'n'"),
+      },
     });
-    expect(await world.runs.run(world.run)).toMatchObject({ status: 'stalled' });
+    expect(await world.runs.run(world.run)).toMatchObject({ status: 'failed' });
   });
 });

@@ -146,7 +146,9 @@ const ways: Record<Exclude<RunStatus, 'queued' | 'running'>, Readonly<Record<str
   },
   stalled: {
     'it renders the same again and again while work goes on': {
-      plan: plan(`<Task id="long" run={long} /><Effect id="a" deps={[n]} run={() => ctx.state.set('n', 1 - n)} />`),
+      plan: plan(
+        `<Task id="long" run={long} /><Effect id="a" deps={[n]} run={() => { setTimeout(() => ctx.state.set('n', 1 - n)); }} />`,
+      ),
     },
   },
   paused: {

@@ -33,7 +33,7 @@ import * as z from 'zod';
 export default definePlan({
   name: 'storm',
   state: z.object({ n: z.number().default(0) }),
-  render: ctx => <Effect id="spin" deps={[ctx.state.get('n')]} run={() => ctx.state.update('n', n => n + 1)} />,
+  render: ctx => <Effect id="spin" deps={[ctx.state.get('n')]} run={() => { setTimeout(() => ctx.state.update('n', n => 1 - n)); }} />,
 });`;
 
 const TURNS = `
