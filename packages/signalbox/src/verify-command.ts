@@ -17,7 +17,7 @@ export const defineVerify: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Checks the journal in a directory (the one that holds manifest.jsonl), or of a guided session by its id, from its files alone: order, digests, schema, ' +
-        'dedupe keys, and the snapshots it pins. Of a run, by its id, the chain of its events and its journal; of an exported file every part. ' +
+        'dedupe keys, and the snapshots it pins. Of a run, by its id: its log, every row and blob that follows from it, and its journal. Of an exported file: every part. ' +
         'No network is used.',
     )
     .option('--expect-head <hash>', 'the head that was kept elsewhere; finds a history that was rewritten or cut')
