@@ -1,4 +1,16 @@
-import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, err, failure, ok, type Result, type Rng } from '@signalbox/model';
 import type { Machine } from './machine.ts';
@@ -11,6 +23,10 @@ export function accessToken(
   { rng }: Pick<Machine, 'rng'>,
 ): Result<{ readonly token: string; readonly isNew: boolean }, ErrorEnvelope> {
   const file = tokenFile(dataDirectory);
+  if (taken(nextTokenFile(dataDirectory), file)) {
+    const token = readToken(dataDirectory);
+    return token.ok ? ok({ token: token.value, isNew: true }) : token;
+  }
   try {
     const handle = openSync(file, 'wx', 0o600);
     const token = newToken(rng);
@@ -24,6 +40,49 @@ export function accessToken(
   chmodSync(file, 0o600);
   const token = readToken(dataDirectory);
   return token.ok ? ok({ token: token.value, isNew: false }) : token;
+}
+
+/**
+ * The token that the data directory has, or will have: it is kept ready before anybody is given it, so that every process recognises
+ * it as a secret from the moment it counts. Undefined where it cannot be kept.
+ */
+export function presentOrNextToken(
+  dataDirectory: string,
+  { readOnly }: { readonly readOnly: boolean },
+): string | undefined {
+  const present = readToken(dataDirectory);
+  if (present.ok) return present.value;
+  const next = nextTokenFile(dataDirectory);
+  if (!readOnly && !existsSync(tokenFile(dataDirectory))) {
+    try {
+      writeFileSync(next, newToken({ bytes: randomBytes }), { mode: 0o600, flag: 'wx', flush: true });
+    } catch {
+      // Another process keeps one ready, or the disk takes nothing.
+    }
+  }
+  return tokenIn(next) ?? tokenIn(tokenFile(dataDirectory));
+}
+
+/** Gives the file that was kept ready its name, unless the name is taken. */
+function taken(next: string, file: string): boolean {
+  if (tokenIn(next) === undefined) return false;
+  try {
+    linkSync(next, file);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(next, { force: true });
+  }
+}
+
+function tokenIn(file: string): string | undefined {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return TOKEN.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The token as it lies there. */
@@ -41,6 +100,7 @@ export function newToken(rng: Rng): string {
   return Buffer.from(rng.bytes(32)).toString('base64url');
 }
 
+const nextTokenFile = (dataDirectory: string): string => path.join(dataDirectory, 'keys', 'token.next');
 const tokenFile = (dataDirectory: string): string => path.join(dataDirectory, 'token');
 
 function unusable(file: string, reason: string): ErrorEnvelope {

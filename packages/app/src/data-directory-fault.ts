@@ -50,9 +50,21 @@ export function closingCommand(directory: string): string {
 }
 
 function openFault(directory: string): DataDirectoryFault | undefined {
-  const mode = statSync(directory).mode & 0o777;
+  const { mode: bits, uid } = statSync(directory);
+  const mode = bits & 0o777;
   // Windows has no such bits; the directories of a profile are private to it.
-  return process.platform === 'win32' || (mode & 0o077) === 0 ? undefined : notPrivate(directory, mode);
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
+  const own = process.getuid?.();
+  return own === undefined || own === 0 || own === uid ? notPrivate(directory, mode) : ofAnother(directory, mode, uid);
+}
+
+function ofAnother(directory: string, mode: number, uid: number): DataDirectoryFault {
+  return failure('store/not-private', {
+    message: `The data directory ${directory} belongs to another user (uid ${uid}) and is open to you (mode ${mode.toString(8).padStart(4, '0')}).`,
+    suggestion:
+      'Choose one of your own with --data-dir or SIGNALBOX_DATA_DIR, or ask its owner to give it to you (chown).',
+    details: { mode: mode.toString(8), uid },
+  });
 }
 
 function notPrivate(directory: string, mode: number): DataDirectoryFault {

@@ -119,7 +119,7 @@ describe('a run that was imported', () => {
       threads: { threads: 1 },
       resumeOnAnswer: true,
     });
-    const imported = await host.bundles.import({ file: bundle }, 'ada');
+    const imported = await host.bundles.import({ file: bundle, anyFile: true }, 'ada');
     if (!imported.ok) throw new Error(imported.error.message);
     const { run } = imported.value;
     const data = path.join(elsewhere, 'data');
@@ -143,7 +143,7 @@ describe('a run that was imported', () => {
     expect(wasRun()).toBe(false);
 
     rmSync(secret);
-    expect(await host.resume(run, { trust: true, by: 'ada' })).toMatchObject({ ok: true });
+    expect(await host.resume(run, { trust: true, anyFile: true, by: 'ada' })).toMatchObject({ ok: true });
     await end(run);
     const trusted = (await store.events(run, 0, 1000)).map(({ event }) => event);
     expect(trusted).toContainEqual(expect.objectContaining({ type: 'operator.acted', action: 'trust', by: 'ada' }));
@@ -153,10 +153,10 @@ describe('a run that was imported', () => {
     // The word of one person is nobody else's.
     const again = path.join(elsewhere, 'again.bundle');
     await host.bundles.export(run, again);
-    const second = await host.bundles.import({ file: again }, 'bob');
+    const second = await host.bundles.import({ file: again, anyFile: true }, 'bob');
     const copy = second.ok ? second.value.run : ('' as RunId);
     expect(await host.fork(copy, { at }, 'bob')).toMatchObject(FOREIGN);
-    const third = await host.bundles.import({ file: again, trust: true }, 'bob');
+    const third = await host.bundles.import({ file: again, anyFile: true, trust: true }, 'bob');
     expect(await host.fork(third.ok ? third.value.run : copy, { at, acceptEffects: true }, 'bob')).toMatchObject({
       ok: true,
     });

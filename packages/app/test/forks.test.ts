@@ -538,7 +538,7 @@ describe('tool calls of agents', () => {
 
     const directory = path.join(folder, 'elsewhere');
     const at = { kind: 'call', call: second } as const;
-    const paused = value(await host.fork(run, { at, directory, paused: true }, BY));
+    const paused = value(await host.fork(run, { at, directory, anyFile: true, paused: true }, BY));
     expect(readFileSync(path.join(directory, 'work', 'a.txt'), 'utf8')).toBe('version 1');
     expect(await store.run(paused)).toMatchObject({ workingDirectory: directory });
     // The call is done again, in the fork's own files; then the model is asked, and not before.
@@ -558,7 +558,9 @@ describe('tool calls of agents', () => {
     expect(await host.fork(run, { at: { kind: 'call', call: 'x/1/1/0' } }, BY)).toMatchObject({
       error: { code: 'state/checkpoint-unknown' },
     });
-    expect(await host.fork(run, { at, directory }, BY)).toMatchObject({ error: { code: 'state/fork-failed' } });
+    expect(await host.fork(run, { at, directory, anyFile: true }, BY)).toMatchObject({
+      error: { code: 'state/fork-failed' },
+    });
   });
 
   it('[A45] leave their files to forks of runs with a workspace, each in a workspace of its own', async () => {

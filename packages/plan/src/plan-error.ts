@@ -86,7 +86,7 @@ const suggestions: Record<PlanErrorCode, string> = {
   'plan/input-invalid': 'Start the run with an input that the schema of the plan accepts.',
   'plan/task-failed': 'Look at the error of the task, then retry the node.',
   'plan/storm': 'Look at the frames that repeat; a plan must not change its own state without end.',
-  'plan/load-failed': 'Correct the file at that position.',
+  'plan/load-failed': 'Correct the file at that position; if there is no such file, correct the path.',
   'plan/file-refused': 'Give a path of a text file under the working directory of the run.',
   'plan/place-refused': 'Name the file of a plan in a directory that plans may be started from.',
   'plan/artifact-refused': 'Change what is given to ctx.artifact.',

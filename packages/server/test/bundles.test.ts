@@ -72,7 +72,7 @@ it('[V225] what is not a bundle is refused with 400 and the envelope, whatever i
     const answered = await app.request('/api/imports', {
       method: 'POST',
       headers: { ...auth, 'content-type': 'application/json' },
-      body: JSON.stringify({ file: path.join(folder, name) }),
+      body: JSON.stringify({ file: path.join(folder, name), anyFile: true }),
     });
     codes[name] = [answered.status, errorEnvelope.parse(await answered.json()).code];
   }

@@ -66,7 +66,7 @@ describe('signalbox users', () => {
   it('[A220] [A221] [A222] [A223] adds with a role and an expiry, lists, rotates and removes without a server', () => {
     expect(run('users').stdout).toBe('No users yet.\n');
     const ada = json('users', 'add', 'ada', '--role', 'operator', '--expires', '30d');
-    expect(ada).toMatchObject({ name: 'ada', role: 'operator', token: expect.stringMatching(/^[\w-]{43}$/) });
+    expect(ada).toMatchObject({ name: 'ada', role: 'operator', token: expect.stringMatching(/^sbx_[\w-]{43}$/) });
     expect(Math.round((Date.parse(ada.expiresAt) - Date.parse(ada.addedAt)) / 86_400_000)).toBe(30);
     expect(run('users', 'add', 'bot', '--role', 'agent').stdout).toContain('the token of bot, with the role agent.');
     expect(run('users').stdout.trimEnd().split('\n')).toEqual([

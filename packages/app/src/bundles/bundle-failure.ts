@@ -32,7 +32,7 @@ export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
     suggestion: isOfDisk
       ? 'See that the disk is sound, then try again.'
       : 'Give the file that "signalbox export" wrote.',
-    details: { file, systemCode },
+    details: { systemCode },
   });
 }
 
@@ -47,6 +47,6 @@ function refusal(file: string, code: BundleErrorCode, why: string, part?: string
       code === 'BUNDLE_UNSUPPORTED_VERSION'
         ? 'Open it with the version of Signalbox that made it.'
         : 'Export the run again where it is, or fetch the file again.',
-    details: { file, ...(part === undefined ? {} : { part }) },
+    ...(part !== undefined && { details: { part } }),
   });
 }

@@ -327,7 +327,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, anyFile, by });
-    const worksIn = await importedPlace(record, anyFile);
+    // A run that goes on by itself was allowed before.
+    const worksIn = by === undefined ? ok(undefined) : importedPlace(record, anyFile);
     if (!worksIn.ok) return worksIn;
     const late = await limitAnswers.deliverLate(run);
     if (!late.ok) return late;
@@ -349,7 +350,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   };
 
   /** A bundle names where its run worked elsewhere; nobody here has allowed that directory. */
-  async function importedPlace(record: RunRecord, anyFile: boolean): Promise<Result<unknown, ErrorEnvelope>> {
+  function importedPlace(record: RunRecord, anyFile: boolean): Result<unknown, ErrorEnvelope> {
     const { workingDirectory, origin } = record;
     if (origin?.kind !== 'import' || workingDirectory === undefined) return ok(undefined);
     return places.directory(workingDirectory, { anyFile });

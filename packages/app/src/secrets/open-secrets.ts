@@ -1,15 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import {
   createSecretFilter,
@@ -20,7 +10,7 @@ import {
   type SecretMac,
 } from '@signalbox/model';
 import * as z from 'zod';
-import { readToken } from '../access-token.ts';
+import { presentOrNextToken } from '../access-token.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { readConfigPart } from '../settings/config-file.ts';
 import { formsOf } from './secret-forms.ts';
@@ -73,8 +63,8 @@ export function openSecrets({ dataDirectory, env, readOnly = false }: SecretsOpt
   const { secrets, unusable } = secretsOf(env, named);
   const known = readKnown(folder);
   const macs = new Set(known.map(secret => secret.mac));
-  const token = existsSync(path.join(dataDirectory, 'token')) ? readToken(dataDirectory) : undefined;
-  const own = token?.ok === true ? [{ name: 'signalbox token', value: token.value }] : [];
+  const token = presentOrNextToken(dataDirectory, { readOnly });
+  const own = token === undefined ? [] : [{ name: 'signalbox token', value: token }];
   const added: KnownSecret[] = [];
   for (const { name, value } of [...secrets, ...own]) {
     for (const form of formsOf(value)) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { redactionMark, SHORTEST_SECRET } from '@signalbox/model';
 import { ownWords } from '@signalbox/runs';
+import { isSecretName } from './secret-names.ts';
 
 /** A value that must not be written down, and what it is called. */
 export interface NamedSecret {
@@ -14,11 +15,8 @@ export interface UnusableSecret {
   readonly why: string;
 }
 
-const ENDS_SECRET = /(api_?key|token|secret|password|passwd|passphrase|credential)s?$/i;
-const WORD_SECRET = /(^|_)(keys?|pass|pwd|pat|dsn|cookie|auth)$/i;
-const HOLDS_ADDRESS = /(_ur[il]|connection_string)$/i;
-/** The working directory, and the one before. */
-const NOT_SECRET = new Set(['PWD', 'OLDPWD']);
+const HOLDS_ADDRESS = /(?:_ur[il]|connection_?strings?(?:_.*)?|dsn)$/i;
+const IS_CONNECTION = /connection_?strings?(?:_.*)?$/i;
 
 /** The secrets among variables: by their names, by the password in an address, and those that are `named` as secret. */
 export function secretsOf(
@@ -30,9 +28,10 @@ export function secretsOf(
   for (const [name, given] of Object.entries(variables)) {
     const value = given?.trim() ?? '';
     const isNamed = named.has(name);
-    const isSecret = isNamed || (isSecretName(name) && !isPlace(value));
-    const password = isSecret || HOLDS_ADDRESS.test(name) ? passwordIn(value) : undefined;
-    for (const secret of [...(isSecret ? [value] : []), ...(password === undefined ? [] : [password])]) {
+    const isSecretByName = isNamed || (isSecretName(name) && !isPlace(value));
+    const passwords = isSecretByName || HOLDS_ADDRESS.test(name) ? passwordsIn(value) : [];
+    const isSecret = isSecretByName || (IS_CONNECTION.test(name) && passwords.length > 0);
+    for (const secret of new Set([...(isSecret ? [value] : []), ...passwords])) {
       const why = secret === '' ? undefined : whyUnusable(secret);
       if (secret !== '' && why === undefined) secrets.push({ name, value: secret });
       else if (why !== undefined) unusable.push({ name, why });
@@ -41,18 +40,25 @@ export function secretsOf(
   return { secrets, unusable };
 }
 
-export function isSecretName(name: string): boolean {
-  return !NOT_SECRET.has(name) && (ENDS_SECRET.test(name) || WORD_SECRET.test(name));
-}
-
 function isPlace(value: string): boolean {
   return /^(\/|~|\.{1,2}\/|[A-Za-z]:[\\/])/.test(value) && existsSync(value);
 }
 
-function passwordIn(value: string): string | undefined {
-  if (!value.includes('://')) return undefined;
-  const password = URL.parse(value)?.password;
-  if (!password) return undefined;
+/** The passwords in an address or a connection string: of a URL, in `name=value` parts, and before `@tcp(host)`. */
+function passwordsIn(value: string): readonly string[] {
+  const inUrl = value.includes('://') ? URL.parse(value)?.password : undefined;
+  const parts = [...value.matchAll(PART)].flatMap(({ groups = {} }) => {
+    const { name = '', single, double, bare } = groups;
+    return isSecretName(name.trim().replaceAll(' ', '_')) ? (single ?? double ?? bare ?? []) : [];
+  });
+  const before = /^[^:@/\s]+:(?<password>[^@\s]+)@\w*\(/.exec(value)?.groups?.password;
+  return [...(inUrl ? [decoded(inUrl)] : []), ...parts, ...(before === undefined ? [] : [before])];
+}
+
+const PART =
+  /(?:^|[;&?\s])(?<name>[A-Za-z][\w -]*?)\s*=\s*(?:'(?<single>[^']+)'|"(?<double>[^"]+)"|(?<bare>[^;&\s]+))/g;
+
+function decoded(password: string): string {
   try {
     return decodeURIComponent(password);
   } catch {

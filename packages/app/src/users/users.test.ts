@@ -46,7 +46,7 @@ describe('users', () => {
 
   it('[A111] are refused where the name is taken, reserved or not a name; nothing changes', () => {
     const token = added('ada');
-    for (const name of ['ada', DEFAULT_USER, 'owner', 'cli', 'signalbox']) {
+    for (const name of ['ada', DEFAULT_USER, 'owner', 'cli', 'signalbox', 'plan', 'agent', 'system']) {
       expect(open().add(name)).toMatchObject({ ok: false, error: { code: 'user/taken' } });
     }
     for (const name of ['', 'Ada', '../x', '.ada', 'a b', 'a'.repeat(65), '__proto__']) {

@@ -24,7 +24,17 @@ import { type KeptUser, readUserFile, userFileText } from './user-file.ts';
 export const DEFAULT_USER = 'operator';
 
 /** Names that events use for something else: the owner's token, commands, and Signalbox itself. */
-const RESERVED: readonly string[] = [DEFAULT_USER, 'owner', 'cli', 'signalbox'];
+const RESERVED: readonly string[] = [
+  DEFAULT_USER,
+  'owner',
+  'cli',
+  'signalbox',
+  'plan',
+  'agent',
+  'system',
+  'user',
+  'workflow',
+];
 
 export interface User {
   readonly name: string;
@@ -135,7 +145,7 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
       if (!NAME.test(name)) return err(invalidName(name));
       if (RESERVED.includes(name)) return err(taken(name));
       if (isPast(expiresAt, clock)) return err(pastExpiry(expiresAt));
-      const token = newToken(rng);
+      const token = newUserToken(rng);
       const kept = { role, tokenDigest: hexDigestOf(token), addedAt: timestampOf(clock), expiresAt };
       const placed = write(kept, temporary => linked(temporary, fileOf(name)));
       if (!placed.ok) return placed;
@@ -145,7 +155,7 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
       const before = known(name);
       if (!before.ok) return before;
       if (isPast(asked, clock)) return err(pastExpiry(asked));
-      const token = newToken(rng);
+      const token = newUserToken(rng);
       const { name: _, ...user } = before.value;
       const kept = {
         ...user,
@@ -188,6 +198,9 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
     },
   };
 }
+
+/** Its beginning gives it away as a secret, wherever it is written. */
+const newUserToken = (rng: Rng): string => `sbx_${newToken(rng)}`;
 
 /** Timestamps have four digits for the year. */
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');

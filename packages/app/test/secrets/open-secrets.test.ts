@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { accessToken } from '../../src/access-token.ts';
+import { thisMachine } from '../../src/machine.ts';
 import { openSecrets } from '../../src/secrets/open-secrets.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -36,6 +38,25 @@ describe('the secrets of a data directory', () => {
       { name: 'WORD_SECRET', why: 'it is a word that every run has' },
       { name: 'MARK_TOKEN', why: 'it is part of the mark itself' },
     ]);
+  });
+
+  it('[A240] are the token of the data directory, also in a process that opened it before there was one', () => {
+    const folder = temporaryFolder();
+    const [first, second] = [0, 1].map(() => openSecrets({ dataDirectory: folder, env: {} }));
+    const made = accessToken(folder, thisMachine());
+    if (!made.ok) throw new Error(made.error.message);
+    const { token, isNew } = made.value;
+    expect(isNew).toBe(true);
+    for (const { filter } of [first, second, openSecrets({ dataDirectory: folder, env: {}, readOnly: true })].flatMap(
+      each => each ?? [],
+    )) {
+      expect(filter.text(`a ${token} b`)).toBe('a [redacted: signalbox token] b');
+      expect(filter.has(Buffer.from(`x${token}`).toString('base64'))).toBe(true);
+    }
+    expect(accessToken(folder, thisMachine())).toEqual({ ok: true, value: { token, isNew: false } });
+    expect(statSync(path.join(folder, 'token')).mode & 0o777).toBe(0o600);
+    expect(statSync(path.join(folder, 'token')).nlink).toBe(1);
+    expect(textsIn(folder).join('')).not.toContain(token);
   });
 
   it('[A241] are known to every later process, and are nowhere written', () => {

@@ -76,6 +76,8 @@ const tokens: readonly (readonly [name: string, ...parts: readonly string[]])[] 
   ['dynatrace token', 'dt0c01', '.', some(24, 'ABCDEFGHIJ234'), '.', some(64, 'ABCDEFGHIJ234')],
   ['contentful token', 'CFPAT', '-', some(43)],
   ['age key', 'AGE-SECRET', '-KEY-1', some(58, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L')],
+  ['signalbox token', 'sbx', '_', some(43)],
+  ['signalbox token', 'tab', '.1800000000000.', some(22), '.', some(64, hex)],
   ['json web token', 'eyJ', some(20), '.eyJ', some(60), '.', some(43)],
 ];
 
@@ -85,6 +87,12 @@ const within: readonly (readonly [name: string, before: string, secret: string, 
   ['discord webhook', 'https://discord.com/api/webhooks/', `${some(18, '0123456789')}/${some(68)}`, ' now'],
   ['telegram bot token', '123456789:', `AA${some(33)}`, ' now'],
   ['azure storage key', 'AccountName=x;AccountKey=', `${some(86)}==`, ';'],
+  ['aws secret key', '[default]\naws_secret_access_key = ', some(40), '\nregion = x'],
+  ['aws secret key', 'export AWS_SECRET_ACCESS_KEY=', some(40), ' now'],
+  ['aws secret key', '{"SecretAccessKey": "', some(40), '"}'],
+  ['aws session token', 'aws_session_token=', some(300), '\n'],
+  ['azure shared key', 'SharedAccessKeyName=x;SharedAccessKey=', `${some(43)}=`, ';'],
+  ['connection password', 'Server=tcp:h;User ID=a;Password=', some(14), ';Encrypt=true'],
   ['azure client secret', 'secret=abc', `8Q~${some(34)}`, ' now'],
   ['terraform token', `${some(14)}.atlasv1.`, some(67), ' now'],
   [
@@ -163,6 +171,9 @@ describe('the secret filter', () => {
       `AKIA${'IOSFODNN7'}EXAMPLE`,
       ['postgres://app:', '$', '{PASSWORD}@db'].join(''),
       'a basic introduction',
+      'aws_secret_access_key = <your key>',
+      'set AWS_SECRET_ACCESS_KEY=$KEY first',
+      'const Password=form.password; const x = 1',
       'npm_config_cache=/home/x/.npm',
     ];
     for (const text of plain) expect(filter.text(text)).toBe(text);
@@ -188,7 +199,7 @@ describe('the secret filter', () => {
 
   it('[M84] recognises secrets in pieces, wherever they are cut', () => {
     const jwt = `eyJ${some(30)}.eyJ${some(40)}.${some(43)}`;
-    const text = `It said ${SECRET}, then "${PHRASE}" and ${jwt} to https://me:${some(12)}@host/x. Authorization: Bearer ${some(40)} done`;
+    const text = `It said ${SECRET}, then "${PHRASE}" and ${jwt} to https://me:${some(12)}@host/x. Authorization: Bearer ${some(40)} done\naws_secret_access_key = ${some(40)}\nServer=h;Password=${some(12)};x`;
     const whole = filter.text(text);
     expect(whole).not.toMatch(/tr0ub4|horse|eyJ/);
     fc.assert(

@@ -198,7 +198,9 @@ export function createSecretFilter({ known, mac }: SecretFilterOptions): SecretF
       const match = pattern.exec(text);
       // A match that ends before the text does has all that belongs to it.
       if (match !== null) return start + match[0].length === length;
-      return starts.some(head => (head === PRIVATE_KEY ? rest.length < 64 : !ENDED.test(rest.slice(head.length))));
+      return starts.some(head =>
+        head === PRIVATE_KEY ? rest.length < 64 : !ENDED.test(rest.slice(head.length).replace(ASSIGNED, '')),
+      );
     });
   }
 
@@ -233,6 +235,9 @@ const LONGEST_TOKEN = 16_384;
 const PRIVATE_KEY = '-----BEGIN ';
 /** No token goes on behind these; the spaces between a word and its token come first. */
 const ENDED = /\S\s|["'<>`]/;
+
+/** Between a name and a value that only the name gives away. */
+const ASSIGNED = /^\\?["']?\s{0,4}(?:[:=]\s{0,4}\\?["']?)?/;
 
 function fourOf(start: string): readonly string[] {
   if (start.length >= WINDOW) return [start.slice(0, WINDOW)];

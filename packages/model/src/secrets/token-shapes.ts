@@ -10,6 +10,8 @@ export interface TokenShape {
 
 const W = '[A-Za-z0-9]';
 const U = '[A-Za-z0-9_-]';
+/** Between a name and its value, as configuration files and JSON have it. */
+const IS = `\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?["']?`;
 const HEX = '0123456789abcdef';
 
 /**
@@ -36,6 +38,18 @@ export const tokenShapes: readonly TokenShape[] = [
     'aws access key',
     ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
     `(?:AKIA|ASIA|ABIA|ACCA)(?![A-Z0-9]*EXAMPLE)[A-Z2-7]{16}(?!${W})`,
+  ),
+  shape(
+    'aws secret key',
+    ['aws_secret_access_key', 'AWS_SECRET_ACCESS_KEY', 'SecretAccessKey', 'secretAccessKey', 'secret_access_key'],
+    `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey|secret_access_key)${IS}(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])`,
+    'anywhere',
+  ),
+  shape(
+    'aws session token',
+    ['aws_session_token', 'AWS_SESSION_TOKEN', 'aws_security_token', 'AWS_SECURITY_TOKEN'],
+    `(?:aws_se(?:ssion|curity)_token|AWS_SE(?:SSION|CURITY)_TOKEN)${IS}(?<secret>[A-Za-z0-9/+]{100,2000}={0,2})`,
+    'anywhere',
   ),
   shape('aws bedrock key', ['ABSK'], `ABSK[A-Za-z0-9+/]{109,269}={0,2}`),
   shape('google api key', ['AIza'], `AIza${U}{35}`),
@@ -75,6 +89,12 @@ export const tokenShapes: readonly TokenShape[] = [
   shape('digitalocean token', ['dop_v1_', 'doo_v1_', 'dor_v1_'], `do[opr]_v1_[0-9a-f]{64}`),
   shape('shopify token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], `shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`),
   shape('azure storage key', ['AccountKey='], `AccountKey=(?<secret>[A-Za-z0-9+/]{86}==)`),
+  shape('azure shared key', ['SharedAccessKey='], `SharedAccessKey=(?<secret>[A-Za-z0-9+/]{43}=)`),
+  shape(
+    'connection password',
+    [';Password=', ';password=', ';Pwd=', ';pwd=', ';PASSWORD=', ';PWD='],
+    `;(?:[Pp]assword|PASSWORD|[Pp]wd|PWD)=(?<secret>[^;\\s"'<>\`\\\\{}$[]{3,200})(?=;|$|["'\\s])`,
+  ),
   shape('azure client secret', ['8Q~', '7Q~'], `[78]Q~[A-Za-z0-9_~.-]{31,34}`, 'anywhere'),
   shape('databricks token', ['dapi'], `dapi[0-9a-f]{32}(?:-\\d)?(?!${W})`),
   shape('docker token', ['dckr_pat_', 'dckr_oat_'], `dckr_[po]at_${U}{27,60}`),
@@ -106,6 +126,8 @@ export const tokenShapes: readonly TokenShape[] = [
   shape('dynatrace token', ['dt0c01.'], `dt0c01\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}`),
   shape('contentful token', ['CFPAT-'], `CFPAT-${U}{43}`),
   shape('age key', ['AGE-SECRET-KEY-1'], `AGE-SECRET-KEY-1[A-Z0-9]{58}`),
+  shape('signalbox token', ['sbx_'], `sbx_${U}{43}(?!${U})`),
+  shape('signalbox token', ['tab.1', 'tab.2'], `tab\\.\\d{13,15}\\.${U}{22}(?:\\.${U}{1,90})?\\.[0-9a-f]{64}`),
   shape('json web token', ['eyJ'], `eyJ${U}{8,2000}\\.eyJ${U}{8,8000}\\.${U}{16,1400}`),
   shape(
     'private key',

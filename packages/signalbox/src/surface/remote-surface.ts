@@ -63,7 +63,7 @@ export function remoteSurface(
       const given = Object.keys(limits).length === 0 ? {} : { limits };
       const resumed = await client.resume(run, {
         useCurrent,
-        ...(useCurrent && { anyFile: true }),
+        anyFile: true,
         ...(trust && { trust }),
         ...given,
       });
