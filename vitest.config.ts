@@ -25,6 +25,9 @@ const disk = [
   'packages/{journal,store}/test/kill.test.ts',
 ];
 
+/** System tests of packages that change nothing of their process. */
+const libraries = ['packages/{adapters,client,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}'];
+
 const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
 const children = './test/bundled-children.ts';
 const system = {
@@ -41,7 +44,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
-      // Modules keep no state between tests, so files share them: loading them anew for each takes four times as long.
+      // Modules keep no state between tests, so the files of the first two share them: loading them for each takes four times as long.
       {
         test: {
           ...inMemory,
@@ -58,9 +61,21 @@ export default defineConfig({
           ...system,
           ...inMemory,
           globalSetup: [...inMemory.globalSetup, children],
+          name: 'libraries',
+          include: libraries,
+          exclude: ['**/node_modules/**', ...disk],
+          isolate: false,
+        },
+      },
+      {
+        plugins: [builtPrograms()],
+        test: {
+          ...system,
+          ...inMemory,
+          globalSetup: [...inMemory.globalSetup, children],
           name: 'system',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...rules, ...disk],
+          exclude: ['**/node_modules/**', ...rules, ...disk, ...libraries],
         },
       },
       { plugins: [builtPrograms()], test: { ...system, globalSetup: children, name: 'disk', include: disk } },
