@@ -26,13 +26,16 @@ const disk = [
   'packages/{journal,store}/test/kill.test.ts',
 ];
 
+/** System tests of packages that change nothing of their process. */
+const libraries = ['packages/{adapters,client,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}'];
+
 const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
 const children = './test/bundled-children.ts';
+/** Times end what hangs, and nothing else: a machine that is busy with something else is no fault of what is waited for. */
 const system = {
-  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 300_000,
-  hookTimeout: 300_000,
-  // A machine that is busy with something else is no fault of what is waited for.
-  expect: { poll: { timeout: 120_000 } },
+  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 1_800_000,
+  hookTimeout: 1_800_000,
+  expect: { poll: { timeout: 600_000 } },
 };
 
 export default defineConfig({
@@ -42,7 +45,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
-      // Modules keep no state between tests, so files share them: loading them anew for each takes four times as long.
+      // Modules keep no state between tests, so the files of the first two share them: loading them for each takes four times as long.
       {
         test: {
           ...inMemory,
@@ -50,7 +53,19 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.{ts,tsx}', ...rules],
           isolate: false,
           // Nothing here takes long; a machine that is busy with something else may.
-          testTimeout: 60_000,
+          testTimeout: 300_000,
+        },
+      },
+      {
+        plugins: [builtPrograms()],
+        test: {
+          ...system,
+          ...inMemory,
+          globalSetup: [...inMemory.globalSetup, children],
+          name: 'libraries',
+          include: libraries,
+          exclude: ['**/node_modules/**', ...disk],
+          isolate: false,
         },
       },
       {
@@ -61,7 +76,7 @@ export default defineConfig({
           globalSetup: [...inMemory.globalSetup, children],
           name: 'system',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...rules, ...disk],
+          exclude: ['**/node_modules/**', ...rules, ...disk, ...libraries],
         },
       },
       { plugins: [builtPrograms()], test: { ...system, globalSetup: children, name: 'disk', include: disk } },

@@ -30,13 +30,10 @@ const tab = (name: string) => page.getByRole('tab', { name }).click();
 /** The second key counts for a moment only, which a busy machine may miss. */
 const goTo = (key: string, place: RegExp) =>
   expect
-    .poll(
-      async () => {
-        for (const one of ['g', key]) await page.keyboard.press(one);
-        return new URL(page.url()).pathname;
-      },
-      { timeout: 60_000 },
-    )
+    .poll(async () => {
+      for (const one of ['g', key]) await page.keyboard.press(one);
+      return new URL(page.url()).pathname;
+    })
     .toMatch(place);
 const runOfPage = () => new URL(page.url()).pathname.split('/').at(-1) as RunId;
 const until = (run: RunId, status: string) => untilStatus(live.client, run, status);

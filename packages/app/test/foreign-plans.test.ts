@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeFileSync(secret, '');
   rmSync(trace);
   calls = 0;
-}, 60_000);
+});
 afterAll(async () => {
   await first.close();
   server.close();
@@ -68,7 +68,7 @@ describe('the bundle of somebody else', () => {
   it('[A284] is replayed in a process without network, home and a place to write', async () => {
     expect(await verifyBundleReplay(bundle, { machine })).toMatchObject({ ok: true, value: { ok: true, run: origin } });
     expect(wasRun()).toBe(false);
-  }, 60_000);
+  });
 
   it('[A284] is not replayed where there is no sandbox', async () => {
     const refused = await verifyBundleReplay(bundle, { machine, detect: noSandbox });
@@ -86,7 +86,7 @@ describe('the bundle of somebody else', () => {
       ok: false,
       error: { message: expect.stringContaining(broken) },
     });
-  }, 60_000);
+  });
 
   it('[A286] is verified and viewed without running any of it', async () => {
     expect(await verifyBundle(bundle)).toMatchObject({ ok: true, value: { ok: true } });
@@ -109,7 +109,7 @@ describe('the bundle of somebody else', () => {
     rmSync(trace);
     calls = 0;
     writeFileSync(secret, '');
-  }, 60_000);
+  });
 });
 
 describe('a run that was imported', () => {
@@ -161,5 +161,5 @@ describe('a run that was imported', () => {
       ok: true,
     });
     await close();
-  }, 120_000);
+  });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   for (let n = 0; n < BYSTANDERS; n++) started.push(await test.start(`by-${n}`, bystander(folder, String(n))));
   bystanders = started;
   await step();
-}, 120_000);
+});
 afterAll(async () => {
   await test.close();
 });
@@ -82,14 +82,10 @@ describe.each(Array.from({ length: ROUNDS }, (_, round) => round))('round %i', r
   const cases = [...patches(SOAK), ...removals(SOAK), ...deeds, ...refusedDeeds(SOAK)].map(
     (plan, at) => [plan.name, at, plan] as const,
   );
-  it.each(cases)(
-    '[A279] [A280] [A281] [A345] a plan that %s hurts no run of another plan',
-    async (_, at, plan) => {
-      await suffer(plan, `hostile-${round}-${at}`);
-      await step();
-    },
-    120_000,
-  );
+  it.each(cases)('[A279] [A280] [A281] [A345] a plan that %s hurts no run of another plan', async (_, at, plan) => {
+    await suffer(plan, `hostile-${round}-${at}`);
+    await step();
+  });
 });
 
 describe('a plan that opens files', () => {
@@ -121,7 +117,7 @@ describe('a plan that fills buffers', () => {
     expect(await test.store.run(run)).toMatchObject({
       error: { message: expect.stringMatching(/buffers took \d+ MB of memory, and \d+ MB is the limit/) },
     });
-  }, 120_000);
+  });
 });
 
 describe('the bystanders', () => {
@@ -138,5 +134,5 @@ describe('the bystanders', () => {
       expect(times[0]).toBeGreaterThanOrEqual(begunAt);
       expect(times.at(-1)).toBeLessThanOrEqual(Date.now());
     }
-  }, 120_000);
+  });
 });

@@ -272,7 +272,7 @@ describe.skipIf(!hasLayers)('the layer of the next call', () => {
     fs.mkdirSync(own);
     const owner = spawn(process.execPath, [child, own, 'true'], { stdio: ['pipe', 'ignore', 'ignore'] });
     try {
-      await expect.poll(() => waiting(own), { timeout: 60_000 }).toHaveLength(1);
+      await expect.poll(() => waiting(own)).toHaveLength(1);
     } finally {
       owner.kill('SIGKILL');
     }

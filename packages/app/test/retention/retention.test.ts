@@ -144,9 +144,7 @@ describe('a collection', () => {
 });
 
 describe('a collection whose process is killed', () => {
-  it('[A94] leaves every run as it was or as it was to become; the next one takes the rest', {
-    timeout: 120_000,
-  }, async () => {
+  it('[A94] leaves every run as it was or as it was to become; the next one takes the rest', async () => {
     const root = temporaryFolder();
     const template = path.join(root, 'template');
     mkdirSync(template);

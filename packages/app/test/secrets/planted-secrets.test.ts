@@ -146,7 +146,7 @@ describe('planted secrets', () => {
     expect(shapes).toHaveLength(4);
     for (const shape of ['github token', 'url password', 'private key', 'json web token'])
       expect(everything.includes(`[redacted: ${shape}]`)).toBe(true);
-  }, 120_000);
+  });
 });
 
 /** Every file of a data directory that nobody owns, and the rows of its database. */
