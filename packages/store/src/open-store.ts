@@ -83,7 +83,14 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,
     commit: group.commit,
-    subscribe: feed.subscribe,
+    subscribe(run, listener) {
+      group.tellAll();
+      const end = feed.subscribe(run, listener);
+      return () => {
+        group.tellAll();
+        end();
+      };
+    },
     ...withoutCollected(runReader(database, tables), database),
     async put(contents) {
       const names: Digest[] = [];

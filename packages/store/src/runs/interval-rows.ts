@@ -68,7 +68,7 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
   }
 
   /** The value of the last row up to a frame. */
-  function valueOf(row: Row, run: number, space: IntervalSpace, key: string, frame: number): Maybe {
+  function valueOfRow(row: Row, run: number, space: IntervalSpace, key: string, frame: number): Maybe {
     return row.kind === SET ? valueOfRows(json, [row], `the ${space} of '${key}'`) : valueAt(run, space, key, frame);
   }
 
@@ -104,7 +104,7 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
           if (row.kind === SET && row.value instanceof Uint8Array) {
             return [{ space, key, value: { blob: blobOf(row.value), length: Number(row.base_bytes) } }];
           }
-          const value = valueOf(row, run, space, key, frame);
+          const value = valueOfRow(row, run, space, key, frame);
           return value === undefined ? [] : [{ space, key, value: { json: value } }];
         }),
       ),
@@ -118,7 +118,7 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
       const found = new Map<string, Json>();
       for (const row of allAt.all({ run, space: spaceNumber(space), frame })) {
         const key = String(row.key);
-        const value = valueOf(row, run, space, key, frame);
+        const value = valueOfRow(row, run, space, key, frame);
         if (value !== undefined) found.set(key, value);
       }
       return found;
