@@ -1,21 +1,33 @@
-import { hostDisk, type Journal, nodeHasher, openContentStore, openJournal, sqliteLocks } from '@signalbox/journal';
+import {
+  type EventSchema,
+  hostDisk,
+  type Journal,
+  nodeHasher,
+  openContentStore,
+  openJournal,
+  sqliteLocks,
+} from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
 import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
 import { draftOfRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
 
 /** What one append takes; the journal's own bound is higher. */
-const MAX_RECORDS = 1000;
+const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. */
-export function journalOfRun(dataDirectory: string, run: RunId): Journal<RunRecordEvent> {
+export function journalOfRun(
+  dataDirectory: string,
+  run: RunId,
+  schema: EventSchema<RunRecordEvent> = runRecordSchema,
+): Journal<RunRecordEvent> {
   const writer = `journal-${process.pid}`;
   return openJournal({
     disk: hostDisk,
     locks: sqliteLocks,
     hasher: nodeHasher,
-    schema: runRecordSchema,
+    schema,
     snapshots: openContentStore({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
     home: dataDirectory,
     collection: 'runs',
@@ -33,23 +45,36 @@ export async function deriveJournal(
   reader: Pick<RunReader, 'records'>,
   run: RunId,
 ): Promise<Result<{ readonly records: number }, ErrorEnvelope>> {
-  const journal = journalOfRun(dataDirectory, run);
-  return journal.withLock<{ readonly records: number }, ErrorEnvelope>(async (witness, view) => {
-    let { length } = view;
-    for (;;) {
-      const records = bounded(await reader.records(run, length, MAX_RECORDS));
-      if (records.length === 0) return ok({ records: length });
-      const drafts = [];
-      for (const [index, record] of records.entries()) {
-        const held = smallEnough(dataDirectory, record);
-        if (!held.ok) return held;
-        drafts.push(draftOfRecord(run, length + index, held.value));
+  return extendJournal(journalOfRun(dataDirectory, run), dataDirectory, reader, run);
+}
+
+/** The same for a journal that is open. It ends early where the next records are enough, by their number. */
+export async function extendJournal(
+  journal: Journal<RunRecordEvent>,
+  dataDirectory: string,
+  reader: Pick<RunReader, 'records'>,
+  run: RunId,
+  isEnough: (next: number) => boolean = () => false,
+): Promise<Result<{ readonly records: number; readonly isWhole: boolean }, ErrorEnvelope>> {
+  return journal.withLock<{ readonly records: number; readonly isWhole: boolean }, ErrorEnvelope>(
+    async (witness, view) => {
+      let { length } = view;
+      for (;;) {
+        const records = bounded(await reader.records(run, length, MAX_RECORDS));
+        if (records.length === 0) return ok({ records: length, isWhole: true });
+        if (isEnough(records.length)) return ok({ records: length, isWhole: false });
+        const drafts = [];
+        for (const [index, record] of records.entries()) {
+          const held = smallEnough(dataDirectory, record);
+          if (!held.ok) return held;
+          drafts.push(draftOfRecord(run, length + index, held.value));
+        }
+        const appended = journal.append(witness, { events: drafts });
+        if (!appended.ok) return err(appended.error);
+        length += records.length;
       }
-      const appended = journal.append(witness, { events: drafts });
-      if (!appended.ok) return err(appended.error);
-      length += records.length;
-    }
-  });
+    },
+  );
 }
 
 /** The first of the records that one append takes; at least one. */
