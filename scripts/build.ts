@@ -46,6 +46,7 @@ const { undeclared, files } = await bundle({
   entries: {
     main: path.join(published, 'src/main.ts'),
     'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts'),
+    'journal-worker': path.join(packages, 'app/src/run-journal/journal-worker.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
     ...api,

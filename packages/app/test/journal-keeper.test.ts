@@ -1,22 +1,37 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import type { Store } from '@signalbox/store';
 import { expect, it } from 'vitest';
-import { newRun, startRun } from '../../runs/test/builders.ts';
-import { createJournalKeeper } from '../src/run-journal/journal-keeper.ts';
+import { at, newRun, signal, startRun } from '../../runs/test/builders.ts';
+import type { Machine } from '../src/machine.ts';
+import { journalOfRun } from '../src/run-journal/derive-journal.ts';
+import { createJournalKeeper, type JournalKeeper } from '../src/run-journal/journal-keeper.ts';
+import { openJournalMark } from '../src/run-journal/journal-mark.ts';
+import { createJournalThread } from '../src/run-journal/journal-thread.ts';
+import { createJournalWriter } from '../src/run-journal/journal-writer.ts';
 import { storeIn } from './retention/support.ts';
 import { manualMachine } from './support/run-builders.ts';
+import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+
+/** A keeper that writes in this thread. */
+function keeperIn(home: string, store: Store, { timers, clock }: Pick<Machine, 'timers' | 'clock'>): JournalKeeper {
+  const writer = createJournalWriter(home, store);
+  const mark = openJournalMark(home, store, clock);
+  return createJournalKeeper({ feed: store, timers, mark, writer: { ...writer, close: async () => {} }, last: writer });
+}
 
 it('[A197] a journal that cannot be written is written when it can be', async () => {
   const home = temporaryFolder();
   const store = storeIn(home);
-  const { timers, pass } = manualMachine();
+  const { timers, clock, pass } = manualMachine();
   const { run } = await startRun(store, newRun());
   const manifest = path.join(home, 'runs', run, 'manifest.jsonl');
-  const keeper = createJournalKeeper(home, store, timers);
   // What should be a folder is a file.
   writeFileSync(path.join(home, 'runs'), '');
-  keeper.rested(run);
+  const keeper = keeperIn(home, store, { timers, clock });
+  pass(500);
   await new Promise(resolve => setImmediate(resolve));
   rmSync(path.join(home, 'runs'));
   for (let turn = 0; !existsSync(manifest); turn += 1) {
@@ -26,5 +41,41 @@ it('[A197] a journal that cannot be written is written when it can be', async ()
   }
   await keeper.close();
   expect(existsSync(manifest)).toBe(true);
+  store.close();
+});
+
+it('[A62] what the end of the process left is written by the next one', async () => {
+  const home = temporaryFolder();
+  const store = storeIn(home);
+  const { timers, clock, pass } = manualMachine();
+  const lengthOf = (run: RunId) => {
+    const journal = journalOfRun(home, run).read();
+    return journal.ok ? journal.value.length : undefined;
+  };
+  const first = keeperIn(home, store, { timers, clock });
+  const short = await startRun(store, newRun());
+  const long = await startRun(store, newRun());
+  for (let n = 0; n < 100; n++) await long.write({ at: at(), events: [signal(`s${n}`)] });
+  await first.close();
+  expect([lengthOf(short.run), lengthOf(long.run)]).toEqual([1, 0]);
+
+  const second = keeperIn(home, store, { timers, clock });
+  pass(500);
+  await until(() => lengthOf(long.run) === 101 || undefined);
+  await second.close();
+
+  store.close();
+});
+
+it('[A62] a thread of its own writes it while the run goes on, and may be gone at any time', async () => {
+  const home = temporaryFolder();
+  const store = storeIn(home);
+  const { run } = await startRun(store, newRun());
+  const thread = createJournalThread(home);
+  expect(await thread.write([run])).toEqual([]);
+  expect(journalOfRun(home, run).read()).toMatchObject({ ok: true, value: { length: 1 } });
+  await thread.close();
+  expect(await thread.write([run])).toEqual([]);
+  await thread.close();
   store.close();
 });

@@ -29,30 +29,39 @@ export async function followRun(
   const view = viewOf(run);
   let next = from;
   let telling: Promise<void> | undefined;
+  /** Events that came with their commits and were not told yet, in order; and whether there may be others. */
+  let heard: readonly StoredEvent[] = [];
   let isStale = false;
 
   async function tellNew(): Promise<void> {
-    do {
-      isStale = false;
-      for (;;) {
-        const page = await surface.reader.events(run, next, PAGE);
-        if (page.length === 0) break;
-        next += page.length;
-        await view.events(page);
-      }
-    } while (isStale);
+    while (isStale || heard.length > 0) {
+      const follows = heard[0]?.event.seq === next;
+      if (!follows) isStale = false;
+      const page = follows ? heard : await surface.reader.events(run, next, PAGE);
+      next += page.length;
+      heard = page.length === 0 ? [] : heard.filter(({ event }) => event.seq >= next);
+      if (!follows && page.length > 0) isStale = true;
+      if (page.length > 0) await view.events(page);
+    }
   }
-  const ring = () => {
-    isStale = true;
+  const tell = () => {
     telling ??= tellNew().finally(() => {
       telling = undefined;
     });
     return telling;
   };
+  const ring = () => {
+    isStale = true;
+    return tell();
+  };
 
-  const stop = surface.watch(run, said => {
+  const stop = surface.watch(run, (said, events) => {
     if (said.length > 0) view.said(said);
-    void ring();
+    if (events === undefined) void ring();
+    else if (events.length > 0) {
+      heard = [...heard, ...events];
+      void tell();
+    }
   });
   // What was committed before anybody listened.
   void ring();

@@ -20,12 +20,14 @@ export function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, jso
 
   return {
     async events(events) {
+      const lines: string[] = [];
       for (const stored of events) {
         const { event } = stored;
         if (!json && 'node' in event && event.node !== undefined) await learn(event.node);
         const line = json ? JSON.stringify(stored) : describeEvent(stored, node => labels.get(node) ?? node, paint);
-        if (line !== undefined) terminal.print(line);
+        if (line !== undefined) lines.push(line);
       }
+      if (lines.length > 0) terminal.print(lines.join('\n'));
     },
     said() {},
     async close() {},

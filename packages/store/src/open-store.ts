@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
 import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader, type RunRestore } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
 import { restoreRuns } from './bundles/restore-runs.ts';
@@ -22,7 +22,12 @@ export type Store = Commit &
   RunReader &
   RunFeed &
   Blobs &
-  RunRestore & { readonly retention: RetentionStore; close(): void };
+  RunRestore & {
+    readonly retention: RetentionStore;
+    /** The runs whose last commit is of this moment or later. */
+    changedSince(at: Timestamp): readonly RunId[];
+    close(): void;
+  };
 
 export interface StoreOptions {
   /** The database file, in the data directory; `blobs/` is beside it. */
@@ -79,11 +84,21 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     forgetBlob: blobs.forget,
   });
 
+  const changed = database.prepare('select id from runs where updated_at >= ? order by n');
+
   return ok({
+    changedSince: at => changed.all(at).map(({ id }) => id as RunId),
     ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,
     commit: group.commit,
-    subscribe: feed.subscribe,
+    subscribe(run, listener) {
+      group.tellAll();
+      const end = feed.subscribe(run, listener);
+      return () => {
+        group.tellAll();
+        end();
+      };
+    },
     ...withoutCollected(runReader(database, tables), database),
     async put(contents) {
       const names: Digest[] = [];

@@ -1,21 +1,33 @@
-import { hostDisk, type Journal, nodeHasher, openContentStore, openJournal, sqliteLocks } from '@signalbox/journal';
+import {
+  type EventSchema,
+  hostDisk,
+  type Journal,
+  nodeHasher,
+  openContentStore,
+  openJournal,
+  sqliteLocks,
+} from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
 import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
 import { draftOfRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
 
 /** What one append takes; the journal's own bound is higher. */
-const MAX_RECORDS = 1000;
+const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. */
-export function journalOfRun(dataDirectory: string, run: RunId): Journal<RunRecordEvent> {
+export function journalOfRun(
+  dataDirectory: string,
+  run: RunId,
+  schema: EventSchema<RunRecordEvent> = runRecordSchema,
+): Journal<RunRecordEvent> {
   const writer = `journal-${process.pid}`;
   return openJournal({
     disk: hostDisk,
     locks: sqliteLocks,
     hasher: nodeHasher,
-    schema: runRecordSchema,
+    schema,
     snapshots: openContentStore({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
     home: dataDirectory,
     collection: 'runs',
@@ -28,6 +40,8 @@ export function journalOfRun(dataDirectory: string, run: RunId): Journal<RunReco
 export interface DerivedJournal {
   readonly records: number;
   readonly added: number;
+  /** Whether it holds every record of the log. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -39,13 +53,25 @@ export async function deriveJournal(
   reader: Pick<RunReader, 'records'>,
   run: RunId,
 ): Promise<Result<DerivedJournal, ErrorEnvelope>> {
-  const journal = journalOfRun(dataDirectory, run);
+  return extendJournal(journalOfRun(dataDirectory, run), dataDirectory, reader, run);
+}
+
+/** The same for a journal that is open. It ends early where the next records are enough, by their number. */
+export async function extendJournal(
+  journal: Journal<RunRecordEvent>,
+  dataDirectory: string,
+  reader: Pick<RunReader, 'records'>,
+  run: RunId,
+  isEnough: (next: number) => boolean = () => false,
+): Promise<Result<DerivedJournal, ErrorEnvelope>> {
   return journal.withLock<DerivedJournal, ErrorEnvelope>(async (witness, view) => {
     const before = view.length;
     let length = before;
     for (;;) {
       const records = bounded(await reader.records(run, length, MAX_RECORDS));
-      if (records.length === 0) return ok({ records: length, added: length - before });
+      const derived = { records: length, added: length - before };
+      if (records.length === 0) return ok({ ...derived, isWhole: true });
+      if (isEnough(records.length)) return ok({ ...derived, isWhole: false });
       const drafts = [];
       for (const [index, record] of records.entries()) {
         const held = smallEnough(dataDirectory, record);

@@ -1,66 +1,84 @@
 import type { RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
-import type { RunReader } from '@signalbox/runs';
-import { deriveJournal } from './derive-journal.ts';
+import type { RunFeed } from '@signalbox/runs';
+import type { JournalMark } from './journal-mark.ts';
+import type { JournalWriter } from './journal-writer.ts';
 
-/** Writes the journals of runs that came to rest. */
+/**
+ * Writes the journals of runs soon after what they hold was committed.
+ *
+ * K1  Journals are copies: nothing waits for them. What is committed is written within a second, many records at a time.
+ * K2  A journal that cannot be written now is tried again, after waits that double.
+ * K3  The end of the process writes only what is short. The rest is written by the next process, which knows by the mark since when
+ *     journals may lack something, or by whoever exports or verifies the run.
+ */
 export interface JournalKeeper {
-  /** Of the run and of its sub-plans, beside whatever else goes on. */
-  rested(run: RunId): void;
-  /** Resolves when all of them were tried. */
   close(): Promise<void>;
 }
 
+export interface JournalKeeperPorts {
+  readonly feed: RunFeed;
+  readonly timers: Timers;
+  readonly mark: JournalMark;
+  /** Writes while the process goes on. */
+  readonly writer: JournalWriter & { close(): Promise<void> };
+  /** Writes at its end. */
+  readonly last: JournalWriter;
+}
+
+const SOON_MS = 500;
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
+/** Of how many runs the end of the process writes how many records. */
+const LAST_RUNS = 4;
+const LAST_RECORDS = 64;
 
-/**
- * A journal that cannot be written now is tried again, after waits that double; what is left when the process ends is written
- * when the run is exported or verified.
- */
-export function createJournalKeeper(
-  dataDirectory: string,
-  reader: Pick<RunReader, 'records' | 'children'>,
-  timers: Timers,
-): JournalKeeper {
-  const behind = new Set<RunId>();
+export function createJournalKeeper({ feed, timers, mark, writer, last }: JournalKeeperPorts): JournalKeeper {
+  const due = new Set<RunId>(mark.behind());
   let writing: Promise<void> = Promise.resolve();
   let waitMs = FIRST_WAIT_MS;
-  let cancel: (() => void) | undefined;
+  let planned: (() => void) | undefined;
+  let isClosed = false;
 
-  async function write(run: RunId): Promise<boolean> {
-    const derived = await deriveJournal(dataDirectory, reader, run);
-    let isWhole = derived.ok;
-    for (const { id, origin } of await reader.children(run)) {
-      if (origin?.kind === 'sub-plan') isWhole = (await write(id)) && isWhole;
+  function plan(ms: number): void {
+    planned ??= timers.after(ms, () => {
+      planned = undefined;
+      writing = writing.then(writeDue);
+    });
+  }
+
+  async function writeDue(): Promise<void> {
+    const since = mark.now();
+    const runs = [...due];
+    due.clear();
+    const left = await writer.write(runs).catch(() => runs);
+    for (const run of left) due.add(run);
+    if (due.size === 0) mark.whole(since);
+    if (left.length === 0) {
+      waitMs = FIRST_WAIT_MS;
+    } else if (!isClosed) {
+      plan(waitMs);
+      waitMs = Math.min(waitMs * 2, MOST_WAIT_MS);
     }
-    return isWhole;
   }
 
-  async function attempt(run: RunId): Promise<void> {
-    const isWhole = await write(run).catch(() => false);
-    if (isWhole) behind.delete(run);
-    else behind.add(run);
-    if (behind.size === 0) waitMs = FIRST_WAIT_MS;
-    else cancel ??= timers.after(waitMs, catchUp);
-  }
-
-  function catchUp(): void {
-    cancel = undefined;
-    waitMs = Math.min(waitMs * 2, MOST_WAIT_MS);
-    for (const run of behind) queue(run);
-  }
-
-  function queue(run: RunId): void {
-    writing = writing.then(() => attempt(run));
-  }
+  const unsubscribe = feed.subscribe('all', ({ run }) => {
+    due.add(run);
+    plan(SOON_MS);
+  });
+  if (due.size > 0) plan(SOON_MS);
 
   return {
-    rested: queue,
     async close() {
+      unsubscribe();
+      isClosed = true;
+      planned?.();
+      await writer.close();
       await writing;
-      cancel?.();
-      for (const run of behind) await write(run).catch(() => false);
+      const since = mark.now();
+      if (due.size === 0 || due.size > LAST_RUNS) return;
+      const left = await last.write([...due], LAST_RECORDS).catch(() => due);
+      if ([...left].length === 0) mark.whole(since);
     },
   };
 }

@@ -6,7 +6,7 @@ import {
   eventScope,
   journalEventFields,
 } from '@signalbox/journal';
-import { deriveId, digest, type EventId, type RunId } from '@signalbox/model';
+import { deriveId, digest, type EventId, ok, type RunId } from '@signalbox/model';
 import { type LogRecord, openHeader } from '@signalbox/runs';
 import * as z from 'zod';
 
@@ -46,6 +46,19 @@ export type RunRecordEvent = z.infer<typeof runRecordEvent>;
 
 /** Blobs are not the journal's to check. */
 export const runRecordSchema: EventSchema<RunRecordEvent> = eventSchema(runRecordEvent, () => []);
+
+/**
+ * For the process that writes the journal of its own runs: what it appends it made itself, and what it appended it need not
+ * remember, but for the places. Whoever relies on what a journal holds reads it by `runRecordSchema`.
+ */
+export const ownRecordSchema: EventSchema<RunRecordEvent> = {
+  version: runRecordSchema.version,
+  decode(value) {
+    const { data, ...envelope } = value as RunRecordEvent;
+    return ok({ ...envelope, data: { header: '', hash: data.hash } });
+  },
+  snapshotRefs: () => [],
+};
 
 export function isRunRecordKind(kind: unknown): boolean {
   return kind === KIND;

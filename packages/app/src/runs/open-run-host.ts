@@ -35,6 +35,9 @@ import type { Machine } from '../machine.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
+import { openJournalMark } from '../run-journal/journal-mark.ts';
+import { createJournalThread } from '../run-journal/journal-thread.ts';
+import { createJournalWriter } from '../run-journal/journal-writer.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk } from '../storage/storage-desk.ts';
 import { planEnvironment } from '../threads/plan-environment.ts';
@@ -105,7 +108,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     },
   });
   const change = changeUndriven(storage, store, machine);
-  const journals = createJournalKeeper(options.dataDirectory, store, machine.timers);
+  const journals = createJournalKeeper({
+    feed: store,
+    timers: machine.timers,
+    mark: openJournalMark(options.dataDirectory, store, machine.clock),
+    writer: createJournalThread(options.dataDirectory),
+    last: createJournalWriter(options.dataDirectory, store),
+  });
   const decisions = createDecisionDesk({ commit: storage, reader: store, machine, secrets });
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
@@ -182,10 +191,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     };
     const finished = threads.drive(first, again).then(async end => filter.data(await settle(run, end)));
     driven.set(run, finished);
-    const rest = () => {
-      driven.delete(run);
-      journals.rested(run);
-    };
+    const rest = () => void driven.delete(run);
     finished.then(rest, rest);
     return finished;
   }

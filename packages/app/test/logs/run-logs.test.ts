@@ -15,7 +15,12 @@ import { temporaryFolder } from '../temporary-folder.ts';
 
 function opened(home: string, options: Partial<RunLogOptions> = {}) {
   const store = storeIn(home);
-  const { timers, pass } = manualMachine();
+  const { timers, pass: passTime } = manualMachine();
+  /** Once everybody was told of what is committed. */
+  const pass = async (ms: number) => {
+    await new Promise(process.nextTick);
+    passTime(ms);
+  };
   const open = () =>
     openRunLogs({ feed: store, reader: store, dataDirectory: home, timers, clean: value => value, ...options });
   return { store, pass, open };
@@ -65,14 +70,14 @@ describe('the log of a run', () => {
     writeFileSync(path.join(home, 'runs'), '');
     const { run, write } = await startRun(store, newRun());
     await write({ at: '2026-01-01T00:00:00.000Z' as never, events: [signal('a')] });
-    pass(100);
+    await pass(100);
     await until(() => faults.length === 1 || undefined);
-    pass(1000);
+    await pass(1000);
     rmSync(path.join(home, 'runs'));
     // It is tried again by itself, with nothing new to tell.
     for (let waited = 0; !existsSync(logOf(home, run)); waited += 1) {
       if (waited > 1000) throw new Error('it does not catch up');
-      pass(60_000);
+      await pass(60_000);
       await new Promise(resolve => setImmediate(resolve));
     }
     await logs.close();
@@ -87,13 +92,13 @@ describe('the log of a run', () => {
     const logs = open();
     const writer = await startRun(store);
     expect(existsSync(logOf(home, writer.run))).toBe(false);
-    pass(100);
+    await pass(100);
     await until(() => existsSync(logOf(home, writer.run)) || undefined);
     expect(existsSync(logOf(home, writer.run, 'stream.summary.json'))).toBe(false);
     const status = { ...runCreated(newRun()), type: 'run.status', from: 'running', to: 'completed' } as object;
     const { driver: _, name: __, ...event } = status as Record<string, never>;
     await writer.write({ ...changed({ status: 'completed' }), events: [event as never] });
-    pass(100);
+    await pass(100);
     await until(() => existsSync(logOf(home, writer.run, 'stream.summary.json')) || undefined);
     expect(summaryOf(home, writer.run)).toMatchObject({ lines: 2, byLevel: { info: 2 } });
     await logs.close();

@@ -27,7 +27,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
     },
     importRun: request => host.bundles.import({ ...request, anyFile: true }, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
-    watch: (run, bell) => host.feed.subscribe(run, ({ stream }) => bell(stream)),
+    watch: (run, bell) => host.feed.subscribe(run, ({ stream, events }) => bell(stream, events)),
     // What others asked for was not paused by whoever ends this program: a server takes it up again.
     interrupt: run => host.rest(driven => (driven === run ? BY : 'signalbox')),
     async rested(run) {

@@ -19,6 +19,7 @@ import type {
   RunId,
   RunReader,
   StartRequest,
+  StoredEvent,
   UndoRequest,
 } from '@signalbox/app/runs';
 
@@ -48,8 +49,11 @@ export interface RunSurface {
   importRun(request: ImportRequest): Promise<Result<ImportReport, ErrorEnvelope>>;
   /** Takes away what the policy lets go. */
   collect(request: Omit<CollectRequest, 'by'>): Promise<Result<CollectReport, ErrorEnvelope>>;
-  /** Calls back whenever something of the run is committed, with what agents said. The returned function ends it. */
-  watch(run: RunId, bell: (said: readonly Said[]) => void): () => void;
+  /**
+   * Calls back whenever something of the run is committed, with what agents said and, where they came along, the events of the
+   * commit; without those they are to be read. The returned function ends it.
+   */
+  watch(run: RunId, bell: (said: readonly Said[], events?: readonly StoredEvent[]) => void): () => void;
   /**
    * The program is about to end: pauses the run. The owner rests everything it drives, and rolls back calls under way;
    * another process is asked to pause this run, and waited for no longer than that takes.

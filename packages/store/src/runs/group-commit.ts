@@ -22,9 +22,13 @@ import type { Applied } from './commit-rows.ts';
  * G3  If COMMIT fails, or the transaction is gone (as SQLite does when the disk is full), nothing of the group counts: every
  *     member is run again, alone.
  * G4  Members are applied, answered and told in the order they came.
+ * G5  Nobody who waits for a commit waits for who listens: all members are answered, and go on as far as they can, before
+ *     anybody is told. Listeners are told before anything else comes in.
  */
 export interface GroupCommit {
   commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;
+  /** Tells now what was answered already. Whoever begins or ends to listen is told of exactly the commits in between. */
+  tellAll(): void;
   /** Commits what waits, and takes nothing more. */
   close(): void;
 }
@@ -52,6 +56,8 @@ const MAX_GROUP = 256;
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { database, apply, tell, onBegin, onRollback } = options;
   const waiting: Member[] = [];
+  /** Of commits that are durable and answered. */
+  const untold: CommitNotice[] = [];
   let isScheduled = false;
   let isClosed = false;
   const statements = {
@@ -73,7 +79,13 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       const outcome = outcomes[index];
       if (outcome !== undefined) member.answer(outcome.ok ? ok(outcome.value.committed) : outcome);
     }
-    tell(outcomes.flatMap(outcome => (outcome.ok ? [outcome.value.notice] : [])));
+    for (const outcome of outcomes) if (outcome.ok) untold.push(outcome.value.notice);
+    // A tick that is asked for by a microtask comes after all microtasks, those of the answers included.
+    queueMicrotask(() => process.nextTick(tellAll));
+  }
+
+  function tellAll(): void {
+    if (untold.length > 0) tell(untold.splice(0));
   }
 
   /** The outcomes of all members, or undefined where none of it counts. */
@@ -153,9 +165,11 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
         scheduleFlush();
       });
     },
+    tellAll,
     close() {
       isClosed = true;
       while (waiting.length > 0) flush();
+      tellAll();
     },
   };
 }

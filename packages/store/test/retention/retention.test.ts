@@ -208,6 +208,7 @@ describe('a run that is kept', () => {
     store.subscribe(writer.run, ({ events }) => told.push(...events.map(({ event }) => event.type)));
     await keep(store, writer.run, { at: at(1), by: 'anna' });
     expect((await store.run(writer.run))?.kept).toEqual({ at: at(1), by: 'anna' });
+    await new Promise(process.nextTick);
     expect(told).toEqual(['run.kept']);
     // A driver that knows nothing of it does not take it away.
     await writer.write({ at: at(2), run: { kind: 'change', change: { status: 'paused' } } });

@@ -1,0 +1,38 @@
+import type { Journal } from '@signalbox/journal';
+import type { RunId } from '@signalbox/model';
+import type { RunReader } from '@signalbox/runs';
+import { extendJournal, journalOfRun } from './derive-journal.ts';
+import { ownRecordSchema, type RunRecordEvent } from './run-record-event.ts';
+
+/** Brings journals up to their logs. */
+export interface JournalWriter {
+  /** Answers which of the runs still lack something. A run that lacks more than `most` records is left as it is. */
+  write(runs: readonly RunId[], most?: number): Promise<readonly RunId[]>;
+}
+
+/** Writes in this thread. The journals that were written last stay open: a run that goes on need not read what it wrote. */
+export function createJournalWriter(dataDirectory: string, reader: Pick<RunReader, 'records'>): JournalWriter {
+  let open = new Map<RunId, Journal<RunRecordEvent>>();
+
+  async function isWritten(run: RunId, journal: Journal<RunRecordEvent>, most: number): Promise<boolean> {
+    // A run that was removed meanwhile needs no journal.
+    if ((await reader.records(run, 0, 1)).length === 0) return true;
+    const extended = await extendJournal(journal, dataDirectory, reader, run, next => next > most);
+    if (!extended.ok) return false;
+    open.set(run, journal);
+    return extended.value.isWhole;
+  }
+
+  return {
+    async write(runs, most = Number.POSITIVE_INFINITY) {
+      const before = open;
+      open = new Map();
+      const left: RunId[] = [];
+      for (const run of runs) {
+        const journal = before.get(run) ?? journalOfRun(dataDirectory, run, ownRecordSchema);
+        if (!(await isWritten(run, journal, most).catch(() => false))) left.push(run);
+      }
+      return left;
+    },
+  };
+}
