@@ -32,15 +32,15 @@ const plain = `
   .trim()
   .split(/\s+/);
 
-it.each(secret)('[A325] %s is the name of a secret', name => {
+it.each(secret)('[A346] %s is the name of a secret', name => {
   expect(isSecretName(name)).toBe(true);
 });
 
-it.each(plain)('[A325] %s is not', name => {
+it.each(plain)('[A346] %s is not', name => {
   expect(isSecretName(name)).toBe(false);
 });
 
-it('[A325] a connection string is secret, and so is each password in it', () => {
+it('[A346] a connection string is secret, and so is each password in it', () => {
   const strings: Readonly<Record<string, string>> = {
     'Server=tcp:h;User ID=a;Password=adoPassw0rdZZ9;': 'adoPassw0rdZZ9',
     'Server=h;Uid=a;Pwd="quoted;Passw0rd"': 'quoted;Passw0rd',
