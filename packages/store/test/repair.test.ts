@@ -108,6 +108,24 @@ it('[D86] names a run whose log does not hold, and leaves it as it is', async ()
   database.close();
 });
 
+it('[D86] names a log that lost its end, and continues it where its records are had elsewhere', async () => {
+  const { home, before } = await variedHome();
+  const source = openRepair({ path: databaseOf(home) });
+  if (!source.ok) throw new Error(source.error.message);
+  const run = (before as { runs: { id: never }[] }).runs.at(-1)?.id as never;
+  const records = [...source.value.log(run)];
+  source.value.close();
+  attacked(home, `delete from records where place between 268435456 + ${records.length - 2} and 268435456 * 2 - 1`);
+  const defect = { where: 'log', record: records.length - 2, isCutShort: true };
+  expect(rebuilt(home)).toMatchObject({ rebuilt: [], damaged: [{ run, defect }] });
+  const repair = openRepair({ path: databaseOf(home) });
+  if (!repair.ok) throw new Error(repair.error.message);
+  expect(repair.value.append(run, records.slice(-2))).toEqual({ ok: true, value: 2 });
+  repair.value.close();
+  expect(rebuilt(home)).toMatchObject({ rebuilt: [], damaged: [] });
+  expect(await answersOf(home)).toEqual(before);
+});
+
 it('[D87] takes the records of a run that is not there, or the rest of one that is, all or none', async () => {
   const { home, before } = await variedHome();
   const source = openRepair({ path: databaseOf(home) });

@@ -73,7 +73,7 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => [...repair.log(run)],
     append: repair.append,
-    without: new Set(first.value.damaged.map(({ run }) => run)),
+    without: brokenOf(first.value),
   });
   // What was taken in is checked as everything else.
   const last = restored.length === 0 ? first : repair.rebuild();
@@ -81,10 +81,14 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
   return ok(reportOf(first.value, last.value, restored, refused, false));
 }
 
+/** Runs whose logs do not hold. One that only lost its end can be continued. */
+function brokenOf({ damaged }: Pick<RebuildReport, 'damaged'>): ReadonlySet<RunId> {
+  return new Set(damaged.filter(({ defect }) => defect.isCutShort !== true).map(({ run }) => run));
+}
+
 interface Restoring {
   readonly logOf: (run: RunId) => readonly LogRecord[];
   readonly append: (run: RunId, records: readonly LogRecord[]) => Result<number, string>;
-  /** Runs whose logs do not hold. */
   readonly without: ReadonlySet<RunId>;
 }
 
@@ -152,7 +156,7 @@ function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairRe
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => (archive.ok && !fromJournals ? [...archive.value.archived(run, 'records')] : []),
     append: (_, records) => ok(records.length),
-    without: new Set(damaged.map(({ run }) => run)),
+    without: brokenOf({ damaged }),
   });
   if (archive.ok) archive.value.close();
   const removed = strays.map(({ table, key }) => `${table} of ${key}`);

@@ -13,7 +13,7 @@ import { openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
 import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { thrownDamage } from '../thrown-damage.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
-import { type RebuildReport, rebuildRows } from './rebuild-rows.ts';
+import { type RebuildReport, rebuildRows, renewRows } from './rebuild-rows.ts';
 
 /** Puts a database in order again. Only the owner of the data directory opens it. */
 export interface Repair {
@@ -85,9 +85,14 @@ function repairOf(database: DatabaseSync, home: string): Repair {
     },
     log: run => tables.log.records(logNumberOf(database, run) ?? -1, 0),
     append(run, records) {
+      // No effect inside a transaction.
+      database.exec('pragma foreign_keys = off');
       try {
         return transaction(() => {
           let taken = 0;
+          // Rows of records that the log lost would be in the way of them.
+          const n = logNumberOf(database, run);
+          if (n !== undefined) renewRows(ports, n);
           for (const record of records) {
             const replayed = replayRows(tables, record, { hasher: nodeHasher, textOf: json.blobText });
             if (!replayed.ok) throw new StoreDamage(replayed.error.why);
@@ -101,6 +106,8 @@ function repairOf(database: DatabaseSync, home: string): Repair {
           cause instanceof StoreDamage || cause instanceof StoreFault || sqliteCode(cause) !== undefined;
         if (!isExpected) throw cause;
         return err((cause as Error).message);
+      } finally {
+        database.exec('pragma foreign_keys = on');
       }
     },
     close: () => database.close(),

@@ -59,6 +59,13 @@ export function rebuildRows(ports: ReplayPorts): RebuildReport {
   return { runs: checks.length, rebuilt, damaged, removed, missing };
 }
 
+/** Writes the rows of one log anew, whatever is there. The check of foreign keys is off. */
+export function renewRows(ports: ReplayPorts, n: number): void {
+  const tables = tablesOfRuns(ports.database);
+  for (const table of tables) dropRows(ports.database, table, n);
+  copyRows(ports, tables, n);
+}
+
 /** Rows of numbers that have no log. A run whose log is gone keeps its row, for somebody to see. */
 function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): readonly string[] {
   const ids = database.prepare('select id from runs where n = ?');

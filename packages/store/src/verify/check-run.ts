@@ -14,6 +14,8 @@ export interface LogDefect {
   /** The row that is wrong, by its key. */
   readonly key?: string;
   readonly what: string;
+  /** The log holds as far as it goes, and lost its end. */
+  readonly isCutShort?: true;
 }
 
 /** What a run is, and whether everything that shows it follows from its log. */
@@ -81,7 +83,8 @@ function defectsOf(ports: ReplayPorts, replay: ReplayedLog, run: RunId, n: numbe
   const { fault, names, head } = replay;
   if (fault !== undefined) return [{ where: 'log', ...fault }];
   if (head === EMPTY_HEAD) return [{ where: 'log', what: `run ${run} has no log` }];
-  const defects: LogDefect[] = [];
+  const missing = cutShort(ports.database, replay, run, n);
+  const defects: LogDefect[] = missing === undefined ? [] : [{ where: 'log', ...missing }];
   const blobs = new Set(names);
   for (const defect of tableDefects(ports.database, replay, n, blobs)) {
     defects.push(defect);
@@ -93,6 +96,22 @@ function defectsOf(ports: ReplayPorts, replay: ReplayedLog, run: RunId, n: numbe
     if (defects.length >= MAX_DEFECTS) return defects;
   }
   return defects;
+}
+
+/** The row of a run remembers how far its log went: one that ends before, and had another head then, lost its end. */
+function cutShort(
+  database: DatabaseSync,
+  { records, heads }: ReplayedLog,
+  run: RunId,
+  n: number,
+): Omit<LogDefect, 'where'> | undefined {
+  const further = database.prepare(
+    'select cast(records as text) as records, head from runs where n = ? and id = ? and records > ?',
+  );
+  const row = further.get(n, run, records);
+  if (row === undefined || heads.has(String(row.head))) return undefined;
+  const what = `it is missing: the row of the run says that there are ${row.records} records`;
+  return { record: records, what, isCutShort: true };
 }
 
 function* tableDefects(
