@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { truncateUtf8, utf8Length } from '@signalbox/model';
@@ -83,9 +83,14 @@ async function headOf(git: string): Promise<Pick<Workspace, 'branch' | 'headSha'
 /** No file that git writes about refs is larger in practice; of one that is, the beginning is read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Undefined for what cannot be read or is no plain file: a pipe must not be waited for. */
+/**
+ * Undefined for what cannot be read or is no plain file: a pipe must not be waited for. Nor is a link followed, soft or hard: it
+ * could be one to our own database, and merely closing that would let go of its locks.
+ */
 async function readSmall(file: string): Promise<string | undefined> {
   try {
+    const named = await lstat(file);
+    if (!named.isFile() || named.nlink > 1) return undefined;
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const { size } = await handle.stat().then(found => (found.isFile() ? found : { size: 0 }));
