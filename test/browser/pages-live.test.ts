@@ -264,7 +264,9 @@ describe('guided workflows', () => {
     await page.locator('.runline').filter({ hasText: 'Research' }).click();
     await page.waitForURL(new RegExp(`session=${sessionId}`));
     const { approvals } = given(await live.client.decisions({ kind: 'guided' }));
-    const asked = approvals.find(one => one.sessionId === sessionId);
+    // The step asks for a confirmation of its own.
+    const own = approvals.filter(one => one.sessionId === sessionId);
+    const asked = own.find(one => JSON.stringify(one).includes('May I see the archive?'));
     await open(`/queue?decision=${asked?.approvalId}`);
     const desk = page.getByRole('article');
     await desk.getByText('May I see the archive?').first().waitFor();
