@@ -33,9 +33,9 @@ const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporar
 const children = './test/bundled-children.ts';
 /** Times end what hangs, and nothing else: a machine that is busy with something else is no fault of what is waited for. */
 const system = {
-  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 1_800_000,
-  hookTimeout: 1_800_000,
-  expect: { poll: { timeout: 600_000 } },
+  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 900_000,
+  hookTimeout: 900_000,
+  expect: { poll: { timeout: 180_000 } },
 };
 
 export default defineConfig({

@@ -35,7 +35,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /** How long a test waits for what a page must come to: a machine that is busy with something else is no fault of the page. */
-export const PATIENCE_MS = 600_000;
+export const PATIENCE_MS = 180_000;
 
 export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
