@@ -67,7 +67,7 @@ it('[A62] what the end of the process left is written by the next one', async ()
   store.close();
 });
 
-it('[A62] a thread of its own writes it while the run goes on, and may be gone at any time', async () => {
+it('[A62] a thread of its own writes it while the run goes on, and none is started once that was closed', async () => {
   const home = temporaryFolder();
   const store = storeIn(home);
   const { run } = await startRun(store, newRun());
@@ -75,7 +75,9 @@ it('[A62] a thread of its own writes it while the run goes on, and may be gone a
   expect(await thread.write([run])).toEqual([]);
   expect(journalOfRun(home, run).read()).toMatchObject({ ok: true, value: { length: 1 } });
   await thread.close();
-  expect(await thread.write([run])).toEqual([]);
-  await thread.close();
+  expect(await thread.write([run])).toEqual([run]);
+  const late = createJournalThread(home);
+  await late.close();
+  expect(await late.write([run])).toEqual([run]);
   store.close();
 });

@@ -10,9 +10,13 @@ export interface JournalThreadData {
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './journal-worker.ts' : './journal-worker.js';
 
-/** Writes in a thread of its own, which waits for the disk so that nobody else does. It is started when it is first needed. */
+/**
+ * Writes in a thread of its own, which waits for the disk so that nobody else does. It is started when it is first needed, and not
+ * again once it was closed: a thread that nobody ends keeps the process from ending.
+ */
 export function createJournalThread(dataDirectory: string): JournalWriter & { close(): Promise<void> } {
   let thread: { readonly worker: Worker; readonly calls: Remote<JournalWriter> } | undefined;
+  let isClosed = false;
 
   function started(): NonNullable<typeof thread> {
     if (thread !== undefined) return thread;
@@ -32,6 +36,7 @@ export function createJournalThread(dataDirectory: string): JournalWriter & { cl
 
   return {
     async write(runs, most) {
+      if (isClosed) return runs;
       try {
         return await started().calls.call('write', runs, most);
       } catch (error) {
@@ -40,6 +45,7 @@ export function createJournalThread(dataDirectory: string): JournalWriter & { cl
       }
     },
     async close() {
+      isClosed = true;
       await thread?.worker.terminate();
     },
   };

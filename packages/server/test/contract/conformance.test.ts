@@ -160,7 +160,9 @@ beforeAll(async () => {
   clients.storm = await watch(runs.storm);
   await until(async () => ((await shown(runs.storm)).record.status === 'stalled' ? true : undefined));
 
-  const first = await tools.start({ workflowId: 'wr.bug-investigation' });
+  // Confirmations are not asked: what is waited for is what the agent needs.
+  const preferences = { autonomy: 'full_auto_stop_on_user_deps' } as const;
+  const first = await tools.start({ workflowId: 'wr.bug-investigation', preferences }, 'person');
   if (!first.ok) throw new Error(first.error.message);
   runs.guided = first.value.runId;
   clients.guided = await watch(runs.guided);
