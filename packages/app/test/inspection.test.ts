@@ -281,7 +281,7 @@ describe('a run', () => {
     database.close();
     expect(runCheck.parse(await value(test.host.inspection.verify(run)))).toMatchObject({
       ok: false,
-      defect: { where: 'chain' },
+      defects: [{ where: 'table', table: 'runs' }],
     });
   });
 

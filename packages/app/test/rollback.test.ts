@@ -102,8 +102,10 @@ describe('a rollback', () => {
     expect(told).toMatchObject([
       { type: 'call.undone', call: second, paths: ['b.txt'], by: BY },
       { type: 'call.undone', call: third, paths: ['a.txt'], by: BY },
-      ...told.slice(2, -1).map(() => ({})),
-      { type: 'run.rolled_back', call: second, tool: 'write_file', node: 'agent', fork, by: BY },
+      ...told.slice(2).map(() => ({})),
+    ]);
+    expect(told.filter(({ type }) => type === 'run.rolled_back')).toMatchObject([
+      { call: second, tool: 'write_file', node: 'agent', fork, by: BY },
     ]);
     expect(value(await host.checkpoints(run)).map(({ undone }) => undone)).toEqual([false, true, true]);
 
