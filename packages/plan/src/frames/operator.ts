@@ -223,7 +223,12 @@ export function createOperator(parts: OperatorParts): Operator {
       const { maxWallClockMs } = memory.limits;
       const limits = { maxWallClockMs };
       const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
-      if (verdict.kind === 'go' || stopping !== undefined) return false;
+      if (stopping !== undefined) return false;
+      if (verdict.kind === 'go') {
+        // A timer may be a moment early by the clock.
+        watchTime();
+        return false;
+      }
       if (options.executor.timeOver !== undefined) return true;
       stop(verdict.reason);
       return false;
