@@ -152,7 +152,8 @@ export function planCommit(
     events: draft.events?.length ?? 0,
   };
   const log = sealRecord(ports, before?.head ?? EMPTY_HEAD, facts, draft);
-  const outcome = outcomeOf(facts, draft, log.hash, framed.value, intervals.value, transitions.value);
+  const after = placed(framed.value, facts, log.hash);
+  const outcome = outcomeOf(facts, draft, after, intervals.value, transitions.value);
   const { epoch, version, nextSeq, head } = outcome.record;
   const deltas = writes.stream?.filter(isDelta) ?? [];
   return ok({ ...outcome, log, deltas, committed: { run: id, epoch, version, nextSeq, head } });
@@ -175,7 +176,7 @@ export function replayRecord(view: CommitView, { header, body }: OpenRecord, has
   if (!intervals.ok) return err(intervals.error.message);
   const transitions = planTransitions(view, header.log, writes);
   if (!transitions.ok) return err(transitions.error.message);
-  return ok(outcomeOf(header, body, hash, framed.value, intervals.value, transitions.value));
+  return ok(outcomeOf(header, body, framed.value, intervals.value, transitions.value));
 }
 
 /** A run after one more record of its log, or why the record does not follow. */
@@ -223,13 +224,12 @@ type RecordFacts = Omit<RecordHeader, 'v' | 'blobs' | 'body'>;
 function outcomeOf(
   facts: RecordFacts,
   body: RecordDraft,
-  hash: Digest,
   record: RunRecord,
   intervals: readonly IntervalRow[],
   transitions: readonly TransitionRow[],
 ): Outcome {
   return {
-    record: placed(record, facts, hash),
+    record,
     begins: body.begins,
     retention: body.retention,
     frame: body.frame,
@@ -240,7 +240,7 @@ function outcomeOf(
     artifacts: body.artifacts ?? [],
     usage: body.usage ?? [],
     stream: body.stream ?? [],
-    events: placeEvents({ run: facts.log, seq: facts.seq, hash }, body.events ?? []),
+    events: placeEvents({ run: facts.log, seq: facts.seq, hash: record.head }, body.events ?? []),
     isFromOutside: facts.who === 'outside',
   };
 }

@@ -142,8 +142,8 @@ async function* linesOf(
 }
 
 /**
- * The log of a run as it leaves: as it is, unless a record holds something that must not. From that one on records are sealed
- * anew. Throws where the chain does not hold.
+ * The log of a run as it leaves: as it is, unless a record holds something that must not. From that one on, records are sealed
+ * again. Throws if the chain does not hold.
  */
 function* shownRecords(
   archive: Archive,

@@ -54,7 +54,7 @@ export interface RunImportOptions {
 const going = new Set<string>();
 
 /**
- * Brings the run of a bundle here as a new one: with new ids, its records sealed anew, the first and the last of them saying where
+ * Brings the run of a bundle here as a new one: with new ids, its records sealed again, the first and the last of them saying where
  * it comes from. Everything is checked before anything is kept; all of it is there afterwards, or nothing.
  */
 export async function importRun(options: RunImportOptions, file: string): Promise<Result<RunImport, ErrorEnvelope>> {

@@ -84,7 +84,8 @@ function nextOf(before: RunRecord | undefined, run: RunId, record: LogRecord, wa
   const opened = openRecord(record, nodeHasher);
   if (!opened.ok) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `record ${n}: ${opened.error}`, place);
   const after = afterRecord(before, opened.value, record.hash);
-  if (after === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', `record ${n} is none of ours`, place);
+  if (after === undefined)
+    throw new BundleFault('BUNDLE_INVALID_FORMAT', `record ${n} is not one that Signalbox writes`, place);
   if (!after.ok || after.value.id !== run) {
     throw new BundleFault('BUNDLE_EVENT_ORDER_INVALID', `record ${n} is not in its place`, place);
   }

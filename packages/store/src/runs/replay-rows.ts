@@ -1,11 +1,12 @@
 import { chainHead, type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
-import { type LogRecord, type Outcome, openForeignRecord, replayRecord } from '@signalbox/runs';
+import { type LogRecord, type OpenRecord, type Outcome, openForeignRecord, replayRecord } from '@signalbox/runs';
 import { findRun, projectOutcome, viewOf } from './commit-rows.ts';
 import type { RunTables } from './run-tables.ts';
 
 export interface ReplayedRecord {
   /** The number of its run. */
   readonly run: number;
+  readonly record: OpenRecord;
   readonly outcome: Outcome;
 }
 
@@ -40,5 +41,5 @@ export function replayRows(
   const outsideIds = outcome.isFromOutside ? outcome.events.map(({ event }) => event.id) : [];
   tables.log.append(run, at, seq, record, outsideIds);
   tables.known.set(log, { n: run, record: outcome.record });
-  return ok({ run, outcome });
+  return ok({ run, record: opened.value, outcome });
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
-import { type LogRecord, mentionedBlobs, neededBlobs, openRecord } from '@signalbox/runs';
+import { type LogRecord, mentionedBlobs, neededBlobs } from '@signalbox/runs';
 import type { BlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
@@ -62,10 +62,9 @@ export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
   function take(record: LogRecord): Result<void, string> {
     const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, n });
     if (!replayed.ok) return err(replayed.error.why);
-    const opened = openRecord(record, hasher, json.blobText);
-    if (!opened.ok) return opened;
-    events += opened.value.header.events;
-    for (const name of [...neededBlobs(opened.value), ...mentionedBlobs(opened.value.body)]) names.add(name);
+    const { record: opened } = replayed.value;
+    events += opened.header.events;
+    for (const name of [...neededBlobs(opened), ...mentionedBlobs(opened.body)]) names.add(name);
     return ok(undefined);
   }
 
