@@ -19,8 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type Machine, openHome, openOwnedStore, thisMachine } from '@signalbox/app/runs';
-import type { EventId, RunId, Timestamp } from '@signalbox/model';
-import { INTERNAL_EVENT_VERSION } from '@signalbox/runs';
+import type { RunId, Timestamp } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
@@ -210,9 +209,6 @@ async function longRun(dataDirectory: string, machine: Machine): Promise<RunId> 
       ],
       events: [
         {
-          v: INTERNAL_EVENT_VERSION,
-          id: machine.ids.mint<EventId>(),
-          ts: now(),
           type: 'frame.committed',
           frame: index,
           trigger,

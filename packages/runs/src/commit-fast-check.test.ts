@@ -27,12 +27,10 @@ const started = {
 };
 const { leaseOwner: _, ...released } = started;
 const event = (type: string, fields: object) => ({
-  v: 1,
-  id: '01890000-0000-7000-8000-000000000002' as EventId,
-  ts: at,
   type,
   ...fields,
 });
+const id = '01890000-0000-7000-8000-000000000002' as EventId;
 const taskFields = { task, node, iteration: 0, attempt: 1 };
 
 /** What one step of a plan commits, with one of everything. */
@@ -65,7 +63,7 @@ const step = {
     events: [
       event('task.ended', { ...taskFields, outcome: 'done', stale: false }),
       event('state.changed', { frame: 3, index: 0, key: 'k', trigger: 't', node, handler: 'onFinished' }),
-      event('handler.ran', { node, handler: 'onFinished', frame: 3, task }),
+      event('handler.ran', { node, handler: 'onFinished', frame: 3, task, id, ts: at }),
       event('task.started', taskFields),
       event('node.status', { node, frame: 4, from: 'running', to: 'succeeded' }),
       event('frame.committed', { frame: 4, trigger, mounted: 1, unmounted: 0, digest }),

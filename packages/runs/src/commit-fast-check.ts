@@ -1,6 +1,6 @@
 import { json, nodeStatus, taskStatus, timestamp } from '@signalbox/model';
 import type { Guard, WriteSet } from './commit.ts';
-import { INTERNAL_EVENT_VERSION, type InternalEventType } from './events/internal-event.ts';
+import type { InternalEventType } from './events/internal-event.ts';
 import { frameTrigger } from './frames/frame.ts';
 import { intervalSpace } from './frames/interval.ts';
 import { task } from './tasks/task.ts';
@@ -232,7 +232,7 @@ function event(
   required: Readonly<Record<string, Is>>,
   optional?: Readonly<Record<string, Is>>,
 ): Is {
-  return record({ v: is(INTERNAL_EVENT_VERSION), id: isUuid, ts: isTime, type: is(type), ...required }, optional);
+  return record({ type: is(type), ...required }, { id: isUuid, ts: isTime, ...optional });
 }
 
 /** Chooses by the text of one member. */

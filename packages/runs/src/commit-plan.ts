@@ -1,5 +1,6 @@
 import {
   type ApprovalId,
+  Bug,
   type Digest,
   EMPTY_HEAD,
   type ErrorEnvelope,
@@ -15,7 +16,8 @@ import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { CommitError, Committed, Guard, WriteSet } from './commit.ts';
 import type { Decision } from './decisions/decision.ts';
 import { changeDecision } from './decisions/decision-change.ts';
-import { placeEvents, type StoredEvent } from './events/stored-event.ts';
+import { keptEvents } from './events/kept-event.ts';
+import type { StoredEvent } from './events/stored-event.ts';
 import { type Inheritance, inheritanceFault } from './forks/inheritance.ts';
 import type { Change, Maybe } from './frames/change.ts';
 import type { Frame } from './frames/frame.ts';
@@ -25,6 +27,7 @@ import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
 import type { OpenRecord } from './log/open-record.ts';
 import type { Beginning, LogRecord, RecordDraft, RecordHeader } from './log/record.ts';
+import { recordEvents } from './log/record-events.ts';
 import { type SealPorts, sealRecord } from './log/seal-record.ts';
 import type { RetentionWrite } from './retention/retention-write.ts';
 import { planVersionOf } from './run/plan-versions.ts';
@@ -139,7 +142,7 @@ export function planCommit(
     artifacts: planArtifacts(view, writes),
     usage: once(writes.usage, ({ call }) => call, view.hasUsage),
     stream: writes.stream?.filter(chunk => !isDelta(chunk) && !view.hasChunk(chunk)),
-    events: writes.events,
+    events: writes.events && keptEvents({ ...writes, tasks: tasks.value }, writes.events),
   });
   const isFromOutside = guard.version === 'any';
   const facts: RecordFacts = {
@@ -153,7 +156,10 @@ export function planCommit(
   };
   const log = sealRecord(ports, before?.head ?? EMPTY_HEAD, facts, draft);
   const after = placed(framed.value, facts, log.hash);
-  const outcome = outcomeOf(facts, draft, after, intervals.value, transitions.value);
+  const events = recordEvents(facts, draft, log.hash);
+  if (!events.ok) throw new Bug(events.error);
+  const rows = { intervals: intervals.value, transitions: transitions.value, events: events.value };
+  const outcome = outcomeOf(facts, draft, after, rows);
   const { epoch, version, nextSeq, head } = outcome.record;
   const deltas = writes.stream?.filter(isDelta) ?? [];
   return ok({ ...outcome, log, deltas, committed: { run: id, epoch, version, nextSeq, head } });
@@ -176,7 +182,10 @@ export function replayRecord(view: CommitView, { header, body }: OpenRecord, has
   if (!intervals.ok) return err(intervals.error.message);
   const transitions = planTransitions(view, header.log, writes);
   if (!transitions.ok) return err(transitions.error.message);
-  return ok(outcomeOf(header, body, framed.value, intervals.value, transitions.value));
+  const events = recordEvents(header, body, hash);
+  if (!events.ok) return events;
+  const rows = { intervals: intervals.value, transitions: transitions.value, events: events.value };
+  return ok(outcomeOf(header, body, framed.value, rows));
 }
 
 /** A run after one more record of its log, or why the record does not follow. */
@@ -225,22 +234,19 @@ function outcomeOf(
   facts: RecordFacts,
   body: RecordDraft,
   record: RunRecord,
-  intervals: readonly IntervalRow[],
-  transitions: readonly TransitionRow[],
+  rows: Pick<Outcome, 'intervals' | 'transitions' | 'events'>,
 ): Outcome {
   return {
+    ...rows,
     record,
     begins: body.begins,
     retention: body.retention,
     frame: body.frame,
-    intervals,
-    transitions,
     tasks: body.tasks ?? [],
     decisions: body.decisions ?? [],
     artifacts: body.artifacts ?? [],
     usage: body.usage ?? [],
     stream: body.stream ?? [],
-    events: placeEvents({ run: facts.log, seq: facts.seq, hash: record.head }, body.events ?? []),
     isFromOutside: facts.who === 'outside',
   };
 }

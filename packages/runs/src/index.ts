@@ -67,7 +67,7 @@ export {
   type InternalEventType,
   internalEvent,
 } from './events/internal-event.ts';
-export { type AnyEvent, anyEvent, type EventDraft, placeEvents, type StoredEvent } from './events/stored-event.ts';
+export { type AnyEvent, anyEvent, EVENT_VERSION, type EventDraft, type StoredEvent } from './events/stored-event.ts';
 export { createFeed } from './feed.ts';
 export { INHERITED, type Inheritance, inheritance } from './forks/inheritance.ts';
 export { type Change, change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';
@@ -99,6 +99,7 @@ export {
   recordHeader,
 } from './log/record.ts';
 export { digestsIn, mentionedBlobs, neededBlobs } from './log/record-blobs.ts';
+export { recordEvents } from './log/record-events.ts';
 export { type SealPorts, sealRecord } from './log/seal-record.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {

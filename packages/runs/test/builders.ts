@@ -64,11 +64,11 @@ export function created(run: NewRun = newRun()): WriteSet {
 }
 
 export function runCreated(run: NewRun): EventDraft {
-  return { v: 1, id: freshId<EventId>(), ts: at(), type: 'run.created', driver: run.driver, name: run.name };
+  return { id: freshId<EventId>(), ts: at(), type: 'run.created', driver: run.driver, name: run.name };
 }
 
 export function signal(name: string, payload: Json = null): EventDraft {
-  return { v: 1, id: freshId<EventId>(), ts: at(), type: 'signal.received', name, payload, by: 'anna' };
+  return { id: freshId<EventId>(), ts: at(), type: 'signal.received', name, payload, by: 'anna' };
 }
 
 export function changed(change: RunChange): WriteSet {

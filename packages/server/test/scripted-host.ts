@@ -30,7 +30,6 @@ import {
   type Decision,
   type EventDraft,
   hasRunEnded,
-  INTERNAL_EVENT_VERSION,
   type InternalEvent,
   type MemoryRuns,
   memoryRuns,
@@ -118,7 +117,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
   >;
   function event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): EventDraft {
-    const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock) };
+    const envelope = { id: ids.mint<EventId>(), ts: timestampOf(clock) };
     return { ...envelope, type, ...fields } as unknown as EventDraft;
   }
   const writes = (fields: Omit<WriteSet, 'at'>): WriteSet => ({ at: timestampOf(clock), ...fields });

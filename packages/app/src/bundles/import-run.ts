@@ -5,7 +5,6 @@ import { nodeHasher } from '@signalbox/journal';
 import {
   type Digest,
   type ErrorEnvelope,
-  type EventId,
   err,
   ok,
   type Result,
@@ -119,7 +118,6 @@ function* newRows(
     bundle,
     at: timestampOf(machine.clock),
     by,
-    eventIds: () => machine.ids.mint<EventId>(),
     seal: { hasher: nodeHasher, salt: randomSalt, putText: store.texts.putText },
     workingDirectory,
   });

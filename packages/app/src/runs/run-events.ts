@@ -1,5 +1,5 @@
 import { type EventId, timestampOf } from '@signalbox/model';
-import { type EventDraft, INTERNAL_EVENT_VERSION, type InternalEvent } from '@signalbox/runs';
+import type { EventDraft, InternalEvent } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 
 type Fields<Type extends InternalEvent['type']> = Omit<
@@ -13,6 +13,5 @@ export function draftEvent<Type extends InternalEvent['type']>(
   type: Type,
   fields: Fields<Type>,
 ): EventDraft {
-  const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock), type };
-  return { ...envelope, ...fields } as unknown as EventDraft;
+  return { id: ids.mint<EventId>(), ts: timestampOf(clock), type, ...fields } as unknown as EventDraft;
 }

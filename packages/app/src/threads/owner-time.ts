@@ -26,9 +26,9 @@ export function withOwnerTime(writes: WriteSet, now: number): WriteSet {
   };
 }
 
-function eventAt(event: EventDraft, at: Timestamp): EventDraft {
-  if (event.type !== 'artifact.created') return { ...event, ts: at };
-  return { ...event, ts: at, artifact: { ...event.artifact, createdAt: at } };
+function eventAt({ ts: _, ...event }: EventDraft, at: Timestamp): EventDraft {
+  if (event.type !== 'artifact.created') return event;
+  return { ...event, artifact: { ...event.artifact, createdAt: at } };
 }
 
 function frameAt(frame: Frame, now: number, at: Timestamp): Frame {

@@ -129,7 +129,7 @@ describe('the log of a run', () => {
     const logs = open();
     const writer = await startRun(store);
     const at = '2026-01-01T00:00:00.000Z' as never;
-    const envelope = () => ({ v: 1 as const, id: signal('x').id, ts: at });
+    const envelope = () => ({ ts: at });
     for (let n = 0; n < 30; n++) {
       await writer.write({
         at,

@@ -1,14 +1,5 @@
-import {
-  type ErrorEnvelope,
-  type EventId,
-  err,
-  type Json,
-  ok,
-  type Result,
-  type RunId,
-  timestampOf,
-} from '@signalbox/model';
-import { changeBetween, type EventDraft, INTERNAL_EVENT_VERSION } from '@signalbox/runs';
+import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { changeBetween, type EventDraft } from '@signalbox/runs';
 import type { StateEdit } from '../frames/command.ts';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
 import { transitionsOf } from '../frames/run-memory.ts';
@@ -25,7 +16,7 @@ export interface EditRefused {
  * there already.
  */
 export async function editUndriven(
-  { commit, reader, clock, ids }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>,
+  { commit, reader, clock }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>,
   run: RunId,
   edit: StateEdit,
   faultOf: (value: Json | undefined) => Promise<Result<string | undefined, ErrorEnvelope>> = async () => ok(undefined),
@@ -46,8 +37,7 @@ export async function editUndriven(
   const frame = Math.max(0, frames - 1);
   const index = await transitionsOf(reader, run, frame);
   const trigger = editTrigger(edit);
-  const event = (type: string, fields: object) =>
-    ({ v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: at, type, ...fields }) as unknown as EventDraft;
+  const event = (type: string, fields: object) => ({ type, ...fields }) as unknown as EventDraft;
   const written = await commit.commit(
     {
       at,

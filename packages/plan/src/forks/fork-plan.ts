@@ -1,7 +1,6 @@
 import {
   type Digest,
   type ErrorEnvelope,
-  type EventId,
   err,
   failure,
   type Json,
@@ -12,7 +11,6 @@ import {
 } from '@signalbox/model';
 import {
   type EventDraft,
-  INTERNAL_EVENT_VERSION,
   type IntervalWrite,
   type NewRun,
   type NodeKey,
@@ -52,7 +50,7 @@ export interface PlanFork {
  * paused until somebody takes it up.
  */
 export async function forkPlan(
-  { commit, reader, clock, ids }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>,
+  { commit, reader, clock }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>,
   fork: PlanFork,
 ): Promise<Result<RunRecord, ErrorEnvelope>> {
   const { run, parent: parentId, frame: index } = fork;
@@ -88,8 +86,7 @@ export async function forkPlan(
   };
   const at = timestampOf(clock);
   const trigger = { kind: 'operator', detail: `frame ${index} of run ${parentId}` } as const;
-  const event = (type: string, fields: object) =>
-    ({ v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: at, type, ...fields }) as unknown as EventDraft;
+  const event = (type: string, fields: object) => ({ type, ...fields }) as unknown as EventDraft;
   const events = [
     event('run.created', { driver: created.driver, name: created.name, origin: created.origin }),
     event('run.forked', {

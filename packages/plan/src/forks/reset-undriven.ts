@@ -1,14 +1,5 @@
-import {
-  type ErrorEnvelope,
-  type EventId,
-  err,
-  type Json,
-  ok,
-  type Result,
-  type RunId,
-  timestampOf,
-} from '@signalbox/model';
-import { type EventDraft, INTERNAL_EVENT_VERSION, type NodeKey } from '@signalbox/runs';
+import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import type { EventDraft, NodeKey } from '@signalbox/runs';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
 import { loopReset, nodeRecord } from '../structure/node-record.ts';
 
@@ -17,7 +8,7 @@ import { loopReset, nodeRecord } from '../structure/node-record.ts';
  * where there is nothing to reset.
  */
 export async function resetUndriven(
-  { commit, reader, clock, ids }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>,
+  { commit, reader, clock }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>,
   run: RunId,
   node: string,
   by: string,
@@ -29,8 +20,7 @@ export async function resetUndriven(
   const reset = row === undefined ? undefined : loopReset(nodeRecord.parse(row));
   if (reset === undefined) return ok(false);
   const at = timestampOf(clock);
-  const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: at, type: 'operator.acted' } as const;
-  const event: EventDraft = { ...envelope, action: 'reset', node: node as NodeKey, by };
+  const event: EventDraft = { type: 'operator.acted', action: 'reset', node: node as NodeKey, by };
   const written = await commit.commit(
     {
       at,

@@ -1,19 +1,9 @@
-import {
-  type ErrorEnvelope,
-  type EventId,
-  err,
-  type Json,
-  ok,
-  type Result,
-  type RunId,
-  timestampOf,
-} from '@signalbox/model';
+import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import {
   cancelTask,
   type EventDraft,
   failTask,
   hasRunEnded,
-  INTERNAL_EVENT_VERSION,
   type IntervalWrite,
   type NodeKey,
   type RunChange,
@@ -26,7 +16,7 @@ import { type NodeRecord, nodeRecord } from '../structure/node-record.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 import { leftRecord, restedRecord } from './rest.ts';
 
-type Ports = Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>;
+type Ports = Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>;
 
 /** How a run is ended, or brought to rest, that no engine drives. */
 export type UndrivenEnd =
@@ -62,7 +52,7 @@ export async function endUndriven(
   end: UndrivenEnd,
   deed?: UndrivenDeed,
 ): Promise<Result<void, ErrorEnvelope>> {
-  const { reader, clock, ids } = ports;
+  const { reader, clock } = ports;
   const { id: run } = record;
   for (const child of await reader.children(run)) {
     if (child.origin?.kind !== 'sub-plan') continue;
@@ -71,14 +61,7 @@ export async function endUndriven(
   }
   const at = timestampOf(clock);
   const events: EventDraft[] = [];
-  const tell = (type: string, fields: object) =>
-    events.push({
-      v: INTERNAL_EVENT_VERSION,
-      id: ids.mint<EventId>(),
-      ts: at,
-      type,
-      ...fields,
-    } as unknown as EventDraft);
+  const tell = (type: string, fields: object) => events.push({ type, ...fields } as unknown as EventDraft);
 
   const stop = end.status === 'stopped' ? { stopReason: end.reason } : {};
   const why: Pick<RunChange, 'stopReason' | 'error'> = {

@@ -1,11 +1,10 @@
-import { type Clock, type EventId, type IdSource, type Json, type Timestamp, timestampOf } from '@signalbox/model';
+import { type Clock, type Json, type Timestamp, timestampOf } from '@signalbox/model';
 import {
   type ArtifactRecord,
   type Change,
   changeBetween,
   type EventDraft,
   type Frame,
-  INTERNAL_EVENT_VERSION,
   type InternalEvent,
   type IntervalSpace,
   type IntervalWrite,
@@ -58,7 +57,6 @@ interface Pending {
 /** `first` says how many transitions the frame has that comes first. */
 export function createLedger(
   clock: Clock,
-  ids: IdSource,
   known: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>,
   first: { readonly frame: number; readonly count: number } = { frame: 0, count: 0 },
 ): Ledger {
@@ -102,8 +100,7 @@ export function createLedger(
       tasks.set(task.id, task);
     },
     event(type, fields) {
-      const envelope = { v: INTERNAL_EVENT_VERSION, id: ids.mint<EventId>(), ts: stamp(), type };
-      events.push({ ...envelope, ...fields } as unknown as EventDraft);
+      events.push({ type, ...fields } as unknown as EventDraft);
     },
     contractEvent(draft) {
       events.push(draft);

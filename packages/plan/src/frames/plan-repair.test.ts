@@ -226,7 +226,7 @@ describe('a render that throws', () => {
     const first = world.start(releasePlan(seen, true));
     await world.calm();
     if (cause === 'a signal') {
-      const event = { v: 1, id: world.ports.ids.mint(), ts: world.now(), type: 'signal.received' };
+      const event = { id: world.ports.ids.mint(), ts: world.now(), type: 'signal.received' };
       const fields = { name: 'built', payload: 'by hand', by: 'ada' };
       await world.runs.commit(
         { at: world.now(), events: [{ ...event, ...fields } as never] },

@@ -1,4 +1,4 @@
-import { type EventId, RUN_EVENT_VERSION, type RunPhase, timestampOf } from '@signalbox/model';
+import type { RunPhase } from '@signalbox/model';
 import {
   type Frame,
   hasRunEnded,
@@ -43,7 +43,7 @@ export function createRunCommit(
   onCommitted: (writes: WriteSet, isEndDue: boolean) => void,
   takeBlobs: () => readonly Uint8Array[],
 ): RunCommit {
-  const { run, clock, ids, create, startedBy, owner } = options;
+  const { run, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined && !isUntouched(memory.record, owner);
   let newSource = newSourceOf(memory.record, options.source);
   const { ledger } = memory;
@@ -52,8 +52,6 @@ export function createRunCommit(
   let status = memory.record?.status ?? 'running';
   let shownPhase: RunPhase = memory.record?.phase ?? 'EXECUTE';
   let phase: RunPhase = 'EXECUTE';
-
-  const contractEnvelope = () => ({ v: RUN_EVENT_VERSION, id: ids.mint<EventId>(), ts: timestampOf(clock) }) as const;
 
   function runWriteOf(end: RunEnd | undefined): RunWrite | undefined {
     if (version === 0) {
@@ -88,9 +86,9 @@ export function createRunCommit(
       ...(status === 'failed' && to !== 'failed' ? { error: null } : {}),
     };
     if (to !== status) ledger.event('run.status', { from: status, to, ...why });
-    if (nextPhase !== shownPhase) ledger.contractEvent({ ...contractEnvelope(), type: 'run.phase', phase: nextPhase });
+    if (nextPhase !== shownPhase) ledger.contractEvent({ type: 'run.phase', phase: nextPhase });
     if (end?.status === 'stalled') {
-      ledger.contractEvent({ ...contractEnvelope(), type: 'run.stalled', evidence: end.evidence });
+      ledger.contractEvent({ type: 'run.stalled', evidence: end.evidence });
     }
     status = to;
     shownPhase = nextPhase;

@@ -1,4 +1,4 @@
-import type { ArtifactId, Clock, IdSource, Json, RunId } from '@signalbox/model';
+import type { ArtifactId, Clock, Json, RunId } from '@signalbox/model';
 import {
   hasRunEnded,
   type IntervalSpace,
@@ -65,7 +65,6 @@ export async function loadMemory(
   run: RunId,
   reader: RunReader,
   clock: Clock,
-  ids: IdSource,
   limits: StopConditions = {},
   clean: CleanData = asGiven,
 ): Promise<RunMemory> {
@@ -79,7 +78,7 @@ export async function loadMemory(
   );
   const last = Math.max(0, frames - 1);
   const count = record === undefined ? 0 : await transitionsOf(reader, run, last);
-  const ledger = createLedger(clock, ids, known, { frame: last, count });
+  const ledger = createLedger(clock, known, { frame: last, count });
   const digest = createFrameDigest();
   for (const [space, values] of known) {
     if (space !== 'read') for (const [key, value] of values) digest.set(space, key, digested(space, value));

@@ -46,8 +46,8 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
   let shown: () => TreeNode | undefined = () => undefined;
 
   const drive = async (): Promise<RunEnd> => {
-    const { plan, run, reader, clock, ids, create } = options;
-    const memory = await loadMemory(plan, run, reader, clock, ids, create?.limits, options.secrets?.data);
+    const { plan, run, reader, clock, create } = options;
+    const memory = await loadMemory(plan, run, reader, clock, create?.limits, options.secrets?.data);
     if (memory.record?.status === 'completed') return { status: 'completed', output: memory.record.output ?? null };
     const { request } = scheduler;
     const engine = createEngine(options, memory, { request, commands, depth, startChild: drivePlan });

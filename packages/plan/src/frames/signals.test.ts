@@ -1,5 +1,5 @@
 import type { EventId, Json } from '@signalbox/model';
-import { type Commit, INTERNAL_EVENT_VERSION } from '@signalbox/runs';
+import type { Commit } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
@@ -15,7 +15,7 @@ let sent = 0;
 async function send(world: Harness, name: string, payload: Json): Promise<void> {
   sent += 1;
   const id = `00000000-0000-4000-8000-${String(sent).padStart(12, '0')}` as EventId;
-  const event = { v: INTERNAL_EVENT_VERSION, id, ts: world.now(), type: 'signal.received', name, payload, by: 'ada' };
+  const event = { id, ts: world.now(), type: 'signal.received', name, payload, by: 'ada' };
   const committed = await world.runs.commit(
     { at: world.now(), events: [event as never] },
     { run: world.run, version: 'any' },

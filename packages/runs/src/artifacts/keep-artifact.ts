@@ -6,7 +6,6 @@ import {
   deriveId,
   type EventId,
   type Hasher,
-  RUN_EVENT_VERSION,
   type RunId,
   type Timestamp,
   utf8Bytes,
@@ -59,7 +58,6 @@ export function keepArtifact(
   const nodeId = contractNodeId(run, node);
   const { kind, name, diff } = draft;
   const event: EventDraft = {
-    v: RUN_EVENT_VERSION,
     id: deriveId<EventId>('artifact-created', id),
     ts: createdAt,
     type: 'artifact.created',

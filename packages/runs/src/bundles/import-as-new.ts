@@ -11,6 +11,7 @@ import {
   type Timestamp,
 } from '@signalbox/model';
 import type { Decision } from '../decisions/decision.ts';
+import { isShort, type KeptEvent } from '../events/kept-event.ts';
 import type { EventDraft } from '../events/stored-event.ts';
 import {
   contractNodeId,
@@ -54,7 +55,6 @@ export interface ImportFacts {
   readonly bundle: Digest;
   readonly at: Timestamp;
   readonly by: string;
-  readonly eventIds: () => EventId;
   readonly seal: SealPorts;
   /** Where its agents work here. */
   readonly workingDirectory?: string | undefined;
@@ -149,12 +149,13 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
   const taskOf = <Row extends { readonly task?: TaskId | undefined }>({ task }: Row) =>
     task === undefined ? {} : { task: mapped(task) as TaskId };
 
-  function newEvent(event: EventDraft): EventDraft {
+  function newEvent(event: KeptEvent): KeptEvent {
+    if (isShort(event)) return event;
     const renamed = withIds(event as unknown as Json, ids) as unknown as EventDraft;
-    const id = deriveId<EventId>('imported-event', run, event.id);
-    if (event.type !== 'run.created') return { ...renamed, id };
+    const id = event.id && { id: deriveId<EventId>('imported-event', run, event.id) };
+    if (event.type !== 'run.created') return { ...renamed, ...id };
     const origin = originOf(event.origin);
-    return { ...renamed, id, ...(origin === undefined ? {} : { origin }) } as EventDraft;
+    return { ...renamed, ...id, ...(origin === undefined ? {} : { origin }) } as EventDraft;
   }
 
   /** Ids that rows bring come first: events, usage and streams mention them. */
@@ -211,11 +212,10 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     },
     delta: chunk => ({ ...chunk, task: mapped(chunk.task) as TaskId }),
     end(hash) {
-      const envelope = () => ({ v: 1, id: facts.eventIds(), ts: facts.at });
       const isCutOff = status === 'running' || status === 'queued';
       const events = [
-        { ...envelope(), type: 'run.imported', run: old, head: hash, bundle: facts.bundle, by: facts.by },
-        ...(isCutOff ? [{ ...envelope(), type: 'run.status', from: status, to: 'paused' }] : []),
+        { type: 'run.imported', run: old, head: hash, bundle: facts.bundle, by: facts.by },
+        ...(isCutOff ? [{ type: 'run.status', from: status, to: 'paused' }] : []),
       ] as unknown as readonly EventDraft[];
       const { n, version, seq, events: told } = last as RecordHeader;
       const next = { n: n + 1, at: facts.at, who: 'driver', version: version + 1, seq: seq + told } as const;

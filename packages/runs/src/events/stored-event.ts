@@ -1,35 +1,40 @@
-import { type Digest, type RunEvent, type RunId, runEvent } from '@signalbox/model';
+import { type Digest, eventId, type RUN_EVENT_VERSION, type RunEvent, runEvent, timestamp } from '@signalbox/model';
 import * as z from 'zod';
-import { type InternalEvent, internalEvent } from './internal-event.ts';
+import { INTERNAL_EVENT_VERSION, type InternalEvent, internalEvent } from './internal-event.ts';
 
 /** Every event of a run: the contract's, and ours. */
 export const anyEvent = z.discriminatedUnion('type', [...runEvent.options, ...internalEvent.options]);
 export type AnyEvent = RunEvent | InternalEvent;
 
-type WithoutPlace<Event> = Event extends unknown ? Omit<Event, 'runId' | 'seq'> : never;
+type WithoutPlace<Event extends AnyEvent> = Event extends unknown
+  ? Omit<Event, 'v' | 'id' | 'runId' | 'seq' | 'ts'> & Partial<Pick<Event, 'id' | 'ts'>>
+  : never;
 
-/** An event that has no place yet: the commit gives it its run and its `seq`. */
+/**
+ * An event that has no place yet: the commit gives it its run, its `seq` and its version. Its time is that of the commit, and its
+ * id follows from its place, unless it brings its own: what comes from outside the driver has an id, by which a second try is
+ * known.
+ */
 export type EventDraft = WithoutPlace<AnyEvent>;
 
 const options: readonly z.ZodObject[] = [...runEvent.options, ...internalEvent.options];
-const drafts = options.map(option => option.omit({ runId: true, seq: true }));
+const drafts = options.map(option =>
+  option
+    .omit({ v: true, runId: true, seq: true })
+    .extend({ id: eventId.optional(), ts: timestamp.optional() })
+    .strict(),
+);
 
 export const eventDraft = z.discriminatedUnion(
   'type',
-  drafts as [z.ZodObject, ...z.ZodObject[]],
+  drafts as unknown as [z.ZodObject, ...z.ZodObject[]],
 ) as unknown as z.ZodType<EventDraft>;
+
+/** The version of both, which the schemas of events hold. */
+export const EVENT_VERSION: typeof RUN_EVENT_VERSION & typeof INTERNAL_EVENT_VERSION = INTERNAL_EVENT_VERSION;
 
 /** An event with the hash of the record that tells it. */
 export interface StoredEvent {
   readonly event: AnyEvent;
   readonly hash: Digest;
-}
-
-/** The events of a record in their places, numbered from `seq`. */
-export function placeEvents(
-  place: { readonly run: RunId; readonly seq: number; readonly hash: Digest },
-  drafts: readonly EventDraft[],
-): readonly StoredEvent[] {
-  const { run, seq, hash } = place;
-  return drafts.map((draft, index) => ({ event: { ...draft, runId: run, seq: seq + index } as AnyEvent, hash }));
 }

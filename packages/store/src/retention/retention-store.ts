@@ -4,7 +4,6 @@ import {
   type AnyEvent,
   type FrameRange,
   keptFrames,
-  placeEvents,
   type RetainedRun,
   type RunRecord,
   rangesBetween,
@@ -86,10 +85,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
 
   function* eventsOf(n: number): Generator<AnyEvent> {
     for (const record of tables.log.records(n, 0)) {
-      const { header, body } = tables.log.open(record, 'a record');
-      for (const { event } of placeEvents({ run: header.log, seq: header.seq, hash: record.hash }, body.events ?? [])) {
-        yield event;
-      }
+      for (const { event } of tables.log.told(record, 'a record')) yield event;
     }
   }
 

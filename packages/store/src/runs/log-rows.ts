@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Hasher } from '@signalbox/model';
-import { type LogRecord, type OpenRecord, openRecord, placeEvents, type StoredEvent } from '@signalbox/runs';
+import { type LogRecord, type OpenRecord, openRecord, recordEvents, type StoredEvent } from '@signalbox/runs';
 import { blobOf, cellOfBlob, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
 import { firstPlaceOf, lastPlaceOf, placeOf } from './places.ts';
@@ -13,6 +13,8 @@ export interface LogRows {
   records(run: number, n: number, limit?: number): Iterable<LogRecord>;
   /** A record as it was committed. Throws `StoreDamage` where its bytes are not. */
   open(record: LogRecord, what: string): OpenRecord;
+  /** The events that a record tells. Throws `StoreDamage` where it cannot. */
+  told(record: LogRecord, what: string): readonly StoredEvent[];
   /** Events from `seq` on, in order. */
   events(run: number, seq: number, limit: number): readonly StoredEvent[];
 }
@@ -30,6 +32,13 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
     const opened = openRecord(record, hasher, json.blobText);
     if (!opened.ok) throw new StoreDamage(`${what} is damaged: ${opened.error}`);
     return opened.value;
+  }
+
+  function told(record: LogRecord, what: string): readonly StoredEvent[] {
+    const { header, body } = open(record, what);
+    const events = recordEvents(header, body, record.hash);
+    if (!events.ok) throw new StoreDamage(`${what} is damaged: ${events.error}`);
+    return events.value;
   }
 
   function* records(run: number, n: number, limit = -1): Iterable<LogRecord> {
@@ -55,12 +64,12 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
     },
     records,
     open,
+    told,
     events(run, seq, limit) {
       const found: StoredEvent[] = [];
       for (const record of records(run, recordWith(run, seq))) {
-        const { header, body } = open(record, `a record with event ${seq}`);
-        const placed = placeEvents({ run: header.log, seq: header.seq, hash: record.hash }, body.events ?? []);
-        for (const stored of placed) if (stored.event.seq >= seq) found.push(stored);
+        for (const stored of told(record, `a record with event ${seq}`))
+          if (stored.event.seq >= seq) found.push(stored);
         if (found.length >= limit) break;
       }
       return found.slice(0, limit);

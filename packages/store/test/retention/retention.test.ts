@@ -16,11 +16,11 @@ const NOW = Date.parse('2026-06-01T00:00:00.000Z');
 
 const collapsed = (frames: readonly { from: number; to: number }[]) => ({
   at: at(99),
-  event: { v: 1, id: ids.mint<EventId>(), ts: at(99), type: 'run.collapsed', frames, by: 'gc' } as EventDraft,
+  event: { id: ids.mint<EventId>(), ts: at(99), type: 'run.collapsed', frames, by: 'gc' } as EventDraft,
 });
 const keep = (store: OpenStore, run: RunId, kept: RunRecord['kept'] | null) => {
   const fields = { type: 'run.kept', kept: kept !== null, by: 'anna' } as const;
-  const event = { v: 1, id: ids.mint<EventId>(), ts: at(99), ...fields } as EventDraft;
+  const event = { id: ids.mint<EventId>(), ts: at(99), ...fields } as EventDraft;
   return store.commit({ at: at(99), retention: { kept }, events: [event] }, { run, version: 'any' });
 };
 
@@ -48,7 +48,6 @@ describe('a run that is collapsed', () => {
     const store = temporaryStore();
     const { run } = await longRun(store, 'growing list', 40);
     const failed = {
-      v: 1,
       id: ids.mint<EventId>(),
       ts: at(),
       type: 'handler.failed',
@@ -148,7 +147,6 @@ describe('a run that is collapsed', () => {
           const events = failing.includes(index)
             ? [
                 {
-                  v: 1,
                   id: ids.mint<EventId>(),
                   ts: at(),
                   type: 'handler.failed',

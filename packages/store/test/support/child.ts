@@ -41,7 +41,7 @@ async function goOn(store: Store, writer: number): Promise<never> {
         ? { ...created(newRun()), events: [] }
         : {
             at: at(),
-            events: [{ v: 1, id, ts: at(), type: 'signal.received', name: `${number}`, payload: writer, by: 'child' }],
+            events: [{ id, ts: at(), type: 'signal.received', name: `${number}`, payload: writer, by: 'child' }],
           },
       guard,
     );

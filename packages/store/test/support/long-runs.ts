@@ -22,7 +22,7 @@ export async function longRun(
     const node = key(shape === 'siblings' ? `step-${step}` : 'step');
     const iteration = shape === 'siblings' ? 0 : step;
     const work = task(writer.run, { node, iteration, status: 'running', leaseOwner: owner('me'), startedAt: at() });
-    const event = { v: 1, ts: at() } as const;
+    const event = { ts: at() } as const;
     const id = () => ids.mint<EventId>();
     const started: EventDraft[] = [
       {

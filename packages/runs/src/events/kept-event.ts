@@ -1,0 +1,183 @@
+import { type NodeStatus, nodeStatus, text } from '@signalbox/model';
+import * as z from 'zod';
+import type { Change } from '../frames/change.ts';
+import type { Frame } from '../frames/frame.ts';
+import type { IntervalWrite } from '../frames/interval.ts';
+import type { Transition } from '../frames/transition.ts';
+import type { Task } from '../tasks/task.ts';
+import { type EventDraft, eventDraft } from './stored-event.ts';
+
+const place = z.int().nonnegative();
+
+/**
+ * An event that follows from another part of its record (T3): its type, and where that part is. What the part does not say
+ * stands behind it.
+ */
+const shortEvent = z.union([
+  z.tuple([z.literal('task.started'), place]),
+  /** And whether its end is stale. */
+  z.tuple([z.literal('task.ended'), place, z.boolean()]),
+  z.tuple([z.literal('state.changed'), place]),
+  /** Of an interval; and the status before it. */
+  z.tuple([z.literal('node.status'), place, nodeStatus]),
+  /** Of a task; its handler, and in which frame. */
+  z.tuple([z.literal('handler.ran'), place, text, z.int().nonnegative()]),
+  z.tuple([z.literal('frame.committed')]),
+]);
+type ShortEvent = z.infer<typeof shortEvent>;
+
+/** An event as a record keeps it. */
+export const keptEvent = z.union([shortEvent, eventDraft]);
+export type KeptEvent = ShortEvent | EventDraft;
+
+/** The parts of a record that events follow from. */
+interface Parts {
+  readonly tasks?: readonly Task[] | undefined;
+  readonly transitions?: readonly Transition[] | undefined;
+  readonly intervals?: readonly IntervalWrite[] | undefined;
+  readonly frame?: Frame | undefined;
+}
+
+/** Events as their record keeps them: short where they follow from its other parts, whole where they do not. */
+export function keptEvents(parts: Parts, events: readonly EventDraft[]): readonly KeptEvent[] {
+  const places = placesIn(parts);
+  return events.map(event => {
+    const short = shortOf(event, places);
+    if (short === undefined) return event;
+    const meant = fullEvent(parts, short);
+    return meant !== undefined && isSame(meant, event) ? short : event;
+  });
+}
+
+/** A kept event in full; undefined where its record has no part that it follows from. */
+export function fullEvent(parts: Parts, kept: KeptEvent): EventDraft | undefined {
+  if (!isShort(kept)) return kept;
+  switch (kept[0]) {
+    case 'task.started':
+      return ofTask(parts, kept[1], task => ({ type: kept[0], ...attemptOf(task) }));
+    case 'task.ended':
+      return ofTask(parts, kept[1], task => {
+        const { status, lastError } = task;
+        if (status !== 'done' && status !== 'error' && status !== 'canceled') return undefined;
+        const error = status === 'error' && lastError !== undefined ? { error: lastError } : {};
+        return { type: kept[0], ...attemptOf(task), outcome: status, stale: kept[2], ...error };
+      });
+    case 'handler.ran':
+      return ofTask(parts, kept[1], ({ id, node }) => ({
+        type: kept[0],
+        node,
+        handler: kept[2],
+        frame: kept[3],
+        task: id,
+      }));
+    case 'state.changed': {
+      const transition = parts.transitions?.[kept[1]];
+      if (transition === undefined) return undefined;
+      const { change: _, at: __, ...fields } = transition;
+      return { type: kept[0], ...fields };
+    }
+    case 'node.status': {
+      const interval = parts.intervals?.[kept[1]];
+      const to = interval && statusIn(interval);
+      if (interval === undefined || to === undefined) return undefined;
+      return { type: kept[0], node: interval.key as Task['node'], frame: interval.fromFrame, from: kept[2], to };
+    }
+    case 'frame.committed': {
+      if (!parts.frame) return undefined;
+      const { index, trigger, mounted, unmounted, digest, planVersion } = parts.frame;
+      return {
+        type: kept[0],
+        frame: index,
+        trigger,
+        mounted: mounted.length,
+        unmounted: unmounted.length,
+        digest,
+        ...(planVersion === undefined ? {} : { planVersion }),
+      };
+    }
+  }
+}
+
+export function isShort(kept: KeptEvent): kept is ShortEvent {
+  return Array.isArray(kept);
+}
+
+function ofTask({ tasks }: Parts, at: number, event: (task: Task) => EventDraft | undefined): EventDraft | undefined {
+  const task = tasks?.[at];
+  return task && event(task);
+}
+
+function attemptOf({ id, node, iteration, retryCount }: Task) {
+  return { task: id, node, iteration, attempt: retryCount + 1 };
+}
+
+/** The status that an interval brings, where it is one. */
+function statusIn({ space, change }: IntervalWrite): NodeStatus | undefined {
+  const status = space === 'status' ? changedStatus(change) : undefined;
+  return STATUSES.has(status) ? (status as NodeStatus) : undefined;
+}
+
+const STATUSES = new Set<unknown>(nodeStatus.options);
+
+function changedStatus(change: Change): unknown {
+  if (change.kind === 'set') return (change.value as { readonly status?: unknown } | null)?.status;
+  if (change.kind === 'gone') return undefined;
+  const step = change.steps.find(({ path }) => path.length === 1 && path[0] === 'status');
+  return step?.op === 'set' ? step.value : undefined;
+}
+
+/** The short form of an event, if there is the part it may follow from. */
+function shortOf(event: EventDraft, places: Places): ShortEvent | undefined {
+  switch (event.type) {
+    case 'task.started':
+      return at(places.tasks().get(event.task), place => [event.type, place]);
+    case 'task.ended':
+      return at(places.tasks().get(event.task), place => [event.type, place, event.stale]);
+    case 'handler.ran':
+      return at(places.tasks().get(event.task), place => [event.type, place, event.handler, event.frame]);
+    case 'state.changed':
+      return at(places.transitions().get(`${event.frame} ${event.index}`), place => [event.type, place]);
+    case 'node.status':
+      return at(places.statuses().get(event.node), place => [event.type, place, event.from]);
+    case 'frame.committed':
+      return [event.type];
+    default:
+      return undefined;
+  }
+}
+
+function at(place: number | undefined, short: (place: number) => ShortEvent): ShortEvent | undefined {
+  return place === undefined ? undefined : short(place);
+}
+
+type PlacesByKey = () => ReadonlyMap<string | undefined, number>;
+
+interface Places {
+  readonly tasks: PlacesByKey;
+  readonly transitions: PlacesByKey;
+  readonly statuses: PlacesByKey;
+}
+
+function placesIn({ tasks, transitions, intervals }: Parts): Places {
+  return {
+    tasks: placesBy(tasks, ({ id }) => id),
+    transitions: placesBy(transitions, ({ frame, index }) => `${frame} ${index}`),
+    statuses: placesBy(intervals, ({ space, key }) => (space === 'status' ? key : undefined)),
+  };
+}
+
+/** Where items are, by key; made when it is first asked for. */
+function placesBy<Item>(items: readonly Item[] = [], keyOf: (item: Item) => string | undefined): PlacesByKey {
+  let places: ReadonlyMap<string | undefined, number> | undefined;
+  return () => (places ??= new Map(items.map((item, place) => [keyOf(item), place])));
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [members, others] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>];
+  for (const key in members) if (!isSame(members[key], others[key])) return false;
+  for (const key in others) if (!(key in members)) return false;
+  return true;
+}
