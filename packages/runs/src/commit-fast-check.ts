@@ -1,4 +1,4 @@
-import { json, nodeStatus, taskStatus, timestamp } from '@signalbox/model';
+import { json, nodeStatus, taskStatus } from '@signalbox/model';
 import type { Guard, WriteSet } from './commit.ts';
 import type { InternalEventType } from './events/internal-event.ts';
 import { frameTrigger } from './frames/frame.ts';
@@ -67,16 +67,18 @@ function record(required: Readonly<Record<string, Is>>, optional: Readonly<Recor
   };
 }
 
-/** Times come many to a commit: those that the schema took are remembered for a while. */
-const times = new Set<unknown>();
-const MAX_TIMES = 1_000;
+/** As `Date` writes it. Other ways to say a time are left to the schema. */
 const isTime: Is = value => {
-  if (times.has(value)) return true;
-  if (!timestamp.safeParse(value).success) return false;
-  if (times.size >= MAX_TIMES) times.clear();
-  times.add(value);
+  if (typeof value !== 'string' || value.length !== ISO_LENGTH) return false;
+  if (value === lastTime) return true;
+  const ms = Date.parse(value);
+  if (Number.isNaN(ms) || new Date(ms).toISOString() !== value) return false;
+  lastTime = value;
   return true;
 };
+const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
+/** Times come many to a commit. */
+let lastTime: string | undefined;
 
 /** Deeper values are left to the schema. */
 const MAX_DEPTH = 20;
