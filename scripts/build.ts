@@ -32,11 +32,13 @@ const api = {
 
 /** What becomes part of the program, and what that is made of: one file loads faster than eighty, and there is one zod. */
 const inlined = [
+  '@hono/node-server',
   '@modelcontextprotocol/server',
   '@noble/hashes',
   '@preact/signals-core',
   'canonicalize',
   'commander',
+  'hono',
   'uuid',
   'zod',
 ];

@@ -44,7 +44,7 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
     // Traces name files and lines; the text of the sources would triple what is installed.
     sourcesContent: false,
     external: dependencies.filter(name => !inlined.includes(name)),
-    plugins: [directImports(root)],
+    plugins: [directImports(root), lazyBuiltins],
     logLevel: 'warning',
     metafile: true,
   });
@@ -54,6 +54,23 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
   );
   return { undeclared: undeclaredPackages(metafile, dependencies), files: [...new Set(parts)] };
 }
+
+/**
+ * A module that imports `node:http` reads every member of it, and one of them loads all of `fetch`. Only what is used is read of the
+ * module itself.
+ */
+const lazyBuiltins: Plugin = {
+  name: 'lazy-builtins',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?https?2?$/ }, ({ path: name }) => ({
+      path: name.replace(/^(node:)?/, 'node:'),
+      namespace: 'lazy-builtin',
+    }));
+    onLoad({ filter: /./, namespace: 'lazy-builtin' }, ({ path: name }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`,
+    }));
+  },
+};
 
 /** Modules of the workspace name each other directly: a command does not load what lies beside its use-case in an index. */
 function directImports(root: string): Plugin {

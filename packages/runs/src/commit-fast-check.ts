@@ -190,7 +190,7 @@ const isTask = record(
 );
 
 const taskFields = { task: isUuid, node: isNodeKey, iteration: isCount, attempt: isPositive };
-const isEvent = byMember('type', {
+const isWholeEvent = byMember('type', {
   'task.started': event('task.started', taskFields),
   'task.ended': event('task.ended', {
     ...taskFields,
@@ -216,6 +216,16 @@ const isEvent = byMember('type', {
   ),
 });
 
+const isShortEvent = oneOfTuples({
+  'task.started': [isCount],
+  'task.ended': [isCount, isBoolean],
+  'state.changed': [isCount],
+  'node.status': [isCount, oneOf(nodeStatus.options)],
+  'handler.ran': [isCount, isText, isCount],
+  'frame.committed': [],
+});
+const isEvent: Is = value => (Array.isArray(value) ? isShortEvent(value) : isWholeEvent(value));
+
 const isWriteSet = record(
   { at: isTime },
   {
@@ -235,6 +245,16 @@ function event(
   optional?: Readonly<Record<string, Is>>,
 ): Is {
   return record({ type: is(type), ...required }, { id: isUuid, ts: isTime, ...optional });
+}
+
+/** Lists whose first item says what the others are. */
+function oneOfTuples(options: Readonly<Record<string, readonly Is[]>>): Is {
+  const known = new Map<unknown, readonly Is[]>(Object.entries(options));
+  return value => {
+    const [type, ...items] = value as readonly unknown[];
+    const checks = known.get(type);
+    return checks !== undefined && items.length === checks.length && checks.every((is, at) => is(items[at]));
+  };
 }
 
 /** Chooses by the text of one member. */

@@ -1,6 +1,5 @@
 import {
   type ApprovalId,
-  Bug,
   type Digest,
   EMPTY_HEAD,
   type ErrorEnvelope,
@@ -16,7 +15,6 @@ import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { CommitError, Committed, Guard, WriteSet } from './commit.ts';
 import type { Decision } from './decisions/decision.ts';
 import { changeDecision } from './decisions/decision-change.ts';
-import { keptEvents } from './events/kept-event.ts';
 import type { StoredEvent } from './events/stored-event.ts';
 import { type Inheritance, inheritanceFault } from './forks/inheritance.ts';
 import type { Change, Maybe } from './frames/change.ts';
@@ -27,7 +25,7 @@ import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
 import type { OpenRecord } from './log/open-record.ts';
 import type { Beginning, LogRecord, RecordDraft, RecordHeader } from './log/record.ts';
-import { recordEvents } from './log/record-events.ts';
+import { placedEvents, recordEvents, toldEvents } from './log/record-events.ts';
 import { type SealPorts, sealRecord } from './log/seal-record.ts';
 import type { RetentionWrite } from './retention/retention-write.ts';
 import { planVersionOf } from './run/plan-versions.ts';
@@ -142,8 +140,10 @@ export function planCommit(
     artifacts: planArtifacts(view, writes),
     usage: once(writes.usage, ({ call }) => call, view.hasUsage),
     stream: writes.stream?.filter(chunk => !isDelta(chunk) && !view.hasChunk(chunk)),
-    events: writes.events && keptEvents({ ...writes, tasks: tasks.value }, writes.events),
+    events: writes.events,
   });
+  const told = toldEvents(draft);
+  if (!told.ok) return err(refused(id, told.error));
   const isFromOutside = guard.version === 'any';
   const facts: RecordFacts = {
     log: id,
@@ -156,10 +156,12 @@ export function planCommit(
   };
   const log = sealRecord(ports, before?.head ?? EMPTY_HEAD, facts, draft);
   const after = placed(framed.value, facts, log.hash);
-  const events = recordEvents(facts, draft, log.hash);
-  if (!events.ok) throw new Bug(events.error);
-  const rows = { intervals: intervals.value, transitions: transitions.value, events: events.value };
-  const outcome = outcomeOf(facts, draft, after, rows);
+  const events = placedEvents(facts, told.value, log.hash);
+  const outcome = outcomeOf(facts, draft, after, {
+    intervals: intervals.value,
+    transitions: transitions.value,
+    events,
+  });
   const { epoch, version, nextSeq, head } = outcome.record;
   const deltas = writes.stream?.filter(isDelta) ?? [];
   return ok({ ...outcome, log, deltas, committed: { run: id, epoch, version, nextSeq, head } });

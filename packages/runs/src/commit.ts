@@ -2,7 +2,7 @@ import { type Digest, type ErrorEnvelope, type Result, type RunId, runId, timest
 import * as z from 'zod';
 import { artifactRecord } from './artifacts/artifact-record.ts';
 import { decisionWrite } from './decisions/decision.ts';
-import { type EventDraft, eventDraft } from './events/stored-event.ts';
+import { keptEvent } from './events/kept-event.ts';
 import { inheritance } from './forks/inheritance.ts';
 import { frame } from './frames/frame.ts';
 import { intervalWrite } from './frames/interval.ts';
@@ -60,7 +60,8 @@ export const writeSet = z.strictObject({
   artifacts: z.array(artifactRecord).readonly().optional(),
   usage: z.array(usageRecord).readonly().optional(),
   stream: z.array(streamChunk).readonly().optional(),
-  events: z.array(eventDraft).readonly().optional() as unknown as z.ZodOptional<z.ZodType<readonly EventDraft[]>>,
+  /** Those that follow from another part may come short. */
+  events: z.array(keptEvent).readonly().optional(),
 });
 export type WriteSet = z.infer<typeof writeSet>;
 

@@ -67,6 +67,7 @@ export {
   type InternalEventType,
   internalEvent,
 } from './events/internal-event.ts';
+export { eventType, isShort, type KeptEvent, keptEvents } from './events/kept-event.ts';
 export { type AnyEvent, anyEvent, EVENT_VERSION, type EventDraft, type StoredEvent } from './events/stored-event.ts';
 export { createFeed } from './feed.ts';
 export { INHERITED, type Inheritance, inheritance } from './forks/inheritance.ts';

@@ -1,5 +1,5 @@
 import { Bug, type Timestamp } from '@signalbox/model';
-import type { ArtifactRecord, EventDraft, Frame, Task, WriteSet } from '@signalbox/runs';
+import { type ArtifactRecord, type Frame, isShort, type KeptEvent, type Task, type WriteSet } from '@signalbox/runs';
 
 /** How long before its commit a frame may have begun: a render that takes longer has lost its thread. */
 const FRAME_MS = 120_000;
@@ -26,7 +26,9 @@ export function withOwnerTime(writes: WriteSet, now: number): WriteSet {
   };
 }
 
-function eventAt({ ts: _, ...event }: EventDraft, at: Timestamp): EventDraft {
+function eventAt(given: KeptEvent, at: Timestamp): KeptEvent {
+  if (isShort(given)) return given;
+  const { ts: _, ...event } = given;
   if (event.type !== 'artifact.created') return event;
   return { ...event, artifact: { ...event.artifact, createdAt: at } };
 }

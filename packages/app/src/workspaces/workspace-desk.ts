@@ -9,7 +9,14 @@ import {
   type RunId,
   thrownMessage,
 } from '@signalbox/model';
-import type { Blobs, RunReader, RunRecord, RunWorkspace, WriteSet } from '@signalbox/runs';
+import {
+  type Blobs,
+  eventType,
+  type RunReader,
+  type RunRecord,
+  type RunWorkspace,
+  type WriteSet,
+} from '@signalbox/runs';
 import { type HostFilesystem, restoreAll } from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
@@ -183,11 +190,13 @@ export function openWorkspaceDesk({
 
 const GIT = '.git';
 
+const FILE_EVENTS: ReadonlySet<string> = new Set(['file.written', 'task.retry', 'run.resumed']);
+
 /** Files change through work that ended, and through what plans write. */
 function mayHaveChanged({ tasks = [], events = [] }: WriteSet): boolean {
   return (
     tasks.some(({ status }) => status === 'done' || status === 'error' || status === 'canceled') ||
-    events.some(({ type }) => type === 'file.written' || type === 'task.retry' || type === 'run.resumed')
+    events.some(event => FILE_EVENTS.has(eventType(event)))
   );
 }
 

@@ -1,3 +1,4 @@
+import { eventType } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
@@ -73,7 +74,7 @@ describe('a run', () => {
           commit(writes, guard) {
             commits.push({
               tasks: writes.tasks?.map(task => task.status),
-              handlers: writes.events?.filter(event => event.type === 'handler.ran').length,
+              handlers: writes.events?.filter(event => eventType(event) === 'handler.ran').length,
               transitions: writes.transitions?.map(({ key, trigger, node, handler, frame, index }) => [
                 key,
                 trigger,

@@ -8,6 +8,7 @@ import {
   type InternalEvent,
   type IntervalSpace,
   type IntervalWrite,
+  keptEvents,
   type NodeKey,
   type RunWrite,
   type Task,
@@ -131,15 +132,18 @@ export function createLedger(
           if (change !== undefined) intervals.push({ space, key, fromFrame: nextFrame, change });
         }
       }
+      const started = [...tasks.values()];
       return {
         at: stamp(),
         ...(run === undefined ? {} : { run }),
         ...(frame === undefined ? {} : { frame }),
         ...(intervals.length === 0 ? {} : { intervals }),
         ...(transitions.length === 0 ? {} : { transitions }),
-        ...(tasks.size === 0 ? {} : { tasks: [...tasks.values()] }),
+        ...(started.length === 0 ? {} : { tasks: started }),
         ...(artifacts.length === 0 ? {} : { artifacts }),
-        ...(events.length === 0 ? {} : { events }),
+        ...(events.length === 0
+          ? {}
+          : { events: keptEvents({ frame, intervals, transitions, tasks: started }, events) }),
       };
     },
     settle() {

@@ -1,5 +1,5 @@
 import type { RunId } from '@signalbox/model';
-import type { OwnerId, StopVerdict } from '@signalbox/runs';
+import { eventType, type OwnerId, type StopVerdict } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
@@ -198,7 +198,7 @@ describe('an operator', () => {
     const run = world.start(plan, {
       commit: {
         commit(writes, guard) {
-          commits.push((writes.events ?? []).map(event => event.type));
+          commits.push((writes.events ?? []).map(eventType));
           return world.runs.commit(writes, guard);
         },
       },

@@ -13,7 +13,7 @@ const place = z.int().nonnegative();
  * An event that follows from another part of its record (T3): its type, and where that part is. What the part does not say
  * stands behind it.
  */
-const shortEvent = z.union([
+export const shortEvent = z.union([
   z.tuple([z.literal('task.started'), place]),
   /** And whether its end is stale. */
   z.tuple([z.literal('task.ended'), place, z.boolean()]),
@@ -27,8 +27,12 @@ const shortEvent = z.union([
 type ShortEvent = z.infer<typeof shortEvent>;
 
 /** An event as a record keeps it. */
-export const keptEvent = z.union([shortEvent, eventDraft]);
 export type KeptEvent = ShortEvent | EventDraft;
+/** No union, which would not say where the fault of an event is. */
+export const keptEvent = z.custom<KeptEvent>().superRefine((value, context) => {
+  const parsed = (Array.isArray(value) ? shortEvent : eventDraft).safeParse(value);
+  for (const issue of parsed.error?.issues ?? []) context.addIssue({ ...issue });
+});
 
 /** The parts of a record that events follow from. */
 interface Parts {
@@ -100,6 +104,10 @@ export function fullEvent(parts: Parts, kept: KeptEvent): EventDraft | undefined
 
 export function isShort(kept: KeptEvent): kept is ShortEvent {
   return Array.isArray(kept);
+}
+
+export function eventType(kept: KeptEvent): EventDraft['type'] {
+  return isShort(kept) ? kept[0] : kept.type;
 }
 
 function ofTask({ tasks }: Parts, at: number, event: (task: Task) => EventDraft | undefined): EventDraft | undefined {

@@ -1,22 +1,37 @@
 import { type Digest, digestHex, type EventId, err, ok, type Result } from '@signalbox/model';
 import { fullEvent } from '../events/kept-event.ts';
-import { type AnyEvent, EVENT_VERSION, type StoredEvent } from '../events/stored-event.ts';
+import { type AnyEvent, EVENT_VERSION, type EventDraft, type StoredEvent } from '../events/stored-event.ts';
 import type { RecordDraft, RecordHeader } from './record.ts';
 
 /** The events that a record tells, in their places (T3); or why it cannot be read. */
-export function recordEvents(
-  { log, seq, at }: Pick<RecordHeader, 'log' | 'seq' | 'at'>,
-  body: RecordDraft,
-  hash: Digest,
-): Result<readonly StoredEvent[], string> {
-  const told: StoredEvent[] = [];
-  for (const [index, kept] of (body.events ?? []).entries()) {
+export function recordEvents(header: Place, body: RecordDraft, hash: Digest): Result<readonly StoredEvent[], string> {
+  const told = toldEvents(body);
+  return told.ok ? ok(placedEvents(header, told.value, hash)) : told;
+}
+
+/** The events of a record in full; or which of them cannot be told. */
+export function toldEvents(body: RecordDraft): Result<readonly EventDraft[], string> {
+  const told: EventDraft[] = [];
+  for (const kept of body.events ?? []) {
     const event = fullEvent(body, kept);
-    if (event === undefined) return err(`its event ${index} follows from nothing in it`);
-    const { id = eventIdOf(hash, index), ts = at, ...said } = event;
-    told.push({ event: { v: EVENT_VERSION, id, ts, ...said, runId: log, seq: seq + index } as AnyEvent, hash });
+    if (event === undefined) return err(`its event ${told.length} follows from nothing in it`);
+    told.push(event);
   }
   return ok(told);
+}
+
+type Place = Pick<RecordHeader, 'log' | 'seq' | 'at'>;
+
+export function placedEvents(
+  { log, seq, at }: Place,
+  events: readonly EventDraft[],
+  hash: Digest,
+): readonly StoredEvent[] {
+  return events.map((event, index) => {
+    const { id = eventIdOf(hash, index), ts = at } = event;
+    const placed = { v: EVENT_VERSION, id, ts, ...event, runId: log, seq: seq + index };
+    return { event: placed as AnyEvent, hash };
+  });
 }
 
 /** A UUID (version 8) of the beginning of the record's hash, which no redaction changes, and the event's place in it. */

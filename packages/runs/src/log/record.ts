@@ -2,7 +2,7 @@ import { type Digest, digest, json, runId, text, timestamp } from '@signalbox/mo
 import * as z from 'zod';
 import { artifactRecord } from '../artifacts/artifact-record.ts';
 import { decision } from '../decisions/decision.ts';
-import { type KeptEvent, keptEvent } from '../events/kept-event.ts';
+import { keptEvent } from '../events/kept-event.ts';
 import { frame } from '../frames/frame.ts';
 import { intervalSpace, intervalWrite } from '../frames/interval.ts';
 import { transition } from '../frames/transition.ts';
@@ -88,7 +88,7 @@ export const recordBody = z.strictObject({
   usage: z.array(usageRecord).readonly().optional(),
   /** What agents said and did, but for the parts that a message was put together from. */
   stream: z.array(streamChunk).readonly().optional(),
-  events: z.array(keptEvent).readonly().optional() as unknown as z.ZodOptional<z.ZodType<readonly KeptEvent[]>>,
+  events: z.array(keptEvent).readonly().optional(),
   large: z.array(largeValue).readonly().optional(),
 });
 export type RecordBody = z.infer<typeof recordBody>;

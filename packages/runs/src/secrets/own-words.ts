@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { writeSet } from '../commit.ts';
+import { shortEvent } from '../events/kept-event.ts';
+import { eventDraft } from '../events/stored-event.ts';
 
 /** Names of members and words of closed sets in what is committed: a secret that is part of one cannot be taken out. */
 export function ownWords(): ReadonlySet<string> {
@@ -16,6 +18,8 @@ export function ownWords(): ReadonlySet<string> {
       }
     }
   };
-  collect(z.toJSONSchema(writeSet, { unrepresentable: 'any', io: 'input' }));
+  for (const schema of [writeSet, shortEvent, eventDraft]) {
+    collect(z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }));
+  }
   return words;
 }
