@@ -180,7 +180,8 @@ function placesBy<Item>(items: readonly Item[] = [], keyOf: (item: Item) => stri
   return () => (places ??= new Map(items.map((item, place) => [keyOf(item), place])));
 }
 
-function isSame(a: unknown, b: unknown): boolean {
+/** Whether two values are the same plain data. */
+export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;

@@ -1,4 +1,5 @@
-import { type Digest, err, type Hasher, type Json, ok, type Result } from '@signalbox/model';
+import { type Digest, err, type Hasher, type Json, ok, type Result, type Timestamp } from '@signalbox/model';
+import { type Packed, unpackBody } from './packed-body.ts';
 import { type LogRecord, type RecordBody, type RecordHeader, recordBody, recordHeader } from './record.ts';
 
 /** A record as it is read. */
@@ -27,7 +28,7 @@ export function openRecord(
   const header = openHeader(headerText);
   if (!header.ok) return header;
   if (hasher(bodyText) !== header.value.body) return err('its body is not the one that its header names');
-  const parsed = parse(bodyText);
+  const parsed = parseBody(bodyText, header.value.at);
   if (!parsed.ok) return parsed;
   const whole = textOf === undefined ? ok(parsed.value) : withLarge(parsed.value, textOf);
   return whole.ok ? ok({ header: header.value, body: whole.value as unknown as RecordBody }) : whole;
@@ -60,6 +61,16 @@ function withLarge(body: Json, textOf: (blob: Digest) => string): Result<Json, s
     (holder as Members)[last] = value.value;
   }
   return ok(body);
+}
+
+function parseBody(text: string, at: Timestamp): Result<Json, string> {
+  const parsed = parse(text);
+  if (!parsed.ok) return parsed;
+  try {
+    return ok(unpackBody(parsed.value as unknown as Packed, at) as unknown as Json);
+  } catch {
+    return err('its body is not what a commit writes');
+  }
 }
 
 function parse(text: string): Result<Json, string> {

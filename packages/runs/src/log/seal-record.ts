@@ -1,5 +1,6 @@
-import { chainHead, type Digest, type Hasher, type Json, utf8Length } from '@signalbox/model';
+import { chainHead, type Digest, type Hasher, type Json, type Timestamp, utf8Length } from '@signalbox/model';
 import { INLINE_MAX_BYTES } from '../artifacts/artifact-record.ts';
+import { packBody } from './packed-body.ts';
 import { type LogRecord, RECORD_VERSION, type RecordBody, type RecordDraft, type RecordHeader } from './record.ts';
 
 export interface SealPorts {
@@ -17,17 +18,7 @@ export function sealRecord(
   facts: Omit<RecordHeader, 'v' | 'blobs' | 'body'>,
   draft: RecordDraft,
 ): LogRecord {
-  let written: RecordBody = { salt: salt(), ...draft };
-  let body = JSON.stringify(written);
-  // No UTF-16 unit takes more than three bytes: what is short holds nothing large.
-  if (body.length * 3 > INLINE_MAX_BYTES) {
-    const small = withoutLarge(written, putText);
-    if (small !== written) {
-      written = small;
-      body = JSON.stringify(written);
-    }
-  }
-  const blobs = blobsOf(written);
+  const { body, blobs } = sealBody({ salt, putText }, draft, facts.at);
   const header = JSON.stringify({
     v: RECORD_VERSION,
     ...facts,
@@ -35,6 +26,20 @@ export function sealRecord(
     body: hasher(body),
   } satisfies RecordHeader);
   return { header, body, hash: chainHead(hasher, before, header) };
+}
+
+/** A body with its salt, and the blobs that it names. `at` is the time of its record. */
+export function sealBody(
+  { salt, putText }: Omit<SealPorts, 'hasher'>,
+  draft: RecordDraft,
+  at: Timestamp,
+): { readonly body: string; readonly blobs: readonly Digest[] } {
+  const written: RecordBody = { salt: salt(), ...draft };
+  const body = JSON.stringify(packBody(written, at));
+  // No UTF-16 unit takes more than three bytes: what is short holds nothing large.
+  if (body.length * 3 <= INLINE_MAX_BYTES) return { body, blobs: blobsOf(written) };
+  const small = withoutLarge(written, putText);
+  return { body: small === written ? body : JSON.stringify(packBody(small, at)), blobs: blobsOf(small) };
 }
 
 /** Where plain data of any size may be, as paths; '*' stands for every item. */
