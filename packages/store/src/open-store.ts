@@ -67,12 +67,14 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     onBegin: cache.begin,
     onRollback() {
       cache.rollback();
+      tables.keys.clear();
       tables.known.clear();
     },
   });
 
   const forget = () => {
     cache.clear();
+    tables.keys.clear();
     tables.known.clear();
   };
 

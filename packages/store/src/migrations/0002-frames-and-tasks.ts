@@ -13,10 +13,19 @@ export const framesAndTasks: Migration = {
       frame any not null
     ) strict;
 
+    create table keys (
+      run integer not null references runs (n),
+      number integer not null,
+      key text not null,
+      primary key (run, number)
+    ) strict, without rowid;
+    create unique index keys_by_name on keys (run, key);
+
+    -- \`key\` is the number of a key.
     create table intervals (
       run integer not null references runs (n),
       space integer not null,
-      key text not null,
+      key integer not null,
       from_frame integer not null,
       kind integer not null,
       value any,

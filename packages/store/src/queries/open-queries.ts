@@ -5,6 +5,7 @@ import { type Json, ok, type Result } from '@signalbox/model';
 import { type IntervalSpace, intervalSpace } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
 import { intervalRows } from '../runs/interval-rows.ts';
+import { keyRows } from '../runs/key-rows.ts';
 import { valueCache } from '../runs/value-cache.ts';
 import { jsonColumns } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
@@ -41,14 +42,14 @@ export function openQueries({ path: file }: { readonly path: string }): Result<Q
 function addViews(database: DatabaseSync, home: string, seen: Set<string | null>): void {
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home, writer: 'nobody' });
   const json = jsonColumns(blobs);
-  const intervals = intervalRows(database, json, valueCache());
+  const intervals = intervalRows(database, keyRows(database), json, valueCache());
   database.function('json_of', cell => (cell === null ? null : json.textOf(cell)));
   // SQLite may compile our own statement anew at any time, and asks for it too.
   let isOurs = false;
   database.function('value_of', (run, space, key, frame) => {
     isOurs = true;
     try {
-      const value = intervals.valueAt(Number(run), spaceOf(Number(space)), String(key), Number(frame));
+      const value = intervals.valueIn(Number(run), spaceOf(Number(space)), Number(key), Number(frame));
       return value === undefined ? null : JSON.stringify(value);
     } finally {
       isOurs = false;

@@ -20,15 +20,17 @@ export const views: readonly View[] = [
       select run_id, node, value ->> '$.kind' as kind, value ->> '$.parent' as parent, value ->> '$.index' as position,
         coalesce(record ->> '$.status', 'idle') as status, value -> '$.data' as data
       from (
-        select runs.id as run_id, last.key as node, value_of(last.run, 0, last.key, last.from_frame) as value,
+        select runs.id as run_id, keys.key as node, value_of(last.run, 0, last.key, last.from_frame) as value,
           value_of(last.run, 1, last.key, 9007199254740991) as record
-        from (${lastRows(0)}) as last join main.runs on runs.n = last.run)`,
+        from (${lastRows(0)}) as last join main.runs on runs.n = last.run
+          join main.keys on keys.run = last.run and keys.number = last.key)`,
   },
   {
     name: 'state',
     select: `
-      select runs.id as run_id, last.key as key, value_of(last.run, 2, last.key, last.from_frame) as value
-      from (${lastRows(2)}) as last join main.runs on runs.n = last.run`,
+      select runs.id as run_id, keys.key as key, value_of(last.run, 2, last.key, last.from_frame) as value
+      from (${lastRows(2)}) as last join main.runs on runs.n = last.run
+        join main.keys on keys.run = last.run and keys.number = last.key`,
   },
   {
     name: 'tasks',

@@ -64,6 +64,7 @@ function repairOf(database: DatabaseSync, home: string): Repair {
       return done;
     } finally {
       if (database.isTransaction) database.exec('rollback');
+      tables.keys.clear();
       tables.known.clear();
     }
   }

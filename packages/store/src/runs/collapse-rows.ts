@@ -31,21 +31,21 @@ interface CollapsePlan {
 /** Rows of one key, from one frame to another. */
 interface GoneRows {
   readonly space: number;
-  readonly key: string;
+  readonly key: number;
   readonly from: number;
   readonly to: number;
 }
 
 interface WholeValue {
   readonly space: number;
-  readonly key: string;
+  readonly key: number;
   readonly fromFrame: number;
   readonly value: Maybe;
 }
 
 interface Row {
   readonly space: number;
-  readonly key: string;
+  readonly key: number;
   readonly fromFrame: number;
   readonly kind: number;
   readonly bytes: number;
@@ -95,7 +95,7 @@ export function collapseRows(database: DatabaseSync, intervals: IntervalRows, js
           if (at > 0 && !stays[at - 1] && last !== undefined) gone[gone.length - 1] = { ...last, to: fromFrame };
           else gone.push({ space, key, from: fromFrame, to: fromFrame });
         } else if (kind === PATCH && isBroken) {
-          whole.push({ space, key, fromFrame, value: intervals.valueAt(n, spaceOf(space), key, fromFrame) });
+          whole.push({ space, key, fromFrame, value: intervals.valueIn(n, spaceOf(space), key, fromFrame) });
           isBroken = false;
         }
       }
@@ -135,7 +135,7 @@ function* groupsOf(rows: Iterable<Record<string, unknown>>): Generator<readonly 
   for (const { space, key, from_frame, kind, bytes } of rows) {
     const row: Row = {
       space: Number(space),
-      key: String(key),
+      key: Number(key),
       fromFrame: Number(from_frame),
       kind: Number(kind),
       bytes: Number(bytes),

@@ -11,12 +11,15 @@ import {
 import { blobOf, type JsonColumns } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
 import { cellsOf, heldCell, type RowBefore, rowBefore, SET, valueOfRows } from './change-cells.ts';
+import type { KeyRows } from './key-rows.ts';
 import type { ValueCache } from './value-cache.ts';
 
 export interface IntervalRows {
   last(run: number, space: IntervalSpace, key: string): LastValue | undefined;
   put(run: number, interval: IntervalRow): void;
   valueAt(run: number, space: IntervalSpace, key: string, frame: number): Maybe;
+  /** The same by the number of a key. */
+  valueIn(run: number, space: IntervalSpace, key: number, frame: number): Maybe;
   at(run: number, space: IntervalSpace, frame: number): ReadonlyMap<string, Json>;
   /** Everything that holds in a frame. What lies in a blob of its own is named, not read. */
   heldAt(run: number, frame: number): Beginning['intervals'];
@@ -32,19 +35,25 @@ const spaceNumber = (space: IntervalSpace): number => intervalSpace.options.inde
  * from turning that around.
  */
 export const ALL_AT = `
-  with recursive keys (key) as (
+  with recursive held (key) as (
     select min(key) from intervals where run = :run and space = :space
     union all
-    select (select min(key) from intervals where run = :run and space = :space and key > keys.key)
-    from keys where keys.key is not null
+    select (select min(key) from intervals where run = :run and space = :space and key > held.key)
+    from held where held.key is not null
   )
-  select keys.key as key, kind, value, base_bytes from keys cross join intervals on run = :run and space = :space
-    and intervals.key = keys.key and from_frame = (
+  select held.key as number, keys.key as key, kind, value, base_bytes from held
+    cross join intervals on intervals.run = :run and space = :space and intervals.key = held.key and from_frame = (
       select max(from_frame) from intervals
-      where run = :run and space = :space and key = keys.key and from_frame <= :frame)
+      where run = :run and space = :space and key = held.key and from_frame <= :frame)
+    cross join keys on keys.run = :run and keys.number = held.key
   where kind <> 2`;
 
-export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: ValueCache): IntervalRows {
+export function intervalRows(
+  database: DatabaseSync,
+  keys: KeyRows,
+  json: JsonColumns,
+  cache: ValueCache,
+): IntervalRows {
   const ofKey = 'run = ? and space = ? and key = ?';
   const lastFrame = database.prepare(`select max(from_frame) as frame from intervals where ${ofKey}`);
   const lastRow = database.prepare(
@@ -63,16 +72,24 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
 
   const placeOf = (run: number, space: IntervalSpace, key: string) => `${run} ${space} ${key}`;
 
+  function valueIn(run: number, space: IntervalSpace, key: number, frame: number): Maybe {
+    return valueOfRows(json, backwards.iterate(run, spaceNumber(space), key, frame), `the ${space} of key ${key}`);
+  }
+
   function valueAt(run: number, space: IntervalSpace, key: string, frame: number): Maybe {
-    return valueOfRows(json, backwards.iterate(run, spaceNumber(space), key, frame), `the ${space} of '${key}'`);
+    const number = keys.numberOf(run, key);
+    return number === undefined ? undefined : valueIn(run, space, number, frame);
   }
 
   /** The value of the last row up to a frame. */
-  function valueInRow(row: Row, run: number, space: IntervalSpace, key: string, frame: number): Maybe {
-    return row.kind === SET ? valueOfRows(json, [row], `the ${space} of '${key}'`) : valueAt(run, space, key, frame);
+  function valueInRow(row: Row, run: number, space: IntervalSpace, frame: number): Maybe {
+    const number = Number(row.number);
+    return row.kind === SET
+      ? valueOfRows(json, [row], `the ${space} of key ${number}`)
+      : valueIn(run, space, number, frame);
   }
 
-  function lastOf(place: string, run: number, space: number, key: string, fromFrame: number): RowBefore | undefined {
+  function lastOf(place: string, run: number, space: number, key: number, fromFrame: number): RowBefore | undefined {
     const known = cache.get(place);
     if (known !== undefined && known.fromFrame < fromFrame) return known;
     const row: Row | undefined = lastRow.get(run, space, key);
@@ -83,20 +100,22 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
     last(run, space, key) {
       const known = cache.get(placeOf(run, space, key));
       if (known !== undefined) return { fromFrame: known.fromFrame, value: () => known.value };
-      const frame = lastFrame.get(run, spaceNumber(space), key)?.frame ?? null;
-      if (frame === null) return undefined;
+      const number = keys.numberOf(run, key);
+      const frame = number === undefined ? null : (lastFrame.get(run, spaceNumber(space), number)?.frame ?? null);
+      if (number === undefined || frame === null) return undefined;
       const fromFrame = Number(frame);
-      return { fromFrame, value: () => valueAt(run, space, key, fromFrame) };
+      return { fromFrame, value: () => valueIn(run, space, number, fromFrame) };
     },
     put(run, { space, key, fromFrame, change, value }) {
-      const [place, number] = [placeOf(run, space, key), spaceNumber(space)];
-      const before = change.kind === 'patch' ? lastOf(place, run, number, key, fromFrame) : undefined;
+      const [place, number, keyNumber] = [placeOf(run, space, key), spaceNumber(space), keys.numbered(run, key)];
+      const before = change.kind === 'patch' ? lastOf(place, run, number, keyNumber, fromFrame) : undefined;
       const { kind, value: cell, baseBytes, chainBytes } = cellsOf(json, change, value, before);
-      upsert.run(run, number, key, fromFrame, kind, cell, baseBytes, chainBytes);
+      upsert.run(run, number, keyNumber, fromFrame, kind, cell, baseBytes, chainBytes);
       if (baseBytes === null || chainBytes === null) cache.forget(place);
       else cache.remember(place, { value, fromFrame, baseBytes, chainBytes });
     },
     valueAt,
+    valueIn,
     heldAt: (run, frame) =>
       intervalSpace.options.flatMap(space =>
         allAt.all({ run, space: spaceNumber(space), frame }).flatMap((row): Beginning['intervals'] => {
@@ -104,22 +123,21 @@ export function intervalRows(database: DatabaseSync, json: JsonColumns, cache: V
           if (row.kind === SET && row.value instanceof Uint8Array) {
             return [{ space, key, value: { blob: blobOf(row.value), length: Number(row.base_bytes) } }];
           }
-          const value = valueInRow(row, run, space, key, frame);
+          const value = valueInRow(row, run, space, frame);
           return value === undefined ? [] : [{ space, key, value: { json: value } }];
         }),
       ),
     begin(run, intervals) {
       for (const { space, key, value } of intervals) {
         const [cell, length] = heldCell(json, value);
-        upsert.run(run, spaceNumber(space), key, 0, SET, cell, length, 0);
+        upsert.run(run, spaceNumber(space), keys.numbered(run, key), 0, SET, cell, length, 0);
       }
     },
     at(run, space, frame) {
       const found = new Map<string, Json>();
       for (const row of allAt.all({ run, space: spaceNumber(space), frame })) {
-        const key = String(row.key);
-        const value = valueInRow(row, run, space, key, frame);
-        if (value !== undefined) found.set(key, value);
+        const value = valueInRow(row, run, space, frame);
+        if (value !== undefined) found.set(String(row.key), value);
       }
       return found;
     },

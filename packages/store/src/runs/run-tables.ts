@@ -4,6 +4,7 @@ import type { JsonColumns } from '../sqlite/json-column.ts';
 import { type CollapseRows, collapseRows } from './collapse-rows.ts';
 import { type FrameRows, frameRows } from './frame-rows.ts';
 import { type IntervalRows, intervalRows } from './interval-rows.ts';
+import { type KeyRows, keyRows } from './key-rows.ts';
 import { type LogRows, logRows } from './log-rows.ts';
 import { type RecentRuns, recentRuns } from './recent-runs.ts';
 import { type RecordRows, recordRows } from './record-rows.ts';
@@ -17,6 +18,7 @@ export interface RunTables {
   readonly log: LogRows;
   readonly runs: RunRows;
   readonly frames: FrameRows;
+  readonly keys: KeyRows;
   readonly intervals: IntervalRows;
   readonly transitions: TransitionRows;
   readonly records: RecordRows;
@@ -27,11 +29,13 @@ export interface RunTables {
 }
 
 export function runTables(database: DatabaseSync, json: JsonColumns, cache: ValueCache, hasher: Hasher): RunTables {
-  const intervals = intervalRows(database, json, cache);
+  const keys = keyRows(database);
+  const intervals = intervalRows(database, keys, json, cache);
   return {
     log: logRows(database, json, hasher),
     runs: runRows(database, json),
     frames: frameRows(database, json),
+    keys,
     intervals,
     transitions: transitionRows(database, json, cache),
     records: recordRows(database, json, cache),

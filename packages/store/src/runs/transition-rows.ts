@@ -53,8 +53,9 @@ export function transitionRows(database: DatabaseSync, json: JsonColumns, cache:
 
   const begin = database.prepare(`
     insert into transitions (run, frame, idx, key, kind, value, base_bytes, chain_bytes, trigger, at)
-    select run, 0, row_number() over (order by key) - 1, key, kind, value, base_bytes, chain_bytes, ?, ?
-    from intervals where run = ? and space = ? and from_frame = 0`);
+    select intervals.run, 0, row_number() over (order by keys.key) - 1, keys.key, kind, value, base_bytes, chain_bytes, ?, ?
+    from intervals join keys on keys.run = intervals.run and keys.number = intervals.key
+    where intervals.run = ? and space = ? and from_frame = 0`);
 
   return {
     begin: (run, trigger, at) => void begin.run(trigger, at, run, intervalSpace.options.indexOf('state')),

@@ -101,24 +101,30 @@ export function* differences(
     }
   }
 
-  for (;;) {
-    const [want, have] = [wanted.next(), there.next()];
-    if (want.done === true && have.done === true) break;
-    if (want.done !== true) {
-      const at = keyOf(want.value);
-      const same = have.done !== true && keyOf(have.value) === at ? have.value : extra.get(at);
-      if (same === undefined) missing.set(at, want.value);
-      else yield* compare(at, want.value, same);
-      extra.delete(at);
-      if (same === have.value) continue;
+  try {
+    for (;;) {
+      const [want, have] = [wanted.next(), there.next()];
+      if (want.done === true && have.done === true) break;
+      if (want.done !== true) {
+        const at = keyOf(want.value);
+        const same = have.done !== true && keyOf(have.value) === at ? have.value : extra.get(at);
+        if (same === undefined) missing.set(at, want.value);
+        else yield* compare(at, want.value, same);
+        extra.delete(at);
+        if (same === have.value) continue;
+      }
+      if (have.done !== true) {
+        const at = keyOf(have.value);
+        const same = missing.get(at);
+        if (same === undefined) extra.set(at, have.value);
+        else yield* compare(at, same, have.value);
+        missing.delete(at);
+      }
     }
-    if (have.done !== true) {
-      const at = keyOf(have.value);
-      const same = missing.get(at);
-      if (same === undefined) extra.set(at, have.value);
-      else yield* compare(at, same, have.value);
-      missing.delete(at);
-    }
+  } finally {
+    // A statement that is not at its end keeps its table locked.
+    wanted.return?.();
+    there.return?.();
   }
   for (const at of missing.keys()) yield { table: name, key: at, what: 'the row is missing' };
   for (const at of extra.keys()) yield { table: name, key: at, what: 'the row is none of the log' };
