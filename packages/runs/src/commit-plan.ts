@@ -25,6 +25,7 @@ import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
 import type { OpenRecord } from './log/open-record.ts';
 import type { Beginning, LogRecord, RecordDraft, RecordHeader } from './log/record.ts';
+import { eventsOf } from './log/record-events.ts';
 import { type SealPorts, sealRecord } from './log/seal-record.ts';
 import type { RetentionWrite } from './retention/retention-write.ts';
 import { planVersionOf } from './run/plan-versions.ts';
@@ -182,7 +183,7 @@ export function replayRecord(view: CommitView, { header, body }: OpenRecord, has
 /** A run after one more record of its log, or why the record does not follow. */
 export function runAfter(
   before: RunRecord | undefined,
-  { header, body }: OpenRecord,
+  { header, body }: Pick<OpenRecord, 'header' | 'body'>,
   hash: Digest,
 ): Result<RunRecord, string> {
   const { log, at, n, seq, events, version, who } = header;
@@ -190,13 +191,14 @@ export function runAfter(
   if (n !== nextRecord) return err(`it is record ${n}, not ${nextRecord}`);
   if (before !== undefined && before.id !== log) return err(`it is a record of run ${log}`);
   if (seq !== nextSeq) return err(`its first event is ${seq}, not ${nextSeq}`);
-  if (events !== (body.events?.length ?? 0)) return err(`it does not tell the ${events} events of its header`);
+  if (events !== eventsOf(header, body).length) return err(`it does not tell the ${events} events of its header`);
   if (version !== (before?.version ?? 0) + (who === 'driver' ? 1 : 0)) return err(`version ${version} does not follow`);
   const changed = runChanged(before, body, log, at);
   if (!changed.ok) return changed;
   const framed = withFrame(changed.value, { at, frame: body.frame });
   if (!framed.ok) return err(framed.error.message);
-  return ok(placed(framed.value, header, hash));
+  const counted = withCollected(framed.value, body.away?.frame);
+  return counted.ok ? ok(placed(counted.value, header, hash)) : counted;
 }
 
 /** The run after the part of a record that is about the run itself. */
@@ -240,7 +242,7 @@ function outcomeOf(
     artifacts: body.artifacts ?? [],
     usage: body.usage ?? [],
     stream: body.stream ?? [],
-    events: placeEvents({ run: facts.log, seq: facts.seq, hash: record.head }, body.events ?? []),
+    events: placeEvents({ run: facts.log, seq: facts.seq, hash: record.head }, eventsOf(facts, body)),
     isFromOutside: facts.who === 'outside',
   };
 }
@@ -323,6 +325,13 @@ function withFrame(record: RunRecord, { frame }: WriteSet): Result<RunRecord, Co
       refused(record.id, `frame ${frame.index} is of plan version ${planVersion}, not ${planVersionOf(record)}`),
     );
   }
+  return ok({ ...record, frames: record.frames + 1 });
+}
+
+/** A frame that was collected still counts. */
+function withCollected(record: RunRecord, frame: number | undefined): Result<RunRecord, string> {
+  if (frame === undefined) return ok(record);
+  if (frame !== record.frames) return err(`its next frame is ${record.frames}, not ${frame}`);
   return ok({ ...record, frames: record.frames + 1 });
 }
 

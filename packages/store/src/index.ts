@@ -18,6 +18,7 @@ export { openRepair, type Repair, type RepairError } from './repair/open-repair.
 export type { Defective, RebuildReport } from './repair/rebuild-rows.ts';
 export type { BlobFile } from './retention/blob-sweep.ts';
 export type { RetentionError, RetentionStore, Weight } from './retention/retention-store.ts';
+export type { RedactRequest, Taken, TakenAwayStore, TakeError, TakeRequest } from './taken-away/taken-away-store.ts';
 export { refusedBy } from './sqlite/connection.ts';
 export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export type { ReadError } from './sqlite/read-connection.ts';

@@ -2,6 +2,7 @@ import {
   type Digest,
   digestHex,
   type ErrorEnvelope,
+  type EventId,
   err,
   ok,
   type Result,
@@ -132,14 +133,12 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       if (frames === 0) continue;
       const done = dryRun
         ? ok(undefined)
-        : await store.commit(
-            {
-              at: timestampOf(machine.clock),
-              retention: { collapse: ranges },
-              events: [draftEvent(machine, 'run.collapsed', { frames: ranges, by })],
-            },
-            { run, version: 'any' },
-          );
+        : store.takenAway.collapse(run, ranges, {
+            at: timestampOf(machine.clock),
+            by,
+            why: `it ended ${policy.value.collapseAfterDays} days ago or earlier`,
+            eventId: machine.ids.mint<EventId>(),
+          });
       if (!done.ok) return done;
       collapsed.push({ run, name, frames, bytes });
     }

@@ -17,17 +17,7 @@ export function sealRecord(
   facts: Omit<RecordHeader, 'v' | 'blobs' | 'body'>,
   draft: RecordDraft,
 ): LogRecord {
-  let written: RecordBody = { salt: salt(), ...draft };
-  let body = JSON.stringify(written);
-  // No UTF-16 unit takes more than three bytes: what is short holds nothing large.
-  if (body.length * 3 > INLINE_MAX_BYTES) {
-    const small = withoutLarge(written, putText);
-    if (small !== written) {
-      written = small;
-      body = JSON.stringify(written);
-    }
-  }
-  const blobs = blobsOf(written);
+  const { body, blobs } = sealBody({ salt, putText }, draft);
   const header = JSON.stringify({
     v: RECORD_VERSION,
     ...facts,
@@ -35,6 +25,19 @@ export function sealRecord(
     body: hasher(body),
   } satisfies RecordHeader);
   return { header, body, hash: chainHead(hasher, before, header) };
+}
+
+/** A body with its salt, and the blobs that it names. */
+export function sealBody(
+  { salt, putText }: Omit<SealPorts, 'hasher'>,
+  draft: RecordDraft,
+): { readonly body: string; readonly blobs: readonly Digest[] } {
+  const written: RecordBody = { salt: salt(), ...draft };
+  const body = JSON.stringify(written);
+  // No UTF-16 unit takes more than three bytes: what is short holds nothing large.
+  if (body.length * 3 <= INLINE_MAX_BYTES) return { body, blobs: blobsOf(written) };
+  const small = withoutLarge(written, putText);
+  return { body: small === written ? body : JSON.stringify(small), blobs: blobsOf(small) };
 }
 
 /** Where plain data of any size may be, as paths; '*' stands for every item. */
@@ -85,7 +88,8 @@ function withoutLarge(body: RecordBody, putText: SealPorts['putText']): RecordBo
   return large.length === 0 ? body : ({ ...(small as unknown as RecordBody), large } satisfies RecordBody);
 }
 
-function blobsOf({ large, begins }: RecordBody): readonly Digest[] {
+/** Blobs that a body cannot do without. */
+export function blobsOf({ large, begins }: RecordBody): readonly Digest[] {
   if (large === undefined && begins === undefined) return [];
   const names = new Set<Digest>(large?.map(({ blob }) => blob));
   const held = [

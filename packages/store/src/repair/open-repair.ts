@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
-import type { LogRecord } from '@signalbox/runs';
+import { type AwayCheck, awayCheck, type LogRecord, openRecord } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { StoreError } from '../open-store.ts';
@@ -93,12 +93,20 @@ function repairOf(database: DatabaseSync, home: string): Repair {
           // Rows of records that the log lost would be in the way of them.
           const n = logNumberOf(database, run);
           if (n !== undefined) renewRows(ports, n);
+          const away = awayAfter(n === undefined ? [] : tables.log.records(n, 0));
           for (const record of records) {
-            const replayed = replayRows(tables, record, { hasher: nodeHasher, textOf: json.blobText });
+            const replayed = replayRows(tables, record, {
+              hasher: nodeHasher,
+              textOf: json.blobText,
+              awayOf: () => away,
+            });
             if (!replayed.ok) throw new StoreDamage(replayed.error.why);
             if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');
             taken += 1;
           }
+          const fault = away.end();
+          // A log that ends early may be continued.
+          if (fault !== undefined && fault.awaits === undefined) throw new StoreDamage(`record ${fault.record}: ${fault.what}`);
           return ok(taken);
         });
       } catch (cause) {
@@ -112,6 +120,17 @@ function repairOf(database: DatabaseSync, home: string): Repair {
     },
     close: () => database.close(),
   };
+}
+
+/** What the records of a log say of bodies that were replaced. */
+function awayAfter(records: Iterable<LogRecord>): AwayCheck {
+  const away = awayCheck();
+  for (const record of records) {
+    const opened = openRecord(record, nodeHasher);
+    const fault = opened.ok ? away.take(opened.value) : opened.error;
+    if (fault !== undefined) throw new StoreDamage(fault);
+  }
+  return away;
 }
 
 function notRebuilt({ message }: Error): ErrorEnvelope<'STORE_IO_FAILED'> {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type AnyEvent,
+  eventsOf as eventsOfRecord,
   type FrameRange,
   keptFrames,
   placeEvents,
@@ -47,6 +48,8 @@ export interface Weight {
 }
 
 export interface RetentionPorts {
+  /** What collecting frames takes out of the log. */
+  readonly weighLog: (run: RunId, frames: readonly FrameRange[]) => number;
   readonly database: DatabaseSync;
   readonly tables: RunTables;
   /** The data directory. */
@@ -57,7 +60,7 @@ export interface RetentionPorts {
 }
 
 export function retentionStore(ports: RetentionPorts): RetentionStore {
-  const { database, tables, home, forget, forgetBlob } = ports;
+  const { database, tables, home, forget, forgetBlob, weighLog } = ports;
   const all = allRows(database);
   const forks = database.prepare(
     `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
@@ -86,10 +89,9 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
 
   function* eventsOf(n: number): Generator<AnyEvent> {
     for (const record of tables.log.records(n, 0)) {
-      const { header, body } = tables.log.open(record, 'a record');
-      for (const { event } of placeEvents({ run: header.log, seq: header.seq, hash: record.hash }, body.events ?? [])) {
-        yield event;
-      }
+      const { header, body } = tables.log.open(n, record, 'a record');
+      const place = { run: header.log, seq: header.seq, hash: record.hash };
+      for (const { event } of placeEvents(place, eventsOfRecord(header, body))) yield event;
     }
   }
 
@@ -107,7 +109,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       const found = tables.runs.find(run);
       if (found === undefined) return { ranges: [], frames: 0, bytes: 0 };
       const ranges = rangesOf(found);
-      const bytes = tables.collapse.weigh(found.n, { ...found.record, collected: ranges });
+      const bytes = tables.collapse.weigh(found.n, { ...found.record, collected: ranges }) + weighLog(run, ranges);
       return { ranges, frames: ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0), bytes };
     },
     weigh: runs => runs.reduce((sum, run) => sum + all.bytesOf(tables.runs.find(run)?.n ?? -1), 0),
