@@ -26,6 +26,8 @@ export type Store = Commit &
   RunRestore & {
     readonly retention: RetentionStore;
     readonly takenAway: TakenAwayStore;
+    /** A blob was removed. */
+    forgetBlob(name: Digest): void;
     /** The runs whose last commit is of this moment or later. */
     changedSince(at: Timestamp): readonly RunId[];
     close(): void;
@@ -106,6 +108,7 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
 
   return ok({
     changedSince: at => changed.all(at).map(({ id }) => id as RunId),
+    forgetBlob: blobs.forget,
     ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,
     takenAway,

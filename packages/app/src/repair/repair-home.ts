@@ -73,6 +73,7 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => [...repair.log(run)],
     append: repair.append,
+    replace: repair.replace,
     without: brokenOf(first.value),
   });
   // What was taken in is checked as everything else.
@@ -89,6 +90,7 @@ function brokenOf({ damaged }: Pick<RebuildReport, 'damaged'>): ReadonlySet<RunI
 interface Restoring {
   readonly logOf: (run: RunId) => readonly LogRecord[];
   readonly append: (run: RunId, records: readonly LogRecord[]) => Result<number, string>;
+  readonly replace: (run: RunId, records: readonly LogRecord[]) => Result<number, string>;
   readonly without: ReadonlySet<RunId>;
 }
 
@@ -97,7 +99,7 @@ type Named = RepairReport['damaged'][number];
 /** Takes what journals have and logs have not. A journal that says something else than the log changes nothing. */
 function restoreFrom(
   dataDirectory: string,
-  { logOf, append, without }: Restoring,
+  { logOf, append, replace, without }: Restoring,
 ): { readonly restored: RepairReport['restored']; readonly refused: readonly Named[] } {
   const restored: { run: RunId; records: number }[] = [];
   const refused: Named[] = [];
@@ -117,8 +119,13 @@ function restoreFrom(
       refused.push({ run, what: `its journal has another record ${at} than its log` });
       continue;
     }
-    if (records.length <= log.length) continue;
-    const taken = append(run, records.slice(log.length));
+    const other = log.findIndex((record, n) => records[n] !== undefined && records[n].body !== record.body);
+    if (records.length <= log.length) {
+      if (other >= 0) refused.push({ run, what: `its journal has another body of record ${other} than its log` });
+      continue;
+    }
+    // A log of before something was taken away: its journal says what, and has what is left.
+    const taken = other < 0 ? append(run, records.slice(log.length)) : replace(run, records);
     if (taken.ok) restored.push({ run, records: taken.value });
     else refused.push({ run, what: `its journal could not be taken in: ${taken.error}` });
   }
@@ -156,6 +163,7 @@ function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairRe
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => (archive.ok && !fromJournals ? [...archive.value.archived(run, 'records')] : []),
     append: (_, records) => ok(records.length),
+    replace: (_, records) => ok(records.length),
     without: brokenOf({ damaged }),
   });
   if (archive.ok) archive.value.close();

@@ -159,7 +159,10 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
 
   /** Ids that rows bring come first: events, usage and streams mention them. */
   function newBody({ salt: _, large: __, taken: ___, away, ...body }: RecordBody): RecordDraft {
-    const left = away && { ...(away.frame !== undefined && { frame: away.frame }), ...(away.events && { events: away.events }) };
+    const left = away && {
+      ...(away.frame !== undefined && { frame: away.frame }),
+      ...(away.events && { events: away.events }),
+    };
     for (const { space, key } of body.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
     for (const { space, key } of body.begins?.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
     const { run: start, begins, tasks, decisions, artifacts, usage, stream, events } = body;

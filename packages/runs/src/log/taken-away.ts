@@ -1,4 +1,4 @@
-import { type Digest, digest, text, type Timestamp } from '@signalbox/model';
+import { type Digest, digest, type Timestamp, text } from '@signalbox/model';
 import * as z from 'zod';
 import type { OpenRecord } from './open-record.ts';
 

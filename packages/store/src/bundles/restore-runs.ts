@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ErrorEnvelope, err, failure, type Hasher, ok, type RunId } from '@signalbox/model';
-import { type ArchiveRow, type AwayCheck, awayCheck, type LogRecord, type RestoreError, type RunRestore } from '@signalbox/runs';
+import {
+  type ArchiveRow,
+  type AwayCheck,
+  awayCheck,
+  type LogRecord,
+  type RestoreError,
+  type RunRestore,
+} from '@signalbox/runs';
 import { replayRows } from '../runs/replay-rows.ts';
 import type { RunTables } from '../runs/run-tables.ts';
 import { SQLITE_CONSTRAINT, sqliteCode } from '../sqlite/connection.ts';

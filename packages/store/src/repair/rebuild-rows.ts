@@ -66,6 +66,13 @@ export function renewRows(ports: ReplayPorts, n: number): void {
   copyRows(ports, tables, n);
 }
 
+/** Removes a log and its rows. The check of foreign keys is off. */
+export function removeLog(database: DatabaseSync, n: number): void {
+  for (const { name, where, parameters } of tablesOfRuns(database)) {
+    database.prepare(`delete from ${name} where ${where}`).run(...parameters(n));
+  }
+}
+
 /** Rows of numbers that have no log. A run whose log is gone keeps its row, for somebody to see. */
 function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): readonly string[] {
   const ids = database.prepare('select id from runs where n = ?');

@@ -35,6 +35,8 @@ export interface RetentionStore {
     readonly without: readonly RunId[];
     readonly texts: Iterable<string>;
   }): Promise<readonly BlobFile[]>;
+  /** The names of all blobs that rows, texts or other blobs refer to. */
+  referenced(texts: Iterable<string>): ReadonlySet<string>;
   removeBlobs(blobs: readonly BlobFile[], nowMs: number): readonly BlobFile[];
   /** Gives the room of what was removed back to the disk. Takes as long as writing the database anew. */
   compact(): void;
@@ -131,6 +133,15 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       for (const text of texts) for (const name of namesIn(text)) live.add(name);
       addReferences(home, live);
       return old.filter(({ name }) => name === undefined || !live.has(name));
+    },
+    referenced(texts) {
+      const live = new Set<string>();
+      for (const { n } of numbers.all()) {
+        for (const value of all.values(Number(n))) for (const name of namesIn(value)) live.add(name);
+      }
+      for (const text of texts) for (const name of namesIn(text)) live.add(name);
+      addReferences(home, live);
+      return live;
     },
     removeBlobs(blobs, nowMs) {
       return blobs.filter(blob => {

@@ -15,13 +15,13 @@ import {
   sealRecord,
   type TakingAway,
 } from '@signalbox/runs';
+import { replaceRows } from '../repair/rebuild-rows.ts';
 import { findRun, viewOf } from '../runs/commit-rows.ts';
+import type { LogRows } from '../runs/log-rows.ts';
 import { replayRows } from '../runs/replay-rows.ts';
 import type { NumberedRun } from '../runs/run-rows.ts';
-import { StoreDamage } from '../sqlite/json-column.ts';
-import { replaceRows } from '../repair/rebuild-rows.ts';
+import { StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { type MemoryTables, memoryTables, type ReplayPorts } from '../verify/replay-log.ts';
-import type { LogRows } from '../runs/log-rows.ts';
 
 /**
  * Replaces bodies of a run's log by what is left of them, and says so in a record of its own (T7).
@@ -91,15 +91,19 @@ export interface LeftLog extends Taking {
 export function planTaking(
   ports: TakeAwayPorts,
   { found, records, replayed }: WholeLog,
-  rewrite: BodyRewrite,
+  rewriteWith: (memory: MemoryTables) => BodyRewrite,
   facts: TakingFacts,
 ): LeftLog | undefined {
   const { n, record: run } = found;
   const memory = memoryTables(ports);
+  // Contents are on disk only once the bodies that name them are about to be.
+  const seal = { ...ports.seal, putText: memory.json.putText };
   try {
+    const rewrite = rewriteWith(memory);
     const away = awayCheck();
     const bodies = new Map<number, string>();
-    const taken: { n: number; was: RewrittenRecord['record']['digest']; now: RewrittenRecord['record']['digest'] }[] = [];
+    const taken: { n: number; was: RewrittenRecord['record']['digest']; now: RewrittenRecord['record']['digest'] }[] =
+      [];
     let bytes = 0;
     for (const [index, given] of replayed.entries()) {
       const record = records[index] as LogRecord;
@@ -108,7 +112,7 @@ export function planTaking(
         replayInto(ports, memory, n, record, away);
         continue;
       }
-      const { body } = sealBody(ports.seal, { ...left, away: { by: run.records, ...left.away } });
+      const { body } = sealBody(seal, { ...left, away: { by: run.records, ...left.away } });
       bodies.set(index, body);
       bytes += record.body.length - body.length;
       taken.push({ n: index, was: given.record.digest, now: ports.hasher(body) });
@@ -123,7 +127,7 @@ export function planTaking(
     const events = [facts.event(numbers)];
     const place = { log: run.id, n: run.records, at, who: 'outside', version: run.version, seq: run.nextSeq } as const;
     const draft = { taken: { kind, by, why, records: taken }, ...(retention && { retention }), events };
-    const taking = sealRecord(ports.seal, run.head, { ...place, events: events.length }, draft);
+    const taking = sealRecord(seal, run.head, { ...place, events: events.length }, draft);
     const { outcome } = replayInto(ports, memory, n, taking, away);
     settled(away);
     const told = placeEvents({ run: run.id, seq: run.nextSeq, hash: taking.hash }, events);
@@ -139,6 +143,10 @@ export function planTaking(
 export function writeTaking(ports: TakeAwayPorts, { n }: NumberedRun, left: LeftLog): void {
   const { database, log } = ports;
   database.exec('pragma defer_foreign_keys = on');
+  for (const content of left.memory.made.values()) {
+    const put = ports.blobs.put(content);
+    if (!put.ok) throw new StoreFault(put.error);
+  }
   for (const [index, body] of left.bodies) log.replaceBody(n, index, body);
   const { events } = left.notice;
   const { records, nextSeq } = left.after;

@@ -22,6 +22,7 @@ import {
 import type { RunTables } from '../runs/run-tables.ts';
 import { sqliteCode } from '../sqlite/connection.ts';
 import { type JsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+import type { MemoryTables } from '../verify/replay-log.ts';
 import {
   isSameAt,
   type LeftLog,
@@ -117,7 +118,7 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
 
   function planCollapse(whole: WholeLog, frames: readonly FrameRange[], facts: TakingFacts): LeftLog | undefined {
     const { n, record } = whole.found;
-    const left = planTaking(ports, whole, collapseBodies(whole.replayed, frames, record.frames), facts);
+    const left = planTaking(ports, whole, () => collapseBodies(whole.replayed, frames, record.frames), facts);
     if (left === undefined) return undefined;
     for (let frame = 0; frame <= record.frames; frame++) {
       if (frame < record.frames && isInRanges([...(record.collected ?? []), ...frames], frame)) continue;
@@ -153,14 +154,12 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
     return false;
   }
 
-  function redactContent(filter: RedactRequest['filter'], name: Digest) {
+  function redactContent(filter: RedactRequest['filter'], { putBytes }: MemoryTables, name: Digest) {
     const content = blobs.get(name);
     const text = content.ok ? Buffer.from(content.value).toString('latin1') : '';
     if (!filter.has(text)) return undefined;
     const left = Buffer.from(filter.text(text), 'latin1');
-    const put = blobs.put(left);
-    if (!put.ok) throw new StoreFault(put.error);
-    return { blob: put.value, bytes: left.length };
+    return { blob: putBytes(left), bytes: left.length };
   }
 
   return {
@@ -176,15 +175,16 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
       const n = tables.runs.find(run)?.n ?? -1;
       const hadDeltas = hasInDeltas(n, filter);
       const done = take(run, dryRun, whole => {
-        const rewrite = redactLog({
-          filter,
-          hasher: ports.hasher,
-          salt: seal.salt,
-          textOf: ports.json.blobText,
-          putText: seal.putText,
-          redactContent: blob => redactContent(filter, blob),
-        });
-        return planTaking(ports, whole, rewrite, { at, kind: 'redaction', by, why, event });
+        const rewriteWith = (memory: MemoryTables) =>
+          redactLog({
+            filter,
+            hasher: ports.hasher,
+            salt: seal.salt,
+            textOf: memory.json.blobText,
+            putText: memory.json.putText,
+            redactContent: blob => redactContent(filter, memory, blob),
+          });
+        return planTaking(ports, whole, rewriteWith, { at, kind: 'redaction', by, why, event });
       });
       if (!done.ok) return done;
       // They are no facts: nothing but their rows shows them.

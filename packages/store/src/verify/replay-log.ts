@@ -1,6 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
-import { type AwayCheck, awayCheck, type LogRecord, mentionedBlobs, neededBlobs, type TakenAway } from '@signalbox/runs';
+import {
+  type AwayCheck,
+  awayCheck,
+  type LogRecord,
+  mentionedBlobs,
+  neededBlobs,
+  type TakenAway,
+} from '@signalbox/runs';
 import type { BlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
@@ -88,25 +95,28 @@ export interface MemoryTables {
   readonly json: JsonColumns;
   /** Contents that rows hold by their names, and that nobody wrote yet. */
   readonly made: ReadonlyMap<Digest, Uint8Array>;
+  /** Adds a content to those. */
+  readonly putBytes: (content: Uint8Array) => Digest;
 }
 
 export function memoryTables({ blobs, hasher }: Pick<ReplayPorts, 'blobs' | 'hasher'>): MemoryTables {
   const made = new Map<Digest, Uint8Array>();
   const database = new DatabaseSync(':memory:');
   migrate(database);
+  const putBytes = (content: Uint8Array) => {
+    const name = hasher(content);
+    made.set(name, content);
+    return name;
+  };
   const json = jsonColumns({
-    put(content) {
-      const name = hasher(content);
-      made.set(name, content);
-      return ok(name);
-    },
+    put: content => ok(putBytes(content)),
     get(name) {
       const found = made.get(name);
       return found === undefined ? blobs.get(name) : ok(found);
     },
     forget: () => {},
   });
-  return { database, tables: runTables(database, json, valueCache(), hasher), json, made };
+  return { database, tables: runTables(database, json, valueCache(), hasher), json, made, putBytes };
 }
 
 /** What a record cannot be replayed for is said of the record. */
