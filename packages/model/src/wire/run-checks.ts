@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { timestamp } from '../clock.ts';
 import { digest } from '../digest.ts';
 import { runId } from '../ids.ts';
 import { json, text } from '../json.ts';
@@ -18,6 +19,20 @@ export const runCheck = z.object({
   records: z.int().nonnegative(),
   events: z.int().nonnegative(),
   head: digest,
+  /** What was taken away, by the records that say so: the numbers of the records that lost something. */
+  taken: z
+    .array(
+      z.object({
+        kind: z.enum(['collapse', 'redaction']),
+        record: z.int().nonnegative(),
+        at: timestamp,
+        by: text,
+        why: text,
+        records: z.array(z.int().nonnegative()).readonly(),
+      }),
+    )
+    .readonly()
+    .optional(),
   /** What is wrong; the first of it. */
   defects: z
     .array(

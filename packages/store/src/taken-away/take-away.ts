@@ -100,7 +100,7 @@ export function planTaking(
   const seal = { ...ports.seal, putText: memory.json.putText };
   try {
     const rewrite = rewriteWith(memory);
-    const away = awayCheck();
+    const check = awayCheck();
     const bodies = new Map<number, string>();
     const taken: { n: number; was: RewrittenRecord['record']['digest']; now: RewrittenRecord['record']['digest'] }[] =
       [];
@@ -109,14 +109,16 @@ export function planTaking(
       const record = records[index] as LogRecord;
       const left = rewrite(given, viewOf(memory.tables, findRun(memory.tables, run.id)));
       if (left === undefined) {
-        replayInto(ports, memory, n, record, away);
+        replayInto(ports, memory, n, record, check);
         continue;
       }
-      const { body } = sealBody(seal, { ...left, away: { by: run.records, ...left.away } });
+      // What the record says of itself comes first, so that it is found without parsing all of it.
+      const { away: { by: _, ...away } = {}, ...rest } = left;
+      const { body } = sealBody(seal, { away: { by: run.records, ...away }, ...rest });
       bodies.set(index, body);
       bytes += record.body.length - body.length;
       taken.push({ n: index, was: given.record.digest, now: ports.hasher(body) });
-      replayInto(ports, memory, n, { ...record, body }, away);
+      replayInto(ports, memory, n, { ...record, body }, check);
     }
     if (taken.length === 0 && facts.retention === undefined) {
       memory.database.close();
@@ -128,8 +130,8 @@ export function planTaking(
     const place = { log: run.id, n: run.records, at, who: 'outside', version: run.version, seq: run.nextSeq } as const;
     const draft = { taken: { kind, by, why, records: taken }, ...(retention && { retention }), events };
     const taking = sealRecord(seal, run.head, { ...place, events: events.length }, draft);
-    const { outcome } = replayInto(ports, memory, n, taking, away);
-    settled(away);
+    const { outcome } = replayInto(ports, memory, n, taking, check);
+    settled(check);
     const told = placeEvents({ run: run.id, seq: run.nextSeq, hash: taking.hash }, events);
     const notice = { run: run.id, version: run.version, events: told, stream: [] };
     return { records: numbers, bytes, notice, bodies, taking, after: outcome.record, memory };

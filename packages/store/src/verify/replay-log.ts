@@ -6,6 +6,7 @@ import {
   type LogRecord,
   mentionedBlobs,
   neededBlobs,
+  openRecord,
   type TakenAway,
 } from '@signalbox/runs';
 import type { BlobFiles } from '../blobs/blob-files.ts';
@@ -65,19 +66,30 @@ export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
 
   let fault: ReplayedLog['fault'];
   for (const record of recordsOf(ports.database, n)) {
+    if (fault !== undefined) {
+      const opened = openRecord(record, hasher);
+      if (opened.ok) away.take(opened.value);
+      continue;
+    }
     const taken =
       record.place === firstPlaceOf(n) + records ? tried(() => take(record)) : err(`record ${records} is missing`);
     if (!taken.ok) {
       fault = { record: records, what: taken.error };
-      break;
+      continue;
     }
     head = record.hash;
     heads.add(head);
     records += 1;
   }
-  fault ??= awayFault(away, records);
+  fault = firstOf(fault, awayFault(away, records));
   const { taken } = away;
   return { database, records, events, head, heads, names, made, taken, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** A body that was changed may be why a record after it does not follow. */
+function firstOf(fault: ReplayedLog['fault'], other: ReplayedLog['fault']): ReplayedLog['fault'] {
+  if (fault === undefined || other === undefined) return fault ?? other;
+  return other.record < fault.record ? other : fault;
 }
 
 /** A body that was replaced needs the record that says so. Where the log ends before that one, it lost its end. */
