@@ -17,8 +17,8 @@ export interface RunReport {
   readonly records: number;
   readonly events: number;
   readonly head: Digest;
-  /** What was collapsed or redacted, by the records that say so. */
-  readonly taken?: readonly TakenAway[];
+  /** What was collapsed or redacted, by the records that say so; `isLater` where that was after the head that was expected. */
+  readonly taken?: readonly (TakenAway & { readonly isLater?: true })[];
   /** What is wrong, and where; the first of them. */
   readonly defects?: readonly RunDefect[];
   /** Its journal, as files; absent where the log does not hold. */
@@ -53,7 +53,13 @@ export async function verifyRun(
     const checked = archive.value.check(run);
     if (checked === undefined) return lostRun(dataDirectory, run);
     const { records, events, head, heads, taken } = checked;
-    const facts = { run, records, events, head, ...(taken.length > 0 && { taken }) };
+    const facts = {
+      run,
+      records,
+      events,
+      head,
+      ...(taken.length > 0 && { taken: markLater(taken, heads, expectHead) }),
+    };
     const defects: RunDefect[] = [...checked.defects];
     if (defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
     if (expectHead !== undefined && !heads.has(expectHead)) {
@@ -80,6 +86,12 @@ export async function verifyRun(
   } finally {
     archive.value.close();
   }
+}
+
+/** A head vouches for what was taken away before it, not for what was taken out of its past later. */
+function markLater(taken: readonly TakenAway[], heads: ReadonlySet<string>, expectHead: string | undefined) {
+  const covered = expectHead === undefined ? -1 : [...heads].indexOf(expectHead);
+  return covered < 0 ? taken : taken.map(one => (one.record < covered ? one : { ...one, isLater: true as const }));
 }
 
 /** A run that only its journal knows: the database lost it. */

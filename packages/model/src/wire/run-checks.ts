@@ -29,6 +29,8 @@ export const runCheck = z.object({
         by: text,
         why: text,
         records: z.array(z.int().nonnegative()).readonly(),
+        /** After the head that was expected, which does not vouch for it. */
+        isLater: z.literal(true).optional(),
       }),
     )
     .readonly()

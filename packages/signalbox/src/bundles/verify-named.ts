@@ -71,9 +71,10 @@ function describeRunReport(report: RunReport, paint: Paint): string {
 }
 
 /** What was taken away is said: which records, by whom, and why. */
-function takenWords({ kind, record, by, why, records }: NonNullable<RunReport['taken']>[number]): string {
+function takenWords({ kind, record, by, why, records, isLater }: NonNullable<RunReport['taken']>[number]): string {
   const word = kind === 'collapse' ? 'collapsed' : 'redacted ';
-  return `  ${word} records ${rangesOf(records)}, by ${shown(by)} (${shown(why)}), says record ${record}`;
+  const later = isLater === true ? ', after the head that was expected' : '';
+  return `  ${word} records ${rangesOf(records)}, by ${shown(by)} (${shown(why)}), says record ${record}${later}`;
 }
 
 function rangesOf(numbers: readonly number[]): string {

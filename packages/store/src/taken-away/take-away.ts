@@ -145,15 +145,16 @@ export function planTaking(
 export function writeTaking(ports: TakeAwayPorts, { n }: NumberedRun, left: LeftLog): void {
   const { database, log } = ports;
   database.exec('pragma defer_foreign_keys = on');
-  for (const content of left.memory.made.values()) {
-    const put = ports.blobs.put(content);
-    if (!put.ok) throw new StoreFault(put.error);
+  // What is there stays as old as it is: rows that named it before name it still.
+  for (const [name, content] of left.memory.made) {
+    const put = ports.blobs.get(name).ok ? undefined : ports.blobs.put(content);
+    if (put?.ok === false) throw new StoreFault(put.error);
   }
   for (const [index, body] of left.bodies) log.replaceBody(n, index, body);
   const { events } = left.notice;
   const { records, nextSeq } = left.after;
   log.append(n, records - 1, nextSeq - events.length, left.taking, []);
-  replaceRows(ports, n, left.memory);
+  replaceRows(ports, n, { database: left.memory.database, made: new Map() });
   database.prepare(`delete from stream where run = ? and kind in ('token', 'thinking')`).run(n);
 }
 
