@@ -8,7 +8,7 @@ import { extendJournal, journalOfRun } from './derive-journal.ts';
 import { ownRecordSchema } from './run-record-event.ts';
 
 /** Where the new journal is until it is whole. */
-const ANEW = 'anew';
+const ANEW = 'rewritten';
 
 /**
  * Writes the journal of a run from its log again, after bodies of the log were replaced (T7), and removes the old segments. The new

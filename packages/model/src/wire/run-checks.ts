@@ -95,6 +95,8 @@ export const replayedRun = z.object({
   verified: z.int().nonnegative(),
   /** How many frames read something unrecorded, and the first of them. */
   unverified: z.object({ count: z.int().nonnegative(), first: z.array(z.int().nonnegative()).readonly() }),
+  /** The first frame that was collected: it and those after it cannot be made again. */
+  collectedFrom: z.int().nonnegative().optional(),
   /** The first frame that came out otherwise. */
   difference: z
     .object({

@@ -68,7 +68,9 @@ export function renewRows(ports: ReplayPorts, n: number): void {
 
 /** Removes a log and its rows. The check of foreign keys is off. */
 export function removeLog(database: DatabaseSync, n: number): void {
-  for (const { name, where, parameters } of tablesOfRuns(database)) {
+  for (const table of tablesOfRuns(database)) {
+    // Parts of messages go too: what was taken out of the log may be in them.
+    const { name, where, parameters } = table.name === 'stream' ? { ...table, where: 'run = ?' } : table;
     database.prepare(`delete from ${name} where ${where}`).run(...parameters(n));
   }
 }

@@ -37,7 +37,7 @@ async function collapse(store: OpenStore, run: RunId) {
 }
 
 describe('a run that is collapsed', () => {
-  it('[D42] keeps first, last and telling frames as they were, its events and their chain, and says what is gone', async () => {
+  it('[D42] keeps first, last and telling frames as they were and the chain of its log, and says what is gone', async () => {
     const store = temporaryStore();
     const { run } = await longRun(store, 'growing list', 40);
     const failed = {
