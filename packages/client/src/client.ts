@@ -48,6 +48,8 @@ import {
   providerList,
   type RecoveryList,
   type RecoveryNote,
+  type RedactionBody,
+  type RedactionReport,
   type ReplayBody,
   type ReplayReport,
   type RerunBody,
@@ -65,6 +67,7 @@ import {
   type RunSummary,
   recoveryList,
   recoveryNote,
+  redactionReport,
   replayReport,
   rollbackReport,
   runCheck,
@@ -242,6 +245,8 @@ export interface Client {
   describePlan(file: string): Answer<PlanDescription>;
   keep(run: RunId): Answer<RunSummary>;
   unkeep(run: RunId): Answer<RunSummary>;
+  /** Takes a secret out of a run and of those that come from it. Only the owner may. */
+  redact(run: RunId, body: RedactionBody): Answer<RedactionReport>;
   collect(body: CollectBody): Answer<CollectReport>;
   /** The run as a file: its record, what it kept, and its journal. */
   bundle(run: RunId): Answer<Uint8Array>;
@@ -321,6 +326,7 @@ export function createClient({
     unkeep: run => command(ofRun(run, '/unkeep'), {}),
     bundle: run => content(ofRun(run, '/bundle')),
     importBundle: body => request({ method: 'POST', path: '/api/imports', body, answer: importReport }),
+    redact: (run, body) => request({ method: 'POST', path: ofRun(run, '/redact'), body, answer: redactionReport }),
     collect: body => request({ method: 'POST', path: '/api/gc', body, answer: collectReport }),
     pause: run => command(ofRun(run, '/pause'), {}),
     stop: (run, reason) => command(ofRun(run, '/stop'), reason === undefined ? {} : { reason }),

@@ -234,6 +234,12 @@ export {
 } from './wire/providers.ts';
 export { type RecoveryList, type RecoveryNote, recoveryList, recoveryNote } from './wire/recoveries.ts';
 export {
+  type RedactionBody,
+  type RedactionReport,
+  redactionBody,
+  redactionReport,
+} from './wire/redaction.ts';
+export {
   cursor,
   decisionsQuery,
   type EventView,

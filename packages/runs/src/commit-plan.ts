@@ -142,7 +142,7 @@ export function planCommit(
     stream: writes.stream?.filter(chunk => !isDelta(chunk) && !view.hasChunk(chunk)),
     events: writes.events,
   });
-  const told = toldEvents(draft);
+  const told = toldEvents({ events: draft.events?.length ?? 0 }, draft);
   if (!told.ok) return err(refused(id, told.error));
   const isFromOutside = guard.version === 'any';
   const facts: RecordFacts = {
@@ -193,7 +193,7 @@ export function replayRecord(view: CommitView, { header, body }: OpenRecord, has
 /** A run after one more record of its log, or why the record does not follow. */
 export function runAfter(
   before: RunRecord | undefined,
-  { header, body }: OpenRecord,
+  { header, body }: Pick<OpenRecord, 'header' | 'body'>,
   hash: Digest,
 ): Result<RunRecord, string> {
   const { log, at, n, seq, events, version, who } = header;
@@ -201,13 +201,15 @@ export function runAfter(
   if (n !== nextRecord) return err(`it is record ${n}, not ${nextRecord}`);
   if (before !== undefined && before.id !== log) return err(`it is a record of run ${log}`);
   if (seq !== nextSeq) return err(`its first event is ${seq}, not ${nextSeq}`);
-  if (events !== (body.events?.length ?? 0)) return err(`it does not tell the ${events} events of its header`);
+  if (body.away?.events !== true && events !== (body.events?.length ?? 0))
+    return err(`it does not tell the ${events} events of its header`);
   if (version !== (before?.version ?? 0) + (who === 'driver' ? 1 : 0)) return err(`version ${version} does not follow`);
   const changed = runChanged(before, body, log, at);
   if (!changed.ok) return changed;
   const framed = withFrame(changed.value, { at, frame: body.frame });
   if (!framed.ok) return err(framed.error.message);
-  return ok(placed(framed.value, header, hash));
+  const counted = withCollected(framed.value, body.away?.frame);
+  return counted.ok ? ok(placed(counted.value, header, hash)) : counted;
 }
 
 /** The run after the part of a record that is about the run itself. */
@@ -331,6 +333,13 @@ function withFrame(record: RunRecord, { frame }: WriteSet): Result<RunRecord, Co
       refused(record.id, `frame ${frame.index} is of plan version ${planVersion}, not ${planVersionOf(record)}`),
     );
   }
+  return ok({ ...record, frames: record.frames + 1 });
+}
+
+/** A frame that was collected still counts. */
+function withCollected(record: RunRecord, frame: number | undefined): Result<RunRecord, string> {
+  if (frame === undefined) return ok(record);
+  if (frame !== record.frames) return err(`its next frame is ${record.frames}, not ${frame}`);
   return ok({ ...record, frames: record.frames + 1 });
 }
 

@@ -7,7 +7,7 @@ import { inheritance } from './forks/inheritance.ts';
 import { frame } from './frames/frame.ts';
 import { intervalWrite } from './frames/interval.ts';
 import { transition } from './frames/transition.ts';
-import { retentionWrite } from './retention/retention-write.ts';
+import { keepWrite } from './retention/retention-write.ts';
 import { newRun, runChange } from './run/run-record.ts';
 import { streamChunk } from './stream/stream-chunk.ts';
 import { task } from './tasks/task.ts';
@@ -50,7 +50,7 @@ export const writeSet = z.strictObject({
   run: runWrite.optional(),
   /** With the commit that makes a fork; what the same commit writes comes on top of it. */
   inherit: inheritance.optional(),
-  retention: retentionWrite.optional(),
+  retention: keepWrite.optional(),
   frame: frame.optional(),
   intervals: z.array(intervalWrite).readonly().optional(),
   transitions: z.array(transition).readonly().optional(),

@@ -89,6 +89,7 @@ export {
   taskId,
   taskIdOf,
 } from './ids.ts';
+export { type BodyRewrite, draftOf, type RewrittenRecord } from './log/body-rewrite.ts';
 export { type OpenRecord, openForeignRecord, openHeader, openRecord } from './log/open-record.ts';
 export {
   type Beginning,
@@ -101,7 +102,8 @@ export {
 } from './log/record.ts';
 export { digestsIn, mentionedBlobs, neededBlobs } from './log/record-blobs.ts';
 export { recordEvents } from './log/record-events.ts';
-export { type SealPorts, sealRecord } from './log/seal-record.ts';
+export { type SealPorts, sealBody, sealRecord } from './log/seal-record.ts';
+export { type AwayCheck, type AwayFault, awayCheck, type TakenAway, type TakingAway } from './log/taken-away.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {
   type CallError,
@@ -145,6 +147,7 @@ export type {
   TransitionView,
 } from './reader.ts';
 export { DEFAULT_PAGE } from './reader.ts';
+export { collapseBodies } from './retention/collapse-bodies.ts';
 export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retention/frame-range.ts';
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
@@ -164,6 +167,7 @@ export {
   runRecord,
 } from './run/run-record.ts';
 export { ownWords } from './secrets/own-words.ts';
+export { redactLog } from './secrets/redact-log.ts';
 export { redactBody, redactingCommit, redactWrites } from './secrets/redact-writes.ts';
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';

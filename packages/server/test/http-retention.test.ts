@@ -23,3 +23,17 @@ describe('how long runs stay, over HTTP', () => {
     expect(await code(ask('POST', '/api/gc', { body: { force: true } }))).toEqual([400, 'VALIDATION_ERROR']);
   });
 });
+
+it('[V270] a secret is taken out of a run by an owner alone, and is in no answer', async () => {
+  const { ask } = httpAsker();
+  const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
+  const body = { value: 'a secret that leaked', name: 'DOOR' };
+  const answered = await ask('POST', `/api/runs/${id}/redact`, { body });
+  const text = await answered.text();
+  expect([answered.status, JSON.parse(text)]).toMatchObject([200, { name: 'DOOR', runs: [{ run: id }] }]);
+  expect(text).not.toContain(body.value);
+  const headers = { authorization: `Bearer ${ADAS_TOKEN}` };
+  expect((await ask('POST', `/api/runs/${id}/redact`, { body, headers })).status).toBe(403);
+  expect(await code(ask('POST', `/api/runs/${id}/redact`, { body: {} }))).toEqual([400, 'VALIDATION_ERROR']);
+  expect(await code(ask('POST', `/api/runs/${UNKNOWN}/redact`, { body }))).toEqual([404, 'run/unknown']);
+});

@@ -392,6 +392,18 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       places: planPlaces({ dataDirectory: NOWHERE, roots: [] }),
       reader: store,
     }),
+    redactions: {
+      redact: async (id, { name = 'secret', dryRun = false }) =>
+        ok({
+          dryRun,
+          name,
+          runs: [{ run: id, records: [1], tokens: false }],
+          blobs: 0,
+          logs: 0,
+          left: [],
+          outside: ['backups'],
+        }),
+    },
     retention: {
       async keep(id, isKept, by) {
         const record = await store.run(id);

@@ -268,6 +268,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./retention/retention-commands.ts')).defineUnkeep,
   },
   {
+    syntax: 'redact <run>',
+    summary: 'take a secret out of a run that was found in it later',
+    group: RETAIN,
+    load: async () => (await import('./retention/redact-command.ts')).defineRedact,
+  },
+  {
     syntax: 'gc',
     summary: 'take away what is past its time; say what that freed',
     group: RETAIN,

@@ -16,6 +16,7 @@ import { runTables } from './runs/run-tables.ts';
 import { valueCache } from './runs/value-cache.ts';
 import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
+import { type TakenAwayStore, takenAwayStore } from './taken-away/taken-away-store.ts';
 
 /** Everything that is kept of runs, in one SQLite file and the blobs beside it. */
 export type Store = Commit &
@@ -24,6 +25,9 @@ export type Store = Commit &
   Blobs &
   RunRestore & {
     readonly retention: RetentionStore;
+    readonly takenAway: TakenAwayStore;
+    /** A blob was removed. */
+    forgetBlob(name: Digest): void;
     /** The runs whose last commit is of this moment or later. */
     changedSince(at: Timestamp): readonly RunId[];
     close(): void;
@@ -78,7 +82,23 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     tables.known.clear();
   };
 
+  const takenAway = takenAwayStore({
+    database,
+    tables,
+    log: tables.log,
+    blobs,
+    json,
+    hasher: nodeHasher,
+    seal: ports,
+    forget,
+    tell(notices) {
+      group.tellAll();
+      feed.tell(notices);
+    },
+  });
+
   const retention = retentionStore({
+    weighLog: takenAway.weighCollapse,
     database,
     tables,
     home: path.dirname(file),
@@ -90,8 +110,10 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
 
   return ok({
     changedSince: at => changed.all(at).map(({ id }) => id as RunId),
+    forgetBlob: blobs.forget,
     ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,
+    takenAway,
     commit: group.commit,
     subscribe(run, listener) {
       group.tellAll();

@@ -17,6 +17,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import {
+  awayCheck,
   digestsIn,
   type LogRecord,
   mentionedBlobs,
@@ -153,29 +154,56 @@ function* shownRecords(
 ): Generator<LogRecord> {
   let [head, shownHead]: [Digest, Digest] = [EMPTY_HEAD, EMPTY_HEAD];
   let n = 0;
+  const away = awayCheck();
+  /** Records that leave with another body, sealed again. */
+  const resealed = new Set<number>();
   for (const record of archive.archived(id, 'records')) {
     head = chainHead(nodeHasher, head, record.header);
     const opened =
       head === record.hash ? openRecord(record, nodeHasher, archive.textOf) : err('its hash does not hold');
-    if (!opened.ok) throw new StoreDamage(`record ${n} is damaged: ${opened.error}; what comes before it is kept`);
+    const fault = opened.ok ? away.take(opened.value) : opened.error;
+    if (!opened.ok || fault !== undefined)
+      throw new StoreDamage(`record ${n} is damaged: ${fault}; what comes before it is kept`);
     const { header, body } = opened.value;
     for (const name of [...neededBlobs(opened.value), ...mentionedBlobs(body)]) blobs.add(name);
-    const shown = withoutSecrets(record, header, filter, shownHead);
+    const shown = withoutSecrets(record, header, filter, shownHead, resealed);
     shownHead = shown.hash;
     n += 1;
     yield shown;
   }
+  const unexplained = away.end();
+  if (unexplained !== undefined) throw new StoreDamage(`record ${unexplained.record}: ${unexplained.what}`);
   if (head !== end) throw new StoreDamage(`its ${n} records do not end where its record says`);
 }
 
 /** Values that lie in blobs are not looked at here: a blob that holds a secret does not leave. */
-function withoutSecrets(record: LogRecord, header: RecordHeader, filter: CountedFilter, before: Digest): LogRecord {
+function withoutSecrets(
+  record: LogRecord,
+  header: RecordHeader,
+  filter: CountedFilter,
+  before: Digest,
+  resealed: Set<number>,
+): LogRecord {
   const body = JSON.parse(record.body) as RecordBody;
-  const shown = redactBody(body, filter, nodeHasher);
+  const shown = withoutResealed(redactBody(body, filter, nodeHasher), body, resealed);
+  if (shown !== body) resealed.add(header.n);
   const text = shown === body ? record.body : JSON.stringify(shown);
   const headerText =
     shown === body ? record.header : JSON.stringify({ ...header, body: nodeHasher(text) } satisfies RecordHeader);
   return { header: headerText, body: text, hash: chainHead(nodeHasher, before, headerText) };
+}
+
+/** A body that is sealed again stands for itself: no record says any more that it was replaced. */
+function withoutResealed(shown: RecordBody, given: RecordBody, resealed: ReadonlySet<number>): RecordBody {
+  const { away, taken } = shown;
+  const isTold = taken?.records.some(({ n }) => resealed.has(n)) === true;
+  if (shown === given && !isTold) return given;
+  const { by: _, ...left } = away ?? {};
+  return {
+    ...shown,
+    ...(away && { away: left }),
+    ...(taken && { taken: { ...taken, records: taken.records.filter(({ n }) => !resealed.has(n)) } }),
+  };
 }
 
 const CHUNK = 3 << 14;

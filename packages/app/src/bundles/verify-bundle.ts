@@ -9,7 +9,16 @@ import {
   type Result,
   type RunId,
 } from '@signalbox/model';
-import { type LogRecord, neededBlobs, openRecord, type RunRecord, runAfter } from '@signalbox/runs';
+import {
+  type AwayCheck,
+  awayCheck,
+  type LogRecord,
+  neededBlobs,
+  openRecord,
+  type RunRecord,
+  runAfter,
+  type TakenAway,
+} from '@signalbox/runs';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';
 
@@ -30,6 +39,8 @@ export interface BundleReport {
 
 export interface BundledRun extends Pick<RunRecord, 'id' | 'name' | 'status' | 'frames' | 'head' | 'records'> {
   readonly events: number;
+  /** What was collapsed or redacted, by the records that say so. */
+  readonly taken?: readonly TakenAway[];
 }
 
 /** Checks a bundle from its file alone: bits, parts, the log of every run, and that nothing is missing. */
@@ -38,24 +49,39 @@ export async function verifyBundle(
   expectHead?: string | undefined,
 ): Promise<Result<BundleReport, ErrorEnvelope>> {
   const runs = new Map<RunId, RunRecord>();
+  const away = new Map<RunId, AwayCheck>();
   const wanted = new Set<Digest>();
   let blobs = 0;
   try {
     const { digest, bytes, head, end } = await readBundle(file, {
       head() {},
       row(run, { part, row }) {
-        if (part === 'records') runs.set(run, nextOf(runs.get(run), run, row, wanted));
+        if (part !== 'records') return;
+        const check = away.get(run) ?? awayCheck();
+        away.set(run, check);
+        runs.set(run, nextOf(runs.get(run), run, row, wanted, check));
       },
       blob(name) {
         blobs += 1;
         wanted.delete(name);
       },
     });
+    for (const [run, check] of away) {
+      const fault = check.end();
+      if (fault !== undefined && end.salvage === undefined)
+        throw new BundleFault(
+          'BUNDLE_INTEGRITY_FAILED',
+          `record ${fault.record}: ${fault.what}`,
+          `runs/${run}/records`,
+        );
+    }
     const [missing] = wanted;
     if (missing !== undefined && end.salvage === undefined)
       throw new BundleFault('BUNDLE_MISSING_SNAPSHOT', `it lacks the content ${missing}`);
     const found = [...runs.values()].map(({ id, name, status, frames, records, head: last, nextSeq }) => {
-      return { id, name, status, frames, records, head: last, events: nextSeq };
+      const taken = away.get(id)?.taken ?? [];
+      const counts = { frames, records, head: last, events: nextSeq };
+      return { id, name, status, ...counts, ...(taken.length > 0 && { taken }) };
     });
     const unexpected =
       expectHead === undefined || expectHead === found[0]?.head ? undefined : `${expectHead} was expected`;
@@ -76,13 +102,21 @@ export async function verifyBundle(
 }
 
 /** The run after one more of its records, which must follow. Values that lie in blobs come later in the file. */
-function nextOf(before: RunRecord | undefined, run: RunId, record: LogRecord, wanted: Set<Digest>): RunRecord {
+function nextOf(
+  before: RunRecord | undefined,
+  run: RunId,
+  record: LogRecord,
+  wanted: Set<Digest>,
+  away: AwayCheck,
+): RunRecord {
   const place = `runs/${run}/records`;
   const n = before?.records ?? 0;
   if (chainHead(nodeHasher, before?.head ?? EMPTY_HEAD, record.header) !== record.hash)
     throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `the hash of record ${n} does not hold`, place);
   const opened = openRecord(record, nodeHasher);
   if (!opened.ok) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `record ${n}: ${opened.error}`, place);
+  const unexplained = away.take(opened.value);
+  if (unexplained !== undefined) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `record ${n}: ${unexplained}`, place);
   const after = afterRecord(before, opened.value, record.hash);
   if (after === undefined)
     throw new BundleFault('BUNDLE_INVALID_FORMAT', `record ${n} is not one that Signalbox writes`, place);

@@ -1,7 +1,8 @@
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
+import { nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
-import { type LogRecord, ownerId } from '@signalbox/runs';
+import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
 import {
   acquireOwner,
   type LogDefect,
@@ -73,6 +74,7 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => [...repair.log(run)],
     append: repair.append,
+    replace: repair.replace,
     without: brokenOf(first.value),
   });
   // What was taken in is checked as everything else.
@@ -89,6 +91,7 @@ function brokenOf({ damaged }: Pick<RebuildReport, 'damaged'>): ReadonlySet<RunI
 interface Restoring {
   readonly logOf: (run: RunId) => readonly LogRecord[];
   readonly append: (run: RunId, records: readonly LogRecord[]) => Result<number, string>;
+  readonly replace: (run: RunId, records: readonly LogRecord[]) => Result<number, string>;
   readonly without: ReadonlySet<RunId>;
 }
 
@@ -97,32 +100,54 @@ type Named = RepairReport['damaged'][number];
 /** Takes what journals have and logs have not. A journal that says something else than the log changes nothing. */
 function restoreFrom(
   dataDirectory: string,
-  { logOf, append, without }: Restoring,
+  { logOf, append, replace, without }: Restoring,
 ): { readonly restored: RepairReport['restored']; readonly refused: readonly Named[] } {
   const restored: { run: RunId; records: number }[] = [];
   const refused: Named[] = [];
   for (const run of runsWithJournal(dataDirectory)) {
-    if (without.has(run)) continue;
+    const isBroken = without.has(run);
     const journal = journalLog(dataDirectory, run);
     if (!journal.ok) {
+      if (isBroken) continue;
       refused.push({ run, what: `its journal cannot be read: ${journal.error}` });
       continue;
     }
     const { records, defect } = journal.value;
+    const log = logOf(run);
+    // A log of before something was taken away: its journal says what, and has what is left. Blobs that it needs may be gone.
+    const isOlder = isTakenLater(log, records);
+    if (isBroken && !isOlder) continue;
     if (defect !== undefined)
       refused.push({ run, what: `its journal is damaged after ${records.length} records: ${defect}` });
-    const log = logOf(run);
     const at = log.findIndex((record, n) => records[n] !== undefined && records[n].hash !== record.hash);
     if (at >= 0) {
       refused.push({ run, what: `its journal has another record ${at} than its log` });
       continue;
     }
-    if (records.length <= log.length) continue;
-    const taken = append(run, records.slice(log.length));
+    const other = log.findIndex((record, n) => records[n] !== undefined && records[n].body !== record.body);
+    if (records.length <= log.length && other < 0) continue;
+    if (other >= 0 && !isOlder) {
+      refused.push({ run, what: `its journal has another body of record ${other} than its log` });
+      continue;
+    }
+    const taken = isOlder ? replace(run, records) : append(run, records.slice(log.length));
     if (taken.ok) restored.push({ run, records: taken.value });
     else refused.push({ run, what: `its journal could not be taken in: ${taken.error}` });
   }
   return { restored, refused };
+}
+
+/** Whether a journal goes on where a log ends, and every body in which they differ was replaced by a record that the log lacks. */
+function isTakenLater(log: readonly LogRecord[], records: readonly LogRecord[]): boolean {
+  if (log.length === 0 || records.length <= log.length) return false;
+  const other = log.flatMap((record, n) => (records[n]?.body === record.body ? [] : [{ record, now: records[n] }]));
+  return (
+    other.length > 0 &&
+    other.every(({ record, now }) => {
+      const opened = now?.hash === record.hash ? openRecord(now, nodeHasher) : undefined;
+      return opened?.ok === true && (opened.value.body.away?.by ?? 0) >= log.length;
+    })
+  );
 }
 
 function reportOf(
@@ -156,6 +181,7 @@ function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairRe
   const { restored, refused } = restoreFrom(dataDirectory, {
     logOf: run => (archive.ok && !fromJournals ? [...archive.value.archived(run, 'records')] : []),
     append: (_, records) => ok(records.length),
+    replace: (_, records) => ok(records.length),
     without: brokenOf({ damaged }),
   });
   if (archive.ok) archive.value.close();

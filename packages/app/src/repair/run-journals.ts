@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { hostDisk, manifestRecord, nodeHasher } from '@signalbox/journal';
-import { err, ok, type Result, type RunId, runId } from '@signalbox/model';
+import { type Digest, err, ok, type Result, type RunId, runId } from '@signalbox/model';
 import { type LogRecord, openHeader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
 import { hasJournal } from '../retention/run-folders.ts';
@@ -26,19 +26,22 @@ export function journalLog(dataDirectory: string, run: RunId): Result<JournalLog
   const { view, defect } = salvaged.value;
   const records: LogRecord[] = [];
   for (const { data } of view.events()) {
-    const body = data.body === undefined ? bodyInBlob(dataDirectory, data.header) : ok(data.body);
+    const body = data.body === undefined ? bodyInBlob(dataDirectory, data) : ok(data.body);
     if (!body.ok) return ok({ records, defect: body.error });
     records.push({ header: data.header, body: body.value, hash: data.hash });
   }
   return ok({ records, ...(defect === undefined ? {} : { defect: defect.reason }) });
 }
 
-/** A body that was too large for the journal is the blob that its header names. */
-function bodyInBlob(dataDirectory: string, text: string): Result<string, string> {
+/** A body that was too large for the journal is in a blob. */
+function bodyInBlob(
+  dataDirectory: string,
+  { header: text, blob }: { readonly header: string; readonly blob?: Digest | undefined },
+): Result<string, string> {
   const header = openHeader(text);
   if (!header.ok) return header;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
-  const content = blobs.get(header.value.body);
+  const content = blobs.get(blob ?? header.value.body);
   return content.ok ? ok(Buffer.from(content.value).toString()) : err(content.error.message);
 }
 

@@ -2,6 +2,7 @@ import {
   type Digest,
   digestHex,
   type ErrorEnvelope,
+  type EventId,
   err,
   ok,
   type Result,
@@ -11,6 +12,9 @@ import {
 import { planRetention, type RetentionPlan, type RetentionPolicy, type RunRecord } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
+import { removeNote, writeNote } from '../redact/taking-note.ts';
+import { journalDisagreement } from '../run-journal/journal-agreement.ts';
+import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { readRetention } from './retention-config.ts';
@@ -37,8 +41,8 @@ export interface CollectReport {
   readonly policy: RetentionPolicy;
   readonly runs: readonly CollectedRun[];
   readonly collapsed: readonly (CollectedRun & { readonly frames: number })[];
-  /** Runs that are old enough to go, and why they stay. */
-  readonly spared: RetentionPlan['spared'];
+  /** Runs that are old enough to go or to be collapsed, and why they stay as they are. */
+  readonly spared: readonly { readonly run: RunId; readonly why: RetentionPlan['spared'][number]['why'] | 'journal' }[];
   /** Folders of runs, of those that went and of those that a collection before left behind. */
   readonly folders: Amount;
   readonly workspaces: Amount;
@@ -66,6 +70,10 @@ export interface RetentionDeskPorts {
   readonly machine: Machine;
   /** Runs that somebody drives now. */
   readonly driven: () => readonly RunId[];
+  /** Writes the journal of a run again, after bodies of its log were replaced. */
+  readonly rewriteJournal?: ((run: RunId) => Promise<Result<void, ErrorEnvelope>>) | undefined;
+  /** Runs `work` while nothing else is taken away. */
+  readonly alone?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
   /** The files that are a run's own. Answers what they took. */
   readonly removeWorkspace?: ((run: RunRecord, dryRun: boolean) => Promise<number>) | undefined;
   /** Collects guided sessions, and then sweeps blobs while no session is written, unless their journals cannot be trusted. */
@@ -88,7 +96,39 @@ const noSessions: CollectSessions = async ({ sweepBlobs }) => {
 export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
   const { store, dataDirectory, machine, driven, removeWorkspace, collectSessions = noSessions } = ports;
   const { retention } = store;
-  let last: Promise<unknown> = Promise.resolve();
+  const { rewriteJournal: rewrite = run => rewriteJournal(dataDirectory, store, run), alone = oneByOne() } = ports;
+
+  /** The note is there before the first body goes, and until the last journal is written again. */
+  async function collapse(
+    runs: readonly RunId[],
+    { dryRun, by, why }: Pick<CollectRequest, 'dryRun' | 'by'> & { readonly why: string },
+  ): Promise<Result<Pick<CollectReport, 'collapsed' | 'spared'>, ErrorEnvelope>> {
+    const collapsed: CollectReport['collapsed'][number][] = [];
+    const spared: CollectReport['spared'][number][] = [];
+    const due: RunId[] = [];
+    for (const run of runs) {
+      if ((await journalDisagreement(dataDirectory, store, run)) === undefined) due.push(run);
+      else spared.push({ run, why: 'journal' });
+    }
+    if (!dryRun && due.length > 0) writeNote(dataDirectory, { v: 1, kind: 'collapse', runs: due });
+    for (const run of due) {
+      const name = (await store.run(run))?.name ?? '';
+      // Somebody may have taken it up meanwhile.
+      if (!dryRun && driven().includes(run)) continue;
+      const { ranges, frames, bytes } = retention.weighCollapse(run);
+      if (frames === 0) continue;
+      if (!dryRun) {
+        const at = timestampOf(machine.clock);
+        const done = store.takenAway.collapse(run, ranges, { at, by, why, eventId: machine.ids.mint<EventId>() });
+        if (!done.ok) return done;
+        const written = await rewrite(run);
+        if (!written.ok) return written;
+      }
+      collapsed.push({ run, name, frames, bytes });
+    }
+    if (!dryRun && due.length > 0) removeNote(dataDirectory);
+    return ok({ collapsed, spared });
+  }
 
   /**
    * Rows first, then files, then blobs: a process that is killed leaves files that nothing refers to, and the next
@@ -124,25 +164,10 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       removed.push(told);
     }
 
-    const collapsed: CollectReport['collapsed'][number][] = [];
-    for (const run of plan.collapse) {
-      const name = (await store.run(run))?.name ?? '';
-      if (!dryRun && driven().includes(run)) continue;
-      const { ranges, frames, bytes } = retention.weighCollapse(run);
-      if (frames === 0) continue;
-      const done = dryRun
-        ? ok(undefined)
-        : await store.commit(
-            {
-              at: timestampOf(machine.clock),
-              retention: { collapse: ranges },
-              events: [draftEvent(machine, 'run.collapsed', { frames: ranges, by })],
-            },
-            { run, version: 'any' },
-          );
-      if (!done.ok) return done;
-      collapsed.push({ run, name, frames, bytes });
-    }
+    const why = `it ended ${policy.value.collapseAfterDays} days ago or earlier`;
+    const done = await collapse(plan.collapse, { dryRun, by, why });
+    if (!done.ok) return done;
+    const { collapsed } = done.value;
 
     const there = new Set(retention.retained().map(({ id }) => id));
     const folders = foldersToRemove(dataDirectory, run => there.has(run) && !going.has(run), going, nowMs);
@@ -172,7 +197,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       policy: policy.value,
       runs: removed,
       collapsed,
-      spared: plan.spared,
+      spared: [...plan.spared, ...done.value.spared],
       folders: amountOf(folders),
       workspaces,
       sessions: { count, bytes },
@@ -195,11 +220,17 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       const after = await store.run(run);
       return after === undefined ? err(unknownRun(run)) : ok(after);
     },
-    collect(request) {
-      const done = last.then(() => collect(request));
-      last = done.catch(() => undefined);
-      return done;
-    },
+    collect: request => alone(() => collect(request)),
+  };
+}
+
+/** Runs one piece of work after the other. */
+export function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return work => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
   };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RunId, runId } from '@signalbox/model';
+import { neededPart } from '@signalbox/store';
 
 /** Directories that hold one folder for each run. */
 const perRun = ['runs', 'checkpoints'] as const;
@@ -82,11 +83,30 @@ function* textsUnder(place: string): Generator<string> {
   if (stat?.isDirectory()) for (const name of entriesOf(place)) yield* textsUnder(path.join(place, name));
   else if (stat?.isFile() && isText(place)) {
     try {
-      yield readFileSync(place, 'utf8');
+      yield isSegment(place) ? neededOf(readFileSync(place, 'utf8')) : readFileSync(place, 'utf8');
     } catch (cause) {
       // It went while it was looked at. What cannot be read otherwise may name blobs that must stay.
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
     }
+  }
+}
+
+/** A segment of a journal, of a run or a session. */
+const isSegment = (place: string) => path.basename(path.dirname(place)) === 'events' && place.endsWith('.jsonl');
+
+/** What of a segment names blobs that are needed: not the headers of bodies that were replaced. */
+function neededOf(segment: string): string {
+  if (!segment.includes('\\"away\\":{') && !segment.includes('\\"taken\\":{')) return segment;
+  return segment.split('\n').map(neededOfLine).join('\n');
+}
+
+function neededOfLine(line: string): string {
+  try {
+    const { data } = JSON.parse(line) as { readonly data?: { readonly header?: unknown; readonly body?: unknown } };
+    const { header, body } = data ?? {};
+    return typeof header === 'string' && typeof body === 'string' ? neededPart({ header, body }) : line;
+  } catch {
+    return line;
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import { type ErrorEnvelope, err, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
 import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
-import { draftOfRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
+import { draftOfRecord, type JournaledRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
 
 /** What one append takes; the journal's own bound is higher. */
 const MAX_RECORDS = 500;
@@ -95,11 +95,8 @@ function bounded(records: readonly LogRecord[]): readonly LogRecord[] {
   return end < 0 ? records : records.slice(0, end);
 }
 
-/** A body that no append takes is put into the blob that its header names. */
-function smallEnough(
-  dataDirectory: string,
-  record: LogRecord,
-): Result<LogRecord | Omit<LogRecord, 'body'>, ErrorEnvelope> {
+/** A body that no append takes is put into a blob: the one that its header names, unless the body was replaced. */
+function smallEnough(dataDirectory: string, record: LogRecord): Result<JournaledRecord, ErrorEnvelope> {
   const { header, body, hash } = record;
   if (body.length <= MAX_BYTES) return ok(record);
   const blobs = openBlobFiles({
@@ -109,5 +106,7 @@ function smallEnough(
     writer: `journal-${process.pid}`,
   });
   const put = blobs.put(Buffer.from(body));
-  return put.ok ? ok({ header, hash }) : put;
+  if (!put.ok) return put;
+  const isReplaced = !header.includes(put.value);
+  return ok({ header, hash, ...(isReplaced && { blob: put.value }) });
 }

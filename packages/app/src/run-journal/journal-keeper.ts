@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/model';
+import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { RunFeed } from '@signalbox/runs';
 import type { JournalMark } from './journal-mark.ts';
@@ -13,6 +13,8 @@ import type { JournalWriter } from './journal-writer.ts';
  *     journals may lack something, or by whoever exports or verifies the run.
  */
 export interface JournalKeeper {
+  /** Writes a journal again, after bodies of its log were replaced: by whoever writes all others, and between two writes. */
+  rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,14 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
   if (due.size > 0) plan(SOON_MS);
 
   return {
+    rewrite(run) {
+      const done = writing.then(() => writer.rewrite(run));
+      writing = done.then(
+        () => {},
+        () => {},
+      );
+      return done;
+    },
     async close() {
       unsubscribe();
       isClosed = true;

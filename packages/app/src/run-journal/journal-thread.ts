@@ -44,6 +44,7 @@ export function createJournalThread(dataDirectory: string): JournalWriter & { cl
         throw error;
       }
     },
+    rewrite: run => started().calls.call('rewrite', run),
     async close() {
       isClosed = true;
       await thread?.worker.terminate();

@@ -1,13 +1,16 @@
 import type { Journal } from '@signalbox/journal';
-import type { RunId } from '@signalbox/model';
+import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import type { RunReader } from '@signalbox/runs';
 import { extendJournal, journalOfRun } from './derive-journal.ts';
+import { rewriteJournal } from './rewrite-journal.ts';
 import { ownRecordSchema, type RunRecordEvent } from './run-record-event.ts';
 
 /** Brings journals up to their logs. */
 export interface JournalWriter {
   /** Answers which of the runs still lack something. A run that lacks more than `most` records is left as it is. */
   write(runs: readonly RunId[], most?: number): Promise<readonly RunId[]>;
+  /** Writes a journal again, after bodies of its log were replaced. */
+  rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
 }
 
 /** Writes in this thread. The journals that were written last stay open: a run that goes on need not read what it wrote. */
@@ -24,6 +27,10 @@ export function createJournalWriter(dataDirectory: string, reader: Pick<RunReade
   }
 
   return {
+    rewrite(run) {
+      open.delete(run);
+      return rewriteJournal(dataDirectory, reader, run);
+    },
     async write(runs, most = Number.POSITIVE_INFINITY) {
       const before = open;
       open = new Map();

@@ -6,7 +6,7 @@ import {
   eventScope,
   journalEventFields,
 } from '@signalbox/journal';
-import { deriveId, digest, type EventId, ok, type RunId } from '@signalbox/model';
+import { type Digest, deriveId, digest, type EventId, ok, type RunId } from '@signalbox/model';
 import { type LogRecord, openHeader } from '@signalbox/runs';
 import * as z from 'zod';
 
@@ -14,14 +14,14 @@ const KIND = 'run.record';
 
 /**
  * A record of a run's log as its journal holds it: the bytes that were committed (T3). A body that is too large for a journal is
- * the blob that its header names. What the envelope says of the record, the header says too; the two must agree.
+ * a blob: the one that its header names, or `blob` where the body was replaced. What the envelope says of the record, the header says too; the two must agree.
  */
 const runRecordEvent = z
   .strictObject({
     ...journalEventFields,
     kind: z.literal(KIND),
     scope: eventScope,
-    data: z.strictObject({ header: z.string(), body: z.string().optional(), hash: digest }),
+    data: z.strictObject({ header: z.string(), body: z.string().optional(), blob: digest.optional(), hash: digest }),
   })
   .superRefine(({ data, ...envelope }, context) => {
     const header = openHeader(data.header);
@@ -64,18 +64,21 @@ export function isRunRecordKind(kind: unknown): boolean {
   return kind === KIND;
 }
 
-/** The record as it is handed to the journal; `body` is absent where it is a blob. */
+/** A record as its journal holds it; `body` is absent where it is a blob. */
+export type JournaledRecord = Omit<LogRecord, 'body'> & { readonly body?: string; readonly blob?: Digest };
+
+/** The record as it is handed to the journal. */
 export function draftOfRecord(
   run: RunId,
   n: number,
-  { header, body, hash }: Omit<LogRecord, 'body'> & { readonly body?: string },
+  { header, body, blob, hash }: JournaledRecord,
 ): EventDraft<RunRecordEvent> {
   return {
     eventId: eventIdOf(run, n),
     kind: KIND,
     dedupeKey: keyOf(run, n),
     scope: { runId: run },
-    data: { header, ...(body === undefined ? {} : { body }), hash },
+    data: { header, ...(body !== undefined && { body }), ...(blob !== undefined && { blob }), hash },
   };
 }
 

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import type { VerifyReport } from '@signalbox/journal';
 import { type Digest, EMPTY_HEAD, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
-import { type Archive, type LogDefect, openArchive } from '@signalbox/store';
+import type { TakenAway } from '@signalbox/runs';
+import { type LogDefect, openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
 import { journalLength } from '../repair/run-journals.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { verifyDirectory } from '../verify-directory.ts';
-import { deriveJournal, journalOfRun } from './derive-journal.ts';
+import { deriveJournal } from './derive-journal.ts';
+import { journalDisagreement } from './journal-agreement.ts';
 
 /** How far a run can be relied on. */
 export interface RunReport {
@@ -15,6 +17,8 @@ export interface RunReport {
   readonly records: number;
   readonly events: number;
   readonly head: Digest;
+  /** What was collapsed or redacted, by the records that say so; `isLater` where that was after the head that was expected. */
+  readonly taken?: readonly (TakenAway & { readonly isLater?: true })[];
   /** What is wrong, and where; the first of them. */
   readonly defects?: readonly RunDefect[];
   /** Its journal, as files; absent where the log does not hold. */
@@ -48,8 +52,14 @@ export async function verifyRun(
   try {
     const checked = archive.value.check(run);
     if (checked === undefined) return lostRun(dataDirectory, run);
-    const { records, events, head, heads } = checked;
-    const facts = { run, records, events, head };
+    const { records, events, head, heads, taken } = checked;
+    const facts = {
+      run,
+      records,
+      events,
+      head,
+      ...(taken.length > 0 && { taken: markLater(taken, heads, expectHead) }),
+    };
     const defects: RunDefect[] = [...checked.defects];
     if (defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
     if (expectHead !== undefined && !heads.has(expectHead)) {
@@ -61,7 +71,7 @@ export async function verifyRun(
     // A journal that somebody else writes at this moment says nothing of the run.
     if (!derived.ok && derived.error.retry.kind !== 'not_retryable') return derived;
     const wrong = derived.ok
-      ? (journal.value.defect?.reason ?? (await disagreement(dataDirectory, archive.value, run)))
+      ? (journal.value.defect?.reason ?? (await journalDisagreement(dataDirectory, archive.value, run)))
       : derived.error.message;
     if (wrong !== undefined) defects.push({ where: 'journal', what: wrong });
     const isWhole = journal.value.ok && defects.length === 0;
@@ -78,29 +88,16 @@ export async function verifyRun(
   }
 }
 
+/** A head vouches for what was taken away before it, not for what was taken out of its past later. */
+function markLater(taken: readonly TakenAway[], heads: ReadonlySet<string>, expectHead: string | undefined) {
+  const covered = expectHead === undefined ? -1 : [...heads].indexOf(expectHead);
+  return covered < 0 ? taken : taken.map(one => (one.record < covered ? one : { ...one, isLater: true as const }));
+}
+
 /** A run that only its journal knows: the database lost it. */
 function lostRun(dataDirectory: string, run: RunId): Result<RunReport, ErrorEnvelope> {
   const records = journalLength(dataDirectory, run);
   if (records === 0) return err(unknownRun(run));
   const what = `the database has nothing of run ${run}; its journal has ${records} records: "signalbox repair" restores it`;
   return ok({ ok: false, run, records: 0, events: 0, head: EMPTY_HEAD, defects: [{ where: 'log', what }] });
-}
-
-/** Why the records in the journal are not those of the log; they were written at another time, perhaps before a change. */
-async function disagreement(dataDirectory: string, archive: Archive, run: RunId): Promise<string | undefined> {
-  const journal = journalOfRun(dataDirectory, run).read();
-  if (!journal.ok) return journal.error.message;
-  const log = archive.archived(run, 'records')[Symbol.iterator]();
-  let n = 0;
-  for (const { data } of journal.value.events()) {
-    const { value: record, done } = log.next();
-    const isSame =
-      done !== true &&
-      record.hash === data.hash &&
-      record.header === data.header &&
-      (data.body === undefined || data.body === record.body);
-    if (!isSame) return `its record ${n} is not that of the log: the log was changed after it was written`;
-    n += 1;
-  }
-  return undefined;
 }

@@ -4,6 +4,7 @@ export type {
   ImportReport,
   Json,
   RecoveryNote,
+  RedactionReport,
   Result,
   RunId,
   StorageStanding,
@@ -80,6 +81,7 @@ export {
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
 export { openRecoveryBook, type RecoveryBook } from '../recoveries/recovery-book.ts';
+export { type RedactDesk, type RedactionRequest, unconfirmedRedaction } from '../redact/redact-desk.ts';
 export { type JournalsAhead, journalsAhead } from '../repair/journals-ahead.ts';
 export { type RepairReport, type RepairRequest, repairHome } from '../repair/repair-home.ts';
 export type { RunReplay } from '../replay/replay-job.ts';

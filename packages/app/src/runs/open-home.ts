@@ -12,7 +12,9 @@ import { openRunLogs } from '../logs/run-log-files.ts';
 import type { Machine } from '../machine.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { noteOf, placesOf } from '../recoveries/recovery-note.ts';
+import { finishTaking } from '../redact/finish-taking.ts';
 import { homeRetention } from '../retention/home-ports.ts';
+import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
 import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { openRunHost, type RunHostOptions } from './open-run-host.ts';
@@ -65,6 +67,10 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     clean: filter.data,
     onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: thrownText(thrown) }),
   });
+  const rewrite = (run: RunId) => rewriteJournal(dataDirectory, store, run);
+  const ended = await finishTaking({ store, dataDirectory, machine, secrets, rewriteJournal: rewrite });
+  if (!ended.ok) log.say('warn', 'what was being taken away is not gone yet', { why: ended.error.message });
+  else if (ended.value) log.say('info', 'what was being taken away when the process before ended is gone');
   const tools = openAgentTools(dataDirectory, machine, filter);
   const recoveries = openRecoveryBook(dataDirectory, machine.clock);
   const recovered = filter.data(await recover());

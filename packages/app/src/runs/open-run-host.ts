@@ -33,7 +33,8 @@ import { createRollback } from '../forks/rollback.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
-import { createRetentionDesk, type RetentionDeskPorts } from '../retention/retention-desk.ts';
+import { createRedactDesk } from '../redact/redact-desk.ts';
+import { createRetentionDesk, oneByOne, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { openJournalMark } from '../run-journal/journal-mark.ts';
 import { createJournalThread } from '../run-journal/journal-thread.ts';
@@ -157,6 +158,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
   const places = planPlaces({ dataDirectory: options.dataDirectory, roots: options.planRoots ?? [] });
   const trustIn = createTrust(store, machine);
+  const taking = { store, driven: () => [...driven.keys()], rewriteJournal: journals.rewrite, alone: oneByOne() };
   const inspection = createRunInspection({ ...options, places, reader: store, secrets });
 
   const job = (
@@ -471,7 +473,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     activity,
     recoveries: options.recoveries ?? openRecoveryBook(options.dataDirectory, machine.clock),
     inspection,
-    retention: createRetentionDesk({ ...options, store, driven: () => [...driven.keys()] }),
+    retention: createRetentionDesk({ ...options, ...taking }),
+    redactions: createRedactDesk({ ...options, ...taking, secrets }),
     start: async request => told(held() ?? (await start(request))),
     resume: async (run, request) => told(held() ?? (await resume(run, request))),
     act: async (run, action, by) => told(held() ?? (await act(run, filter.data(action), by))),

@@ -8,6 +8,7 @@ import type { ForkRequest } from '../forks/fork-request.ts';
 import type { Rollback, RollbackRequest } from '../forks/rollback.ts';
 import type { RunInspection } from '../inspection/run-inspection.ts';
 import type { RecoveryBook } from '../recoveries/recovery-book.ts';
+import type { RedactDesk } from '../redact/redact-desk.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { CallCheckpoint, CallUndo } from '../undo/undo-desk.ts';
@@ -24,6 +25,8 @@ export interface RunHost {
   readonly blobs: Pick<Blobs, 'get'>;
   /** How long runs stay. */
   readonly retention: RetentionDesk;
+  /** Takes secrets out of runs that were found later. */
+  readonly redactions: RedactDesk;
   /** The providers of models, and how they do. */
   readonly providers: Providers;
   /** What this process does for its runs. */

@@ -31,6 +31,8 @@ export interface Secrets {
   readonly mac: SecretMac;
   /** Variables that are called secret and cannot be taken out. */
   readonly unusable: readonly UnusableSecret[];
+  /** Knows one more secret from now on, here and in every process after this one. Durable when it returns. */
+  learn(secrets: readonly KnownSecret[]): void;
 }
 
 /** Plain data. */
@@ -75,8 +77,27 @@ export function openSecrets({ dataDirectory, env, readOnly = false }: SecretsOpt
     }
   }
   if (added.length > 0 && !readOnly) append(folder, added);
-  const shared = { key, known: [...known, ...added] };
-  return { filter: createSecretFilter({ known: shared.known, mac }), shared, mac, unusable };
+  const all = [...known, ...added];
+  let filter = createSecretFilter({ known: all, mac });
+  return {
+    filter: {
+      text: text => filter.text(text),
+      data: value => filter.data(value),
+      has: text => filter.has(text),
+      settled: text => filter.settled(text),
+    },
+    shared: { key, known: all },
+    mac,
+    unusable,
+    learn(secrets) {
+      const more = secrets.filter(secret => !macs.has(secret.mac));
+      if (more.length === 0) return;
+      for (const secret of more) macs.add(secret.mac);
+      if (!readOnly) append(folder, more);
+      all.push(...more);
+      filter = createSecretFilter({ known: all, mac });
+    },
+  };
 }
 
 /** The filter of a thread that was given what is known; one that was given nothing recognises shapes. */

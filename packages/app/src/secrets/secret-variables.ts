@@ -66,7 +66,8 @@ function decoded(password: string): string {
   }
 }
 
-function whyUnusable(value: string): string | undefined {
+/** Why a value cannot be taken out of what is written; undefined if it can. */
+export function whyUnusable(value: string): string | undefined {
   if (value.length < SHORTEST_SECRET) return `it has fewer than ${SHORTEST_SECRET} characters`;
   if (redactionMark('').includes(value)) return 'it is part of the mark itself';
   if (!/^[\w.-]{1,40}$/.test(value)) return undefined;

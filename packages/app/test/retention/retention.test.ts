@@ -7,8 +7,12 @@ import { startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../../test/child-script.ts';
 import { isChained } from '../../../runs/test/log-chain.ts';
+import { finishTaking } from '../../src/redact/finish-taking.ts';
+import { deriveJournal } from '../../src/run-journal/derive-journal.ts';
+import { rewriteJournal } from '../../src/run-journal/rewrite-journal.ts';
+import { verifyRun } from '../../src/run-journal/verify-run.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { deskOf, endedRun, filesOf, makeOld, storeIn } from './support.ts';
+import { deskOf, ENDED, endedRun, filesOf, machineAt, makeOld, storeIn } from './support.ts';
 
 const CHILD = childScript(import.meta.dirname, 'collect-child.ts');
 const gc = { dryRun: false, by: 'anna' };
@@ -153,6 +157,7 @@ describe('a collection whose process is killed', () => {
     // Three go, three are collapsed.
     for (const name of 'abc') runs.push(await endedRun(store, template, name));
     for (const name of 'def') runs.push(await endedRun(store, template, name, { days: 5 }));
+    for (const run of runs) expect(await deriveJournal(template, store, run)).toMatchObject({ ok: true });
     const config = { retention: { collapseAfterDays: 30, removeAfterDays: 39 } };
     store.close();
     writeFileSync(path.join(template, 'config.json'), JSON.stringify(config));
@@ -173,6 +178,10 @@ describe('a collection whose process is killed', () => {
       for (const run of runs) expect(await isWhole(after, run), `${when} ${nth} ${run}`).toBe(true);
       after.close();
       expect(await collected(home), `${when} ${nth}`).toEqual(expected);
+      for (const run of runs.slice(3)) {
+        const taken = [{ kind: 'collapse', by: expect.any(String), records: [2, 3, 4, 5] }];
+        expect(await verifyRun(home, run), `${when} ${nth}`).toMatchObject({ value: { ok: true, taken } });
+      }
     }
   });
 });
@@ -186,6 +195,9 @@ function copyOf(from: string, to: string): string {
 /** What is left after a collection that runs to its end. */
 async function collected(home: string): Promise<object> {
   const store = storeIn(home);
+  const rewrite = (run: RunId) => rewriteJournal(home, store, run);
+  const ports = { store, dataDirectory: home, machine: machineAt(ENDED, 1), rewriteJournal: rewrite };
+  expect(await finishTaking({ ...ports, secrets: { mac: text => text } })).toMatchObject({ ok: true });
   await report(deskOf(store, home, 40));
   const { items } = await store.runs();
   const runs = items.map(({ id, name, status, collected: gone }) => ({ id, name, status, gone }));

@@ -20,6 +20,7 @@ describe('what a person did', () => {
       words('run.rolled_back', { tool: 'edit_file' }),
       words('run.kept', { kept: true }),
       words('run.kept', { kept: false }),
+      words('run.redacted', { name: 'TOKEN', why: 'it leaked' }),
       words('run.created'),
     ]).toEqual([
       'ran it again',
@@ -33,6 +34,7 @@ describe('what a person did', () => {
       'rolled back to before edit_file',
       'wants it kept for ever',
       'lets it be collected again',
+      'took TOKEN out of it: it leaked',
       'started it',
     ]);
   });

@@ -31,6 +31,8 @@ export function actWords(event: WireEvent): string | undefined {
       return event.kept === true ? 'wants it kept for ever' : 'lets it be collected again';
     case 'run.collapsed':
       return 'had frames of it collected';
+    case 'run.redacted':
+      return `took ${text('name')} out of it: ${text('why')}`;
     default:
       return undefined;
   }

@@ -32,6 +32,8 @@ export interface SecretFilter {
 export interface SecretFilterOptions {
   readonly known: readonly KnownSecret[];
   readonly mac: SecretMac;
+  /** All that are known, unless only some secret is looked for. */
+  readonly shapes?: readonly TokenShape[];
 }
 
 interface Hit {
@@ -55,7 +57,7 @@ const WINDOW = 4;
 /** What may follow the three characters that some shapes begin with. */
 const ANY = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at));
 
-export function createSecretFilter({ known, mac }: SecretFilterOptions): SecretFilter {
+export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretFilterOptions): SecretFilter {
   const seed = seedOf(mac);
   const table = new Uint8Array(1 << 16);
   const knownAt = new Map<number, KnownSecret[]>();
@@ -66,7 +68,7 @@ export function createSecretFilter({ known, mac }: SecretFilterOptions): SecretF
     else if (!others.some(other => other.mac === secret.mac)) others.push(secret);
   }
   const shapesAt = new Map<number, TokenShape[]>();
-  for (const shape of tokenShapes) {
+  for (const shape of shapes) {
     const heads = new Set(shape.starts.flatMap(fourOf).map(head => windowAt(head, 0)));
     for (const window of heads) {
       const anchor = anchorOf(window, seed);

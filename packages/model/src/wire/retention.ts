@@ -22,7 +22,7 @@ export const collectReport = z.strictObject({
   policy: z.strictObject({ collapseAfterDays: days, removeAfterDays: days }),
   runs: z.array(z.strictObject(run)).readonly(),
   collapsed: z.array(z.strictObject({ ...run, frames: count })).readonly(),
-  spared: z.array(z.strictObject({ run: runId, why: z.enum(['kept', 'forked']) })).readonly(),
+  spared: z.array(z.strictObject({ run: runId, why: z.enum(['kept', 'forked', 'journal']) })).readonly(),
   folders: amount,
   workspaces: amount,
   sessions: amount,

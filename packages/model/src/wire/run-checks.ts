@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { timestamp } from '../clock.ts';
 import { digest } from '../digest.ts';
 import { runId } from '../ids.ts';
 import { json, text } from '../json.ts';
@@ -18,6 +19,22 @@ export const runCheck = z.object({
   records: z.int().nonnegative(),
   events: z.int().nonnegative(),
   head: digest,
+  /** What was taken away, by the records that say so: the numbers of the records that lost something. */
+  taken: z
+    .array(
+      z.object({
+        kind: z.enum(['collapse', 'redaction']),
+        record: z.int().nonnegative(),
+        at: timestamp,
+        by: text,
+        why: text,
+        records: z.array(z.int().nonnegative()).readonly(),
+        /** After the head that was expected, which does not vouch for it. */
+        isLater: z.literal(true).optional(),
+      }),
+    )
+    .readonly()
+    .optional(),
   /** What is wrong; the first of it. */
   defects: z
     .array(
@@ -78,6 +95,8 @@ export const replayedRun = z.object({
   verified: z.int().nonnegative(),
   /** How many frames read something unrecorded, and the first of them. */
   unverified: z.object({ count: z.int().nonnegative(), first: z.array(z.int().nonnegative()).readonly() }),
+  /** The first frame that was collected: it and those after it cannot be made again. */
+  collectedFrom: z.int().nonnegative().optional(),
   /** The first frame that came out otherwise. */
   difference: z
     .object({

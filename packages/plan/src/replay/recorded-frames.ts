@@ -14,7 +14,10 @@ export interface RecordedFrame {
 
 const PAGE = 500;
 
-/** The frames of a run in their order, each with the events that led to it. What is committed after `record` was read is not told. */
+/**
+ * The frames of a run in their order, each with the events that led to it. What is committed after `record` was read is not told, nor
+ * is anything from the first event on that was taken away: nothing can be made again without what led to it.
+ */
 export async function* recordedFrames(
   reader: RunReader,
   { id: run, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,
@@ -25,6 +28,7 @@ export async function* recordedFrames(
   for (let seq = 0; seq < nextSeq; seq += PAGE) {
     const page = await reader.events(run, seq, Math.min(PAGE, nextSeq - seq));
     for (const { event } of page) {
+      if (event.type === 'event.gone') return;
       if (event.type === 'run.resumed') lives.push([]);
       lives.at(-1)?.push(event);
       if (event.type !== 'frame.committed') continue;

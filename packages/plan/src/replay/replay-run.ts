@@ -66,7 +66,10 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   } finally {
     await player.close();
   }
-  const ended = { run, frames: record.frames, verified, unverified, children: await player.children() };
+  const isCollected = difference === undefined && verified + unverified.length < record.frames;
+  const [gap] = isCollected ? (record.collected ?? []) : [];
+  const counts = { run, frames: record.frames, verified, unverified };
+  const ended = { ...counts, ...(gap && { collectedFrom: gap.from }), children: await player.children() };
   return difference === undefined ? ended : { ...ended, difference };
 }
 
@@ -93,6 +96,8 @@ export interface ReplayReport {
   readonly verified: number;
   /** Frames that read something unrecorded; if there are fewer than all others, the replay ended at the last of them. */
   readonly unverified: readonly number[];
+  /** The first frame that was collected: it and those after it cannot be made again. */
+  readonly collectedFrom?: number;
   readonly difference?: ReplayDifference;
   /** Runs of the sub-plans that were begun, with the plans to replay them by. */
   readonly children: readonly { readonly run: RunId; readonly plan: PlanOfVersion }[];

@@ -39,7 +39,7 @@ import type { Task } from '../tasks/task.ts';
  */
 export interface ImportAsNew {
   /** The record of a run that stands in the place of this one. The records of a run come in their order. */
-  take(record: OpenRecord): LogRecord;
+  take(record: Pick<OpenRecord, 'header' | 'body'>): LogRecord;
   /** What agents said on the way, in the run whose records came last. */
   delta(chunk: StreamChunk): StreamChunk;
   /** The last record of the run whose records came last; `hash` is that of its last record where it came from. */
@@ -73,7 +73,7 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
   let last: RecordHeader | undefined;
   let head: Digest = EMPTY_HEAD;
 
-  function begin({ header, body }: OpenRecord): void {
+  function begin({ header, body }: Pick<OpenRecord, 'header' | 'body'>): void {
     old = header.log;
     run = newRun(old, body.run?.kind === 'create' ? body.run.run.origin : undefined);
     runs.set(old, run);
@@ -159,11 +159,16 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
   }
 
   /** Ids that rows bring come first: events, usage and streams mention them. */
-  function newBody({ salt: _, large: __, ...body }: RecordBody): RecordDraft {
+  function newBody({ salt: _, large: __, taken: ___, away, ...body }: RecordBody): RecordDraft {
+    const left = away && {
+      ...(away.frame !== undefined && { frame: away.frame }),
+      ...(away.events && { events: away.events }),
+    };
     for (const { space, key } of body.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
     for (const { space, key } of body.begins?.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
     const { run: start, begins, tasks, decisions, artifacts, usage, stream, events } = body;
     return {
+      ...(left !== undefined && Object.keys(left).length > 0 && { away: left }),
       ...body,
       ...(start && { run: newStart(start) }),
       ...(begins && {

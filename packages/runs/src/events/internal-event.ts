@@ -146,7 +146,11 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('run.rolled_back', { ...callFields, after: z.boolean().optional(), fork: runId, by: text }),
   /** Whether the run stays, however old it gets. */
   of('run.kept', { kept: z.boolean(), by: text }),
-  /** These frames were collected: their trees, statuses and state are gone, their events stay. */
+  /** Stands in the place of an event that was taken away with its frame. */
+  of('event.gone', {}),
+  /** A secret that was found later was taken out of these records. */
+  of('run.redacted', { records: z.array(frameIndex).readonly(), name: text, by: text, why: text }),
+  /** These frames were collected: their trees, statuses, state and events are gone. */
   of('run.collapsed', { frames: z.array(frameRange).readonly(), by: text }),
   /** Everything before came from a bundle: of which run, with which head, and who brought it here. */
   of('run.imported', { run: runId, head: digest, bundle: digest, by: text }),

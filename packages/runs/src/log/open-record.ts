@@ -6,6 +6,8 @@ import { type LogRecord, type RecordBody, type RecordHeader, recordBody, recordH
 export interface OpenRecord {
   readonly header: RecordHeader;
   readonly body: RecordBody;
+  /** Of the body as it is stored: the one that the header names, unless the body was replaced. */
+  readonly digest: Digest;
 }
 
 /** The header of a record, or why it is not one. */
@@ -17,8 +19,8 @@ export function openHeader(text: string): Result<RecordHeader, string> {
 
 /**
  * The header and the body of a record, with what lies in blobs in its place; or why it cannot be read. The digest of the body
- * is checked, so it is what was committed. The chain is not: that takes the record before it. Without `textOf` null stands for
- * what lies in blobs.
+ * is checked, so it is what was committed; a body that says which record replaced it is for the caller to check, by that record.
+ * The chain is not checked: that takes the record before it. Without `textOf` null stands for what lies in blobs.
  */
 export function openRecord(
   { header: headerText, body: bodyText }: Pick<LogRecord, 'header' | 'body'>,
@@ -27,11 +29,14 @@ export function openRecord(
 ): Result<OpenRecord, string> {
   const header = openHeader(headerText);
   if (!header.ok) return header;
-  if (hasher(bodyText) !== header.value.body) return err('its body is not the one that its header names');
+  const digest = hasher(bodyText);
   const parsed = parseBody(bodyText, header.value.at);
+  if (digest !== header.value.body && !(parsed.ok && isReplaced(parsed.value))) {
+    return err('its body is not the one that its header names');
+  }
   if (!parsed.ok) return parsed;
   const whole = textOf === undefined ? ok(parsed.value) : withLarge(parsed.value, textOf);
-  return whole.ok ? ok({ header: header.value, body: whole.value as unknown as RecordBody }) : whole;
+  return whole.ok ? ok({ header: header.value, body: whole.value as unknown as RecordBody, digest }) : whole;
 }
 
 /** The same for a record that somebody else may have written: its body is checked by its schema too. */
@@ -42,6 +47,10 @@ export function openForeignRecord(...given: Parameters<typeof openRecord>): Resu
   if (!body.success) return err(`its body is not what a commit writes, at ${body.error.issues[0]?.path.join('.')}`);
   // As it was written: a schema may put members into another order.
   return opened;
+}
+
+function isReplaced(body: Json): boolean {
+  return typeof (body as { readonly away?: { readonly by?: Json } } | null)?.away?.by === 'number';
 }
 
 type Members = { [key: string | number]: Json };

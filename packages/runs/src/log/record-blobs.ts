@@ -1,13 +1,15 @@
 import type { Digest } from '@signalbox/model';
 import type { OpenRecord } from './open-record.ts';
 import type { RecordBody } from './record.ts';
+import { blobsOf } from './seal-record.ts';
 
 /** Contents that a record cannot do without: values that are too large for it, files of plans, and artifacts. */
-export function neededBlobs({ header, body }: OpenRecord): readonly Digest[] {
+export function neededBlobs({ header, body }: Pick<OpenRecord, 'header' | 'body'>): readonly Digest[] {
   const { run, artifacts } = body;
   const source = run?.kind === 'create' ? run.run.source : run?.change.source;
   return [
-    ...(header.blobs ?? []),
+    // The header names those of the body that was committed.
+    ...(body.away?.by === undefined ? (header.blobs ?? []) : blobsOf(body)),
     ...(source?.files.map(({ digest }) => digest) ?? []),
     ...(artifacts?.flatMap(({ digest, content }) => (content === undefined ? [digest] : [])) ?? []),
   ];

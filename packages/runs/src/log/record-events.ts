@@ -5,12 +5,19 @@ import type { RecordDraft, RecordHeader } from './record.ts';
 
 /** The events that a record tells, in their places (T3); or why it cannot be read. */
 export function recordEvents(header: Place, body: RecordDraft, hash: Digest): Result<readonly StoredEvent[], string> {
-  const told = toldEvents(body);
+  const told = toldEvents(header, body);
   return told.ok ? ok(placedEvents(header, told.value, hash)) : told;
 }
 
-/** The events of a record in full; or which of them cannot be told. */
-export function toldEvents(body: RecordDraft): Result<readonly EventDraft[], string> {
+/**
+ * The events of a record in full; or which of them cannot be told. Where they were taken away, each is said to be gone, so that
+ * every `seq` is still answered (T7).
+ */
+export function toldEvents(
+  { events }: Pick<RecordHeader, 'events'>,
+  body: RecordDraft,
+): Result<readonly EventDraft[], string> {
+  if (body.away?.events === true) return ok(Array.from({ length: events }, () => ({ type: 'event.gone' })));
   const told: EventDraft[] = [];
   for (const kept of body.events ?? []) {
     const event = fullEvent(body, kept);
@@ -20,10 +27,10 @@ export function toldEvents(body: RecordDraft): Result<readonly EventDraft[], str
   return ok(told);
 }
 
-type Place = Pick<RecordHeader, 'log' | 'seq' | 'at'>;
+type Place = Pick<RecordHeader, 'log' | 'seq' | 'at' | 'events'>;
 
 export function placedEvents(
-  { log, seq, at }: Place,
+  { log, seq, at }: Omit<Place, 'events'>,
   events: readonly EventDraft[],
   hash: Digest,
 ): readonly StoredEvent[] {

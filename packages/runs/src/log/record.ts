@@ -11,6 +11,7 @@ import { newRun, runChange } from '../run/run-record.ts';
 import { streamChunk } from '../stream/stream-chunk.ts';
 import { task } from '../tasks/task.ts';
 import { usageRecord } from '../usage/usage.ts';
+import { bodyAway, takingAway } from './taken-away.ts';
 
 /**
  * One commit of a run, as it is kept (T1). The records of a run are its log: everything else that shows it follows from them.
@@ -20,6 +21,7 @@ import { usageRecord } from '../usage/usage.ts';
  * R2  The body is the outcome of the commit. Nothing is left to be decided when it is read.
  * R3  The body begins with a salt, so that the digest of a body that was taken away tells nothing about it (T7).
  * R4  A value of more than 64 kB is in a blob that the body and the header name (T5).
+ * R5  A body may be replaced by what is left of it. The header stays, and a later record says so (T7).
  */
 export interface LogRecord {
   readonly header: string;
@@ -71,6 +73,8 @@ const largeValue = z.strictObject({
 
 export const recordBody = z.strictObject({
   salt: text,
+  away: bodyAway.optional(),
+  taken: takingAway.optional(),
   run: z
     .discriminatedUnion('kind', [
       z.strictObject({ kind: z.literal('create'), epoch: z.int().nonnegative(), run: newRun }),

@@ -90,7 +90,8 @@ function withoutLarge(body: RecordBody, putText: SealPorts['putText']): RecordBo
   return large.length === 0 ? body : ({ ...(small as unknown as RecordBody), large } satisfies RecordBody);
 }
 
-function blobsOf({ large, begins }: RecordBody): readonly Digest[] {
+/** Blobs that a body cannot do without. */
+export function blobsOf({ large, begins }: RecordBody): readonly Digest[] {
   if (large === undefined && begins === undefined) return [];
   const names = new Set<Digest>(large?.map(({ blob }) => blob));
   const held = [

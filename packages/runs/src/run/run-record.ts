@@ -113,7 +113,7 @@ export const runRecord = newRun.extend({
   endedAt: timestamp.optional(),
   /** Somebody wants it to stay, however old it gets. */
   kept: z.strictObject({ at: timestamp, by: text.min(1) }).optional(),
-  /** Frames that were collected: of them only the events are left. */
+  /** Frames that were collected: what only they showed, and their events, are gone. */
   collected: z.array(frameRange).readonly().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;

@@ -38,6 +38,8 @@ export const routeAccess = {
   'POST /api/runs/:run/rollback': 'operator',
   'POST /api/runs/:run/keep': 'operator',
   'POST /api/runs/:run/unkeep': 'operator',
+  // For good, and by whoever knows the secret.
+  'POST /api/runs/:run/redact': 'owner',
   'POST /api/runs/:run/nodes': 'operator',
   'PATCH /api/runs/:run/nodes/:node': 'operator',
   'POST /api/runs/:run/edges': 'operator',

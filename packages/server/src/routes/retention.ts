@@ -1,12 +1,12 @@
 import type { RunHost } from '@signalbox/app/runs';
-import { collectBody, emptyBody, err, ok } from '@signalbox/model';
+import { collectBody, emptyBody, err, ok, redactionBody } from '@signalbox/model';
 import { Hono } from 'hono';
 import { answer, readBody, refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
 import { summariesOf } from '../views/run-view.ts';
 import { knownRun, unknownRun } from './known-run.ts';
 
-/** How long runs stay: `POST /api/runs/:run/keep` and `/unkeep`, and `POST /api/gc`. */
+/** How long runs stay, and what is taken out of them: `POST /api/runs/:run/keep`, `/unkeep` and `/redact`, and `POST /api/gc`. */
 export function retentionRoutes(host: RunHost): Hono<Asked> {
   const routes = new Hono<Asked>();
 
@@ -25,6 +25,14 @@ export function retentionRoutes(host: RunHost): Hono<Asked> {
       return answer(context, summary === undefined ? err(unknownRun(run.value.id)) : ok(summary));
     });
   }
+
+  routes.post('/runs/:run/redact', async context => {
+    const run = await knownRun(host.reader, context.req.param('run'));
+    if (!run.ok) return refuse(context, run.error);
+    const body = await readBody(context, redactionBody);
+    if (!body.ok) return refuse(context, body.error);
+    return answer(context, await host.redactions.redact(run.value.id, body.value, context.get('user')));
+  });
 
   routes.post('/gc', async context => {
     const body = await readBody(context, collectBody);

@@ -12,10 +12,12 @@ export function describeVerdict({ ok, runs }: ReplayVerdict, paint: Marks): stri
   return [paint.bad(title), ...runs.map(lineOf), ...runs.flatMap(run => describeDifference(run, paint))].join('\n');
 }
 
-function lineOf({ run, name, frames, verified, unverified }: RunReplay): string {
+function lineOf({ run, name, frames, verified, unverified, collectedFrom }: RunReplay): string {
   const rest =
     unverified.length === 0 ? '' : `, ${unverified.length} read what was not recorded (first: ${unverified[0]})`;
-  return `  ${run}  ${shown(name)}  ${verified} of ${frames} frames verified${rest}`;
+  const gone =
+    collectedFrom === undefined ? '' : `; frame ${collectedFrom} was collected, so later ones cannot be made again`;
+  return `  ${run}  ${shown(name)}  ${verified} of ${frames} frames verified${rest}${gone}`;
 }
 
 function describeDifference({ run, difference }: RunReplay, paint: Marks): readonly string[] {

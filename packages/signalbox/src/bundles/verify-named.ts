@@ -50,7 +50,7 @@ export async function verifyNamed(
 }
 
 function describeRunReport(report: RunReport, paint: Paint): string {
-  const { ok, run, records, events, head, defects = [], journal, added } = report;
+  const { ok, run, records, events, head, defects = [], journal, added, taken = [] } = report;
   const isLogWhole = !defects.some(({ where }) => where === 'log');
   return [
     ...(ok
@@ -60,6 +60,7 @@ function describeRunReport(report: RunReport, paint: Paint): string {
     `  records   ${records}${isLogWhole ? '' : ' valid, from the start'}`,
     `  events    ${events}`,
     `  head      ${head}`,
+    ...taken.map(one => paint.doubtful(takenWords(one))),
     ...(journal === undefined
       ? []
       : [
@@ -67,6 +68,23 @@ function describeRunReport(report: RunReport, paint: Paint): string {
             (added === undefined ? '' : `, ${added} of them added now`),
         ]),
   ].join('\n');
+}
+
+/** What was taken away is said: which records, by whom, and why. */
+function takenWords({ kind, record, by, why, records, isLater }: NonNullable<RunReport['taken']>[number]): string {
+  const word = kind === 'collapse' ? 'collapsed' : 'redacted ';
+  const later = isLater === true ? ', after the head that was expected' : '';
+  return `  ${word} records ${rangesOf(records)}, by ${shown(by)} (${shown(why)}), says record ${record}${later}`;
+}
+
+function rangesOf(numbers: readonly number[]): string {
+  const ranges: [from: number, to: number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ') || 'none';
 }
 
 function defectWords({ where, record, table, key, what }: NonNullable<RunReport['defects']>[number]): string {
@@ -91,6 +109,7 @@ function describeBundle(report: BundleReport, paint: Paint): string {
       ({ id, name, status, events, frames }) =>
         `  run       ${id}  ${shown(name)}  ${status}, ${frames} frames, ${events} events`,
     ),
+    ...runs.flatMap(({ taken = [] }) => taken.map(one => paint.doubtful(takenWords(one)))),
     `  head      ${runs[0]?.head ?? ''}`,
     `  contents  ${blobs}`,
     ...(redacted === undefined ? [] : [paint.doubtful(`  redacted  secrets were taken out of ${redacted} rows`)]),

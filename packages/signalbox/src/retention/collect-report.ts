@@ -22,13 +22,17 @@ export function describeCollection(report: CollectReport, paint: Paint): readonl
     ...beside
       .filter(([, { count }]) => count > 0)
       .map(([what, { count, bytes: size }]) => `${count} ${what}, ${describeBytes(size)}`),
-    ...spared.map(({ run, why }) =>
-      paint.faint(`${run}  stays: ${why === 'kept' ? 'it is kept' : 'a fork of it stays'}`),
-    ),
+    ...spared.map(({ run, why }) => paint.faint(`${run}  stays: ${WHY_SPARED[why]}`)),
     ...(blobsSpared === undefined ? [] : [paint.doubtful(`No blob was looked at: ${shown(blobsSpared)}`)]),
     `${dryRun ? 'Would free' : 'Freed'} ${describeBytes(bytes)}. ${paint.faint(describePolicy(policy))}`,
   ];
 }
+
+const WHY_SPARED: Readonly<Record<CollectReport['spared'][number]['why'], string>> = {
+  kept: 'it is kept',
+  forked: 'a fork of it stays',
+  journal: 'its journal does not match its log; verify it',
+};
 
 function describePolicy({ collapseAfterDays, removeAfterDays }: CollectReport['policy']): string {
   const after = (days: number | null) => (days === null ? 'never' : `after ${days} days`);

@@ -25,6 +25,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
       const kept = await host.retention.keep(run, isKept, BY);
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
+    redact: (run, request) => host.redactions.redact(run, request, BY),
     importRun: request => host.bundles.import({ ...request, anyFile: true }, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream, events }) => bell(stream, events)),

@@ -115,6 +115,13 @@ export function remoteSurface(
       const kept = await (isKept ? client.keep(run) : client.unkeep(run));
       return kept.ok ? { ok: true, value: undefined } : kept;
     },
+    redact: (run, { value, name, why, dryRun }) =>
+      client.redact(run, {
+        value,
+        ...(name !== undefined && { name }),
+        ...(why !== undefined && { why }),
+        ...(dryRun !== undefined && { dryRun }),
+      }),
     importRun: ({ file, directory, trust = false, anyDirectory = false }) =>
       client.importBundle({
         file: path.resolve(file),

@@ -10,6 +10,8 @@ import type {
   ImportReport,
   ImportRequest,
   RecoveryNote,
+  RedactionReport,
+  RedactionRequest,
   Result,
   ResumeRequest,
   Rollback,
@@ -45,6 +47,8 @@ export interface RunSurface {
   answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
   /** Marks a run as one that stays, or takes the mark away. */
   keep(run: RunId, isKept: boolean): Promise<Result<void, ErrorEnvelope>>;
+  /** Takes a secret out of a run and of those that come from it. */
+  redact(run: RunId, request: RedactionRequest): Promise<Result<RedactionReport, ErrorEnvelope>>;
   /** Takes in a run that was exported, as a new one. */
   importRun(request: ImportRequest): Promise<Result<ImportReport, ErrorEnvelope>>;
   /** Takes away what the policy lets go. */

@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ErrorEnvelope, err, failure, type Hasher, ok, type RunId } from '@signalbox/model';
-import type { ArchiveRow, LogRecord, RestoreError, RunRestore } from '@signalbox/runs';
+import {
+  type ArchiveRow,
+  type AwayCheck,
+  awayCheck,
+  type LogRecord,
+  type RestoreError,
+  type RunRestore,
+} from '@signalbox/runs';
 import { replayRows } from '../runs/replay-rows.ts';
 import type { RunTables } from '../runs/run-tables.ts';
 import { SQLITE_CONSTRAINT, sqliteCode } from '../sqlite/connection.ts';
@@ -46,22 +53,28 @@ interface Open {
 
 function keepAll(ports: RestorePorts, rows: Iterable<ArchiveRow>): readonly RunId[] {
   const { tables } = ports;
-  const kept = new Set<RunId>();
+  const kept = new Map<RunId, AwayCheck>();
   let open: Open | undefined;
   for (const { part, row } of rows) {
     if (part === 'records') {
       open = keepRecord(ports, row, kept);
-      kept.add(open.id);
     } else {
       if (open === undefined) throw refusal('BUNDLE_INVALID_FORMAT', `rows of ${part} have no run`);
       tables.streams.insert(open.n, row);
     }
   }
-  return [...kept];
+  for (const [run, away] of kept) {
+    const fault = away.end();
+    if (fault !== undefined) {
+      throw refusal('BUNDLE_INTEGRITY_FAILED', `record ${fault.record} of run ${run} is refused: ${fault.what}`);
+    }
+  }
+  return [...kept.keys()];
 }
 
-function keepRecord({ tables, json, hasher }: RestorePorts, record: LogRecord, kept: ReadonlySet<RunId>): Open {
-  const replayed = replayRows(tables, record, { hasher, textOf: json.blobText });
+function keepRecord({ tables, json, hasher }: RestorePorts, record: LogRecord, kept: Map<RunId, AwayCheck>): Open {
+  const away = awayCheck();
+  const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, awayOf: log => kept.get(log) ?? away });
   if (!replayed.ok) {
     const { kind, why } = replayed.error;
     throw refusal(
@@ -72,6 +85,7 @@ function keepRecord({ tables, json, hasher }: RestorePorts, record: LogRecord, k
   const { run, outcome } = replayed.value;
   const { id, records } = outcome.record;
   if (records > 1 && !kept.has(id)) throw new Refusal(taken(id));
+  if (records === 1) kept.set(id, away);
   return { id, n: run };
 }
 

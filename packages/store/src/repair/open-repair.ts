@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
-import type { LogRecord } from '@signalbox/runs';
+import { type AwayCheck, awayCheck, type LogRecord, openRecord } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { StoreError } from '../open-store.ts';
@@ -13,7 +13,7 @@ import { openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
 import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { thrownDamage } from '../thrown-damage.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
-import { type RebuildReport, rebuildRows, renewRows } from './rebuild-rows.ts';
+import { type RebuildReport, rebuildRows, removeLog, renewRows } from './rebuild-rows.ts';
 
 /** Puts a database in order again. Only the owner of the data directory opens it. */
 export interface Repair {
@@ -26,6 +26,8 @@ export interface Repair {
    * The text says which record is refused and why.
    */
   append(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
+  /** Takes the whole log of a run in the place of the one that is there, all or none. */
+  replace(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
   close(): void;
 }
 
@@ -85,34 +87,59 @@ function repairOf(database: DatabaseSync, home: string): Repair {
       }
     },
     log: run => tables.log.records(logNumberOf(database, run) ?? -1, 0),
-    append(run, records) {
-      // No effect inside a transaction.
-      database.exec('pragma foreign_keys = off');
-      try {
-        return transaction(() => {
-          let taken = 0;
-          // Rows of records that the log lost would be in the way of them.
-          const n = logNumberOf(database, run);
-          if (n !== undefined) renewRows(ports, n);
-          for (const record of records) {
-            const replayed = replayRows(tables, record, { hasher: nodeHasher, textOf: json.blobText });
-            if (!replayed.ok) throw new StoreDamage(replayed.error.why);
-            if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');
-            taken += 1;
-          }
-          return ok(taken);
-        });
-      } catch (cause) {
-        const isExpected =
-          cause instanceof StoreDamage || cause instanceof StoreFault || sqliteCode(cause) !== undefined;
-        if (!isExpected) throw cause;
-        return err((cause as Error).message);
-      } finally {
-        database.exec('pragma foreign_keys = on');
-      }
-    },
+    append: (run, records) => take(run, records, false),
+    replace: (run, records) => take(run, records, true),
     close: () => database.close(),
   };
+
+  function take(run: RunId, records: Iterable<LogRecord>, isWhole: boolean): Result<number, string> {
+    // No effect inside a transaction.
+    database.exec('pragma foreign_keys = off');
+    try {
+      return transaction(() => {
+        let taken = 0;
+        // Rows of records that the log lost would be in the way of them.
+        const n = logNumberOf(database, run);
+        if (n !== undefined && isWhole) removeLog(database, n);
+        else if (n !== undefined) renewRows(ports, n);
+        tables.known.clear();
+        const away = awayAfter(n === undefined || isWhole ? [] : tables.log.records(n, 0));
+        for (const record of records) {
+          const replayed = replayRows(tables, record, {
+            hasher: nodeHasher,
+            textOf: json.blobText,
+            awayOf: () => away,
+            ...(n !== undefined && { n }),
+          });
+          if (!replayed.ok) throw new StoreDamage(replayed.error.why);
+          if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');
+          taken += 1;
+        }
+        const fault = away.end();
+        // A log that ends early may be continued.
+        if (fault !== undefined && fault.awaits === undefined)
+          throw new StoreDamage(`record ${fault.record}: ${fault.what}`);
+        return ok(taken);
+      });
+    } catch (cause) {
+      const isExpected = cause instanceof StoreDamage || cause instanceof StoreFault || sqliteCode(cause) !== undefined;
+      if (!isExpected) throw cause;
+      return err((cause as Error).message);
+    } finally {
+      database.exec('pragma foreign_keys = on');
+    }
+  }
+}
+
+/** What the records of a log say of bodies that were replaced. */
+function awayAfter(records: Iterable<LogRecord>): AwayCheck {
+  const away = awayCheck();
+  for (const record of records) {
+    const opened = openRecord(record, nodeHasher);
+    const fault = opened.ok ? away.take(opened.value) : opened.error;
+    if (fault !== undefined) throw new StoreDamage(fault);
+  }
+  return away;
 }
 
 function notRebuilt({ message }: Error): ErrorEnvelope<'STORE_IO_FAILED'> {

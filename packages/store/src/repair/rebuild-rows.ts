@@ -66,6 +66,15 @@ export function renewRows(ports: ReplayPorts, n: number): void {
   copyRows(ports, tables, n);
 }
 
+/** Removes a log and its rows. The check of foreign keys is off. */
+export function removeLog(database: DatabaseSync, n: number): void {
+  for (const table of tablesOfRuns(database)) {
+    // Parts of messages go too: what was taken out of the log may be in them.
+    const { name, where, parameters } = table.name === 'stream' ? { ...table, where: 'run = ?' } : table;
+    database.prepare(`delete from ${name} where ${where}`).run(...parameters(n));
+  }
+}
+
 /** Rows of numbers that have no log. A run whose log is gone keeps its row, for somebody to see. */
 function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): readonly string[] {
   const ids = database.prepare('select id from runs where n = ?');
@@ -91,20 +100,32 @@ function dropRows(database: DatabaseSync, { name, where, parameters }: TableOfRu
 }
 
 function copyRows(ports: ReplayPorts, tables: readonly TableOfRuns[], n: number): void {
-  const { database } = ports;
   const replay = replayLog(ports, n);
   try {
-    for (const table of tables) {
-      if (table.name === 'records') copySeqs(database, replay, table, n);
-      else insertRows(database, replay, table, n);
-      restoreBlobs(ports, replay, table, n);
-    }
+    copyReplayed(ports, tables, n, replay);
   } finally {
     replay.database.close();
   }
 }
 
-function insertRows(database: DatabaseSync, replay: ReplayedLog, table: TableOfRuns, n: number): void {
+type Replayed = Pick<ReplayedLog, 'database' | 'made'>;
+
+function copyReplayed(ports: ReplayPorts, tables: readonly TableOfRuns[], n: number, replay: Replayed): void {
+  for (const table of tables) {
+    if (table.name === 'records') copySeqs(ports.database, replay, table, n);
+    else insertRows(ports.database, replay, table, n);
+    restoreBlobs(ports, replay, table, n);
+  }
+}
+
+/** Puts the rows that a log was replayed to in the places of those that are there. The log itself stays. */
+export function replaceRows(ports: ReplayPorts, n: number, replay: Replayed): void {
+  const tables = tablesOfRuns(ports.database);
+  for (const table of tables) dropRows(ports.database, table, n);
+  copyReplayed(ports, tables, n, replay);
+}
+
+function insertRows(database: DatabaseSync, replay: Replayed, table: TableOfRuns, n: number): void {
   const { name, columns } = table;
   // A part of a message that lies where a chunk belongs is none.
   const orReplace = name === 'stream' ? 'or replace' : '';
@@ -115,13 +136,13 @@ function insertRows(database: DatabaseSync, replay: ReplayedLog, table: TableOfR
 }
 
 /** The log itself stays; the number of a record's first event follows from it. */
-function copySeqs(database: DatabaseSync, replay: ReplayedLog, table: TableOfRuns, n: number): void {
+function copySeqs(database: DatabaseSync, replay: Replayed, table: TableOfRuns, n: number): void {
   const update = database.prepare('update records set seq = ?1 where place = ?2 and seq <> ?1');
   for (const { seq, place } of rowsOf(table, n, replay.database)) update.run(seq as Cell, place as Cell);
 }
 
 /** Contents that only rows name can be made again. */
-function restoreBlobs({ blobs }: ReplayPorts, replay: ReplayedLog, table: TableOfRuns, n: number): void {
+function restoreBlobs({ blobs }: ReplayPorts, replay: Replayed, table: TableOfRuns, n: number): void {
   for (const name of blobsOfRows(table, n, replay.database)) {
     const content = replay.made.get(name);
     const put = content === undefined ? undefined : blobs.put(content);

@@ -12,6 +12,18 @@ export function* namesInText(text: string): Generator<string> {
   for (const [name] of text.matchAll(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g)) yield name;
 }
 
+/**
+ * What of a record names blobs that are needed. The header of a record whose body was replaced names those of the body that went, and
+ * so does what the record that replaced it says of before.
+ */
+export function neededPart({ header, body }: { readonly header: string; readonly body: string }): string {
+  const left = body.replace(WAS, '');
+  return REPLACED.test(body) ? left : header + left;
+}
+
+const REPLACED = /^\{"salt":"[^"]*","away":\{"by":/;
+const WAS = /"was":"sha256:[0-9a-f]{64}"/g;
+
 export function isBlobName(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }

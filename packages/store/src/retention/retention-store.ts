@@ -33,6 +33,8 @@ export interface RetentionStore {
     readonly without: readonly RunId[];
     readonly texts: Iterable<string>;
   }): Promise<readonly BlobFile[]>;
+  /** The names of all blobs that rows, texts or other blobs refer to. */
+  referenced(texts: Iterable<string>): ReadonlySet<string>;
   removeBlobs(blobs: readonly BlobFile[], nowMs: number): readonly BlobFile[];
   /** Gives the room of what was removed back to the disk. Takes as long as writing the database anew. */
   compact(): void;
@@ -46,6 +48,8 @@ export interface Weight {
 }
 
 export interface RetentionPorts {
+  /** What collecting frames takes out of the log. */
+  readonly weighLog: (run: RunId, frames: readonly FrameRange[]) => number;
   readonly database: DatabaseSync;
   readonly tables: RunTables;
   /** The data directory. */
@@ -56,7 +60,7 @@ export interface RetentionPorts {
 }
 
 export function retentionStore(ports: RetentionPorts): RetentionStore {
-  const { database, tables, home, forget, forgetBlob } = ports;
+  const { database, tables, home, forget, forgetBlob, weighLog } = ports;
   const all = allRows(database);
   const forks = database.prepare(
     `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
@@ -85,7 +89,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
 
   function* eventsOf(n: number): Generator<AnyEvent> {
     for (const record of tables.log.records(n, 0)) {
-      for (const { event } of tables.log.told(record, 'a record')) yield event;
+      for (const { event } of tables.log.told(n, record, 'a record')) yield event;
     }
   }
 
@@ -103,7 +107,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       const found = tables.runs.find(run);
       if (found === undefined) return { ranges: [], frames: 0, bytes: 0 };
       const ranges = rangesOf(found);
-      const bytes = tables.collapse.weigh(found.n, { ...found.record, collected: ranges });
+      const bytes = tables.collapse.weigh(found.n, { ...found.record, collected: ranges }) + weighLog(run, ranges);
       return { ranges, frames: ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0), bytes };
     },
     weigh: runs => runs.reduce((sum, run) => sum + all.bytesOf(tables.runs.find(run)?.n ?? -1), 0),
@@ -125,6 +129,15 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       for (const text of texts) for (const name of namesIn(text)) live.add(name);
       addReferences(home, live);
       return old.filter(({ name }) => name === undefined || !live.has(name));
+    },
+    referenced(texts) {
+      const live = new Set<string>();
+      for (const { n } of numbers.all()) {
+        for (const value of all.values(Number(n))) for (const name of namesIn(value)) live.add(name);
+      }
+      for (const text of texts) for (const name of namesIn(text)) live.add(name);
+      addReferences(home, live);
+      return live;
     },
     removeBlobs(blobs, nowMs) {
       return blobs.filter(blob => {

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
+import { neededPart } from './blob-names.ts';
 
 /** Everything that the database holds of one run, whichever tables there are: those that name a run, and those of places. */
 export interface AllRows {
@@ -7,7 +8,7 @@ export interface AllRows {
   bytesOf(run: number): number;
   /** Range deletes: one for each table. */
   remove(run: number): void;
-  /** Every value of every row. */
+  /** Every value of every row that may name a blob. */
   values(run: number): Iterable<unknown>;
 }
 
@@ -25,6 +26,7 @@ export function allRows(database: DatabaseSync): AllRows {
   const all = [...places, ...tables, own].map(({ table, where, of }) => {
     const lengths = columnsOf(database, table).map(column => `coalesce(length("${column}"), 0)`);
     return {
+      table,
       of,
       weigh: database.prepare(`select coalesce(sum(${lengths.join(' + ')}), 0) as bytes from ${table} where ${where}`),
       select: database.prepare(`select * from ${table} where ${where}`),
@@ -37,13 +39,16 @@ export function allRows(database: DatabaseSync): AllRows {
       for (const { drop, of } of all) drop.run(...of(run));
     },
     *values(run) {
-      for (const { select, of } of all) yield* valuesOf(select, of(run));
+      for (const { select, of, table } of all) yield* valuesOf(select, of(run), table);
     },
   };
 }
 
-function* valuesOf(select: StatementSync, parameters: readonly number[]): Generator<unknown> {
-  for (const row of select.iterate(...parameters)) yield* Object.values(row);
+function* valuesOf(select: StatementSync, parameters: readonly number[], table: string): Generator<unknown> {
+  for (const row of select.iterate(...parameters)) {
+    if (table !== 'records') yield* Object.values(row);
+    else yield neededPart({ header: String(row.header), body: String(row.body) });
+  }
 }
 
 function tablesOfRuns(database: DatabaseSync): readonly string[] {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Hasher } from '@signalbox/model';
+import type { Digest, Hasher } from '@signalbox/model';
 import { type LogRecord, type OpenRecord, openRecord, recordEvents, type StoredEvent } from '@signalbox/runs';
 import { blobOf, cellOfBlob, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
@@ -12,9 +12,11 @@ export interface LogRows {
   /** From record `n` on, in order. */
   records(run: number, n: number, limit?: number): Iterable<LogRecord>;
   /** A record as it was committed. Throws `StoreDamage` where its bytes are not. */
-  open(record: LogRecord, what: string): OpenRecord;
+  open(run: number, record: LogRecord, what: string): OpenRecord;
   /** The events that a record tells. Throws `StoreDamage` where it cannot. */
-  told(record: LogRecord, what: string): readonly StoredEvent[];
+  told(run: number, record: LogRecord, what: string): readonly StoredEvent[];
+  /** Puts another body in the place of one that is there. The caller adds the record that says so. */
+  replaceBody(run: number, n: number, body: string): void;
   /** Events from `seq` on, in order. */
   events(run: number, seq: number, limit: number): readonly StoredEvent[];
 }
@@ -28,17 +30,42 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
   const last = database.prepare('select max(place) as place from records where place between ? and ?');
   const seqAt = database.prepare('select seq from records where place = ?');
 
-  function open(record: LogRecord, what: string): OpenRecord {
+  const one = database.prepare('select header, body, hash from records where place = ?');
+  const replace = database.prepare('update records set body = ? where place = ?');
+  /** The records that replaced bodies and were read last, by their hashes. */
+  const takings = new Map<string, ReadonlyMap<number, Digest>>();
+
+  function open(run: number, record: LogRecord, what: string): OpenRecord {
     const opened = openRecord(record, hasher, json.blobText);
     if (!opened.ok) throw new StoreDamage(`${what} is damaged: ${opened.error}`);
+    const { header, body, digest } = opened.value;
+    if (digest === header.body) return opened.value;
+    const by = body.away?.by;
+    if (by === undefined || takenBy(run, by).get(header.n) !== digest) {
+      throw new StoreDamage(`${what} is damaged: its body is not the one that record ${by} put in its place`);
+    }
     return opened.value;
   }
 
-  function told(record: LogRecord, what: string): readonly StoredEvent[] {
-    const { header, body } = open(record, what);
+  function told(run: number, record: LogRecord, what: string): readonly StoredEvent[] {
+    const { header, body } = open(run, record, what);
     const events = recordEvents(header, body, record.hash);
     if (!events.ok) throw new StoreDamage(`${what} is damaged: ${events.error}`);
     return events.value;
+  }
+
+  /** The digests of the bodies that a record put in the places of others. */
+  function takenBy(run: number, n: number): ReadonlyMap<number, Digest> {
+    const row = one.get(placeOf(run, n));
+    if (row === undefined) return new Map();
+    const record = recordOf(row);
+    const known = takings.get(record.hash);
+    if (known !== undefined) return known;
+    const opened = openRecord(record, hasher);
+    const found = new Map(opened.ok ? opened.value.body.taken?.records.map(one => [one.n, one.now]) : []);
+    if (takings.size >= MAX_TAKINGS) takings.clear();
+    takings.set(record.hash, found);
+    return found;
   }
 
   function* records(run: number, n: number, limit = -1): Iterable<LogRecord> {
@@ -65,17 +92,21 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
     records,
     open,
     told,
+    replaceBody: (run, n, body) => void replace.run(body, placeOf(run, n)),
     events(run, seq, limit) {
       const found: StoredEvent[] = [];
       for (const record of records(run, recordWith(run, seq))) {
-        for (const stored of told(record, `a record with event ${seq}`))
+        for (const stored of told(run, record, `a record with event ${seq}`)) {
           if (stored.event.seq >= seq) found.push(stored);
+        }
         if (found.length >= limit) break;
       }
       return found.slice(0, limit);
     },
   };
 }
+
+const MAX_TAKINGS = 16;
 
 function recordOf({ header, body, hash }: Row): LogRecord {
   return { header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };

@@ -1,5 +1,12 @@
-import { chainHead, type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
-import { type LogRecord, type OpenRecord, type Outcome, openForeignRecord, replayRecord } from '@signalbox/runs';
+import { chainHead, type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  type AwayCheck,
+  type LogRecord,
+  type OpenRecord,
+  type Outcome,
+  openForeignRecord,
+  replayRecord,
+} from '@signalbox/runs';
 import { findRun, projectOutcome, viewOf } from './commit-rows.ts';
 import type { RunTables } from './run-tables.ts';
 
@@ -16,6 +23,14 @@ export interface ReplayFault {
   readonly why: string;
 }
 
+export interface ReplayRowsOptions {
+  readonly hasher: Hasher;
+  readonly textOf: (blob: Digest) => string;
+  /** Knows the records before this one, and which bodies were replaced. Whoever reads the last record asks it for the end. */
+  readonly awayOf: (log: RunId) => AwayCheck;
+  readonly n?: number;
+}
+
 /**
  * Takes one more record of a log into the tables: what it came to when it was committed, from its bytes alone. The record must be
  * chained to the one before it. `n` is the number of its run, where that is given and the run is new.
@@ -23,7 +38,7 @@ export interface ReplayFault {
 export function replayRows(
   tables: RunTables,
   record: LogRecord,
-  { hasher, textOf, n }: { readonly hasher: Hasher; readonly textOf: (blob: Digest) => string; readonly n?: number },
+  { hasher, textOf, awayOf, n }: ReplayRowsOptions,
 ): Result<ReplayedRecord, ReplayFault> {
   const opened = openForeignRecord(record, hasher, textOf);
   if (!opened.ok) return err({ kind: 'body', why: opened.error });
@@ -34,6 +49,8 @@ export function replayRows(
   if (chainHead(hasher, before, record.header) !== record.hash) {
     return err({ kind: 'chain', why: 'its hash does not hold: it, or one before it, was changed' });
   }
+  const unexplained = awayOf(log).take(opened.value);
+  if (unexplained !== undefined) return err({ kind: 'body', why: unexplained });
   const replayed = replayRecord(viewOf(tables, found), opened.value, record.hash);
   if (!replayed.ok) return err({ kind: 'body', why: replayed.error });
   const outcome = replayed.value;

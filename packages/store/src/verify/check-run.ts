@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Digest, EMPTY_HEAD, type RunId } from '@signalbox/model';
+import type { TakenAway } from '@signalbox/runs';
 import { blobOf } from '../sqlite/json-column.ts';
 import { allLogs, type NumberedLog, numbersIn, rowNumberOf, runsOf } from './log-numbers.ts';
 import { type ReplayedLog, type ReplayPorts, replayLog } from './replay-log.ts';
@@ -26,6 +27,8 @@ export interface LogCheck {
   readonly head: Digest;
   /** Every head that the log ever had. */
   readonly heads: ReadonlySet<string>;
+  /** What was collapsed or redacted, by the records that say so. */
+  readonly taken: readonly TakenAway[];
   /** None where the run is as it was committed. A log that is broken is not compared with the tables. */
   readonly defects: readonly LogDefect[];
 }
@@ -72,8 +75,8 @@ function misplacedLog(run: RunId, numbers: readonly number[], row: number | unde
 function checkLog(ports: ReplayPorts, run: RunId, n: number): LogCheck {
   const replay = replayLog(ports, n);
   try {
-    const { records, events, head, heads } = replay;
-    return { run, records, events, head, heads, defects: defectsOf(ports, replay, run, n) };
+    const { records, events, head, heads, taken } = replay;
+    return { run, records, events, head, heads, taken, defects: defectsOf(ports, replay, run, n) };
   } finally {
     replay.database.close();
   }

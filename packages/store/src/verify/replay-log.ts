@@ -1,13 +1,21 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
-import { type LogRecord, mentionedBlobs, neededBlobs } from '@signalbox/runs';
+import {
+  type AwayCheck,
+  awayCheck,
+  type LogRecord,
+  mentionedBlobs,
+  neededBlobs,
+  openRecord,
+  type TakenAway,
+} from '@signalbox/runs';
 import type { BlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
 import { replayRows } from '../runs/replay-rows.ts';
-import { runTables } from '../runs/run-tables.ts';
+import { type RunTables, runTables } from '../runs/run-tables.ts';
 import { valueCache } from '../runs/value-cache.ts';
-import { blobOf, jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+import { blobOf, type JsonColumns, jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 
 export interface ReplayPorts {
   readonly database: DatabaseSync;
@@ -28,8 +36,10 @@ export interface ReplayedLog {
   readonly names: ReadonlySet<Digest>;
   /** Contents that rows hold by their names, and that the replay made. */
   readonly made: ReadonlyMap<Digest, Uint8Array>;
+  /** What was taken away, and by which records. */
+  readonly taken: readonly TakenAway[];
   /** The first record that does not follow; what comes after it is not looked at. */
-  readonly fault?: { readonly record: number; readonly what: string };
+  readonly fault?: { readonly record: number; readonly what: string; readonly isCutShort?: true };
 }
 
 /**
@@ -37,30 +47,16 @@ export interface ReplayedLog {
  * rows hold by their names are kept in memory. The caller closes the tables.
  */
 export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
-  const { hasher, blobs } = ports;
-  const made = new Map<Digest, Uint8Array>();
-  const database = new DatabaseSync(':memory:');
-  migrate(database);
-  const json = jsonColumns({
-    put(content) {
-      const name = hasher(content);
-      made.set(name, content);
-      return ok(name);
-    },
-    get(name) {
-      const found = made.get(name);
-      return found === undefined ? blobs.get(name) : ok(found);
-    },
-    forget: () => {},
-  });
-  const tables = runTables(database, json, valueCache(), hasher);
+  const { hasher } = ports;
+  const { database, made, json, tables } = memoryTables(ports);
+  const away = awayCheck();
   const heads = new Set<string>([EMPTY_HEAD]);
   const names = new Set<Digest>();
   let head: Digest = EMPTY_HEAD;
   let [records, events] = [0, 0];
 
   function take(record: LogRecord): Result<void, string> {
-    const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, n });
+    const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, awayOf: () => away, n });
     if (!replayed.ok) return err(replayed.error.why);
     const { record: opened } = replayed.value;
     events += opened.header.events;
@@ -70,17 +66,69 @@ export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
 
   let fault: ReplayedLog['fault'];
   for (const record of recordsOf(ports.database, n)) {
+    if (fault !== undefined) {
+      const opened = openRecord(record, hasher);
+      if (opened.ok) away.take(opened.value);
+      continue;
+    }
     const taken =
       record.place === firstPlaceOf(n) + records ? tried(() => take(record)) : err(`record ${records} is missing`);
     if (!taken.ok) {
       fault = { record: records, what: taken.error };
-      break;
+      continue;
     }
     head = record.hash;
     heads.add(head);
     records += 1;
   }
-  return { database, records, events, head, heads, names, made, ...(fault === undefined ? {} : { fault }) };
+  fault = firstOf(fault, awayFault(away, records));
+  const { taken } = away;
+  return { database, records, events, head, heads, names, made, taken, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** A body that was changed may be why a record after it does not follow. */
+function firstOf(fault: ReplayedLog['fault'], other: ReplayedLog['fault']): ReplayedLog['fault'] {
+  if (fault === undefined || other === undefined) return fault ?? other;
+  return other.record < fault.record ? other : fault;
+}
+
+/** A body that was replaced needs the record that says so. Where the log ends before that one, it lost its end. */
+function awayFault(away: AwayCheck, records: number): ReplayedLog['fault'] {
+  const fault = away.end();
+  if (fault?.awaits === undefined) return fault;
+  const what = `it is missing: record ${fault.awaits} replaced the body of record ${fault.record}`;
+  return { record: records, what, isCutShort: true };
+}
+
+/** Tables in memory, beside the blobs that are there. */
+export interface MemoryTables {
+  readonly database: DatabaseSync;
+  readonly tables: RunTables;
+  readonly json: JsonColumns;
+  /** Contents that rows hold by their names, and that nobody wrote yet. */
+  readonly made: ReadonlyMap<Digest, Uint8Array>;
+  /** Adds a content to those. */
+  readonly putBytes: (content: Uint8Array) => Digest;
+}
+
+export function memoryTables({ blobs, hasher }: Pick<ReplayPorts, 'blobs' | 'hasher'>): MemoryTables {
+  const made = new Map<Digest, Uint8Array>();
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const putBytes = (content: Uint8Array) => {
+    const name = hasher(content);
+    made.set(name, content);
+    return name;
+  };
+  const json = jsonColumns({
+    put: content => ok(putBytes(content)),
+    get(name) {
+      const found = made.get(name);
+      return found === undefined ? blobs.get(name) : ok(found);
+    },
+    forget: () => {},
+  });
+  return { database, tables: runTables(database, json, valueCache(), hasher), json, made, putBytes };
 }
 
 /** What a record cannot be replayed for is said of the record. */

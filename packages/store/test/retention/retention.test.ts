@@ -14,10 +14,6 @@ const ids = createIdSource(fakeClock(), seededRng(7));
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-06-01T00:00:00.000Z');
 
-const collapsed = (frames: readonly { from: number; to: number }[]) => ({
-  at: at(99),
-  event: { id: ids.mint<EventId>(), ts: at(99), type: 'run.collapsed', frames, by: 'gc' } as EventDraft,
-});
 const keep = (store: OpenStore, run: RunId, kept: RunRecord['kept'] | null) => {
   const fields = { type: 'run.kept', kept: kept !== null, by: 'anna' } as const;
   const event = { id: ids.mint<EventId>(), ts: at(99), ...fields } as EventDraft;
@@ -34,17 +30,14 @@ async function pictureAt(store: OpenStore, run: RunId, index: number): Promise<J
 
 async function collapse(store: OpenStore, run: RunId) {
   const { ranges, ...weight } = store.retention.weighCollapse(run);
-  const { at: when, event } = collapsed(ranges);
-  const done = await store.commit(
-    { at: when, retention: { collapse: ranges }, events: [event] },
-    { run, version: 'any' },
-  );
+  const request = { at: at(99), by: 'gc', why: 'it is old', eventId: ids.mint<EventId>() };
+  const done = store.takenAway.collapse(run, ranges, request);
   if (!done.ok) throw new Error(done.error.message);
   return weight;
 }
 
 describe('a run that is collapsed', () => {
-  it('[D42] keeps first, last and telling frames as they were, its events and their chain, and says what is gone', async () => {
+  it('[D42] keeps first, last and telling frames as they were and the chain of its log, and says what is gone', async () => {
     const store = temporaryStore();
     const { run } = await longRun(store, 'growing list', 40);
     const failed = {

@@ -1,4 +1,4 @@
-import type { ArtifactId, Json, RunId } from '@signalbox/model';
+import type { ArtifactId, EventId, Json, RunId } from '@signalbox/model';
 import { type Change, changeBetween, type IntervalWrite, type TaskId, type WriteSet } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
@@ -197,7 +197,9 @@ async function fromOutside(store: Store, run: RunId, step: number): Promise<void
 
 async function keptAndCollapsed(store: Store, run: RunId, frames: number): Promise<void> {
   await outside(store, run, { at: at(51), retention: { kept: { at: at(51), by: 'anna' } }, events: [signal('kept')] });
-  await outside(store, run, { at: at(52), retention: { collapse: [{ from: 1, to: frames - 2 }] } });
+  const request = { at: at(52), by: 'gc', why: 'it is old', eventId: freshId<EventId>() };
+  const done = store.takenAway.collapse(run, [{ from: 1, to: frames - 2 }], request);
+  if (!done.ok) throw new Error(done.error.message);
 }
 
 async function forkOf(store: Store, parent: RunId, at0: number): Promise<void> {

@@ -167,6 +167,11 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
     { frames: [], by: 'ada' },
     { type: 'run.patch', patch: { updatedAt: at } },
   ],
+  'run.redacted': [
+    { records: [3], name: 'TOKEN', by: 'ada', why: 'it leaked' },
+    { type: 'run.patch', patch: { updatedAt: at } },
+  ],
+  'event.gone': [{}, { type: 'run.patch', patch: { updatedAt: at } }],
   'run.imported': [
     { run, head: hash, bundle: hash, by: 'ada' },
     { type: 'run.patch', patch: { updatedAt: at } },

@@ -74,6 +74,8 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
     case 'run.forked':
     case 'run.kept':
     case 'run.collapsed':
+    case 'run.redacted':
+    case 'event.gone':
     case 'run.imported':
     case 'frame.committed':
     case 'state.edited':

@@ -110,8 +110,10 @@ export function levelOf(event: AnyEvent): LogLevel {
     case 'decision.delivered':
     case 'usage.recorded':
     case 'run.claimed':
+    case 'event.gone':
       return 'debug';
     case 'run.held':
+    case 'run.redacted':
       return 'warn';
     default:
       return 'info';
@@ -152,6 +154,10 @@ function messageOf(event: AnyEvent): string {
       return `${event.by} did: ${event.action}`;
     case 'signal.received':
       return `signal '${event.name}' came from ${event.by}`;
+    case 'event.gone':
+      return 'an event of a frame that was collected';
+    case 'run.redacted':
+      return `${event.by} took ${event.name} out of ${event.records.length} records: ${event.why}`;
     default:
       return event.type;
   }

@@ -200,10 +200,12 @@ function named({ nodes }: WhyFacts, node: string, answer: WhyAnswer): WhyAnswer 
   return { ...answer, text: `The ${nodeName(node, nodes.get(node))}: ${answer.text}` };
 }
 
-/** Of frames that were collected nothing can be told but their events. */
+/** Of frames that were collected nothing can be told but what people and agents left. */
 function collected({ run }: WhyFacts): readonly WhyAnswer[] {
   const gone = run.collected ?? [];
   if (gone.length === 0) return [];
   const ranges = gone.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
-  return [{ topic: 'unknown', text: `Frames ${ranges.join(', ')} were collected: of them only the events are left.` }];
+  return [
+    { topic: 'unknown', text: `Frames ${ranges.join(', ')} were collected: their trees, state and events are gone.` },
+  ];
 }

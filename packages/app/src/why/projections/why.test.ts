@@ -248,7 +248,7 @@ describe('why a run stands still', () => {
     expect(ofRun(given).slice(1)).toEqual([
       'Everything that its plan asked for is done.',
       "The task 'a' failed on the way, and the plan went on.",
-      'Frames 1 to 3, 5 were collected: of them only the events are left.',
+      'Frames 1 to 3, 5 were collected: their trees, state and events are gone.',
     ]);
   });
 });

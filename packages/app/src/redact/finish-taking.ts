@@ -1,0 +1,21 @@
+import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+import { finishRedaction, type RedactionPorts } from './finish-redaction.ts';
+import { readNote, removeNote } from './taking-note.ts';
+
+/** Ends what a process before was taking away when it was killed. Answers whether there was anything. */
+export async function finishTaking(ports: RedactionPorts): Promise<Result<boolean, ErrorEnvelope>> {
+  const { dataDirectory, store, rewriteJournal } = ports;
+  const note = readNote(dataDirectory);
+  if (note === undefined) return ok(false);
+  if (note.kind === 'redaction') {
+    const done = await finishRedaction(ports, note);
+    return done.ok ? ok(true) : done;
+  }
+  for (const run of note.runs) {
+    if ((await store.run(run)) === undefined) continue;
+    const written = await rewriteJournal(run);
+    if (!written.ok) return written;
+  }
+  removeNote(dataDirectory);
+  return ok(true);
+}

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { knownSecret, runId, timestamp } from '@signalbox/model';
+import * as z from 'zod';
+import { sync } from '../backup/copy-tree.ts';
+
+/**
+ * What is being taken away, noted before anything is: `taking-away.json` in the data directory. Whoever owns the directory next ends
+ * what it says, so that a process that is killed leaves nothing half done (T7). It holds no secret: values are known by keyed hashes.
+ *
+ * It is a file beside the database, so that somebody who changes the database alone is found out by the journals.
+ */
+const takingNote = z.discriminatedUnion('kind', [
+  z.strictObject({ v: z.literal(1), kind: z.literal('collapse'), runs: z.array(runId).readonly() }),
+  z.strictObject({
+    v: z.literal(1),
+    kind: z.literal('redaction'),
+    runs: z.array(runId).readonly(),
+    name: z.string(),
+    known: z.array(knownSecret).readonly(),
+    at: timestamp,
+    by: z.string(),
+    why: z.string(),
+  }),
+]);
+export type TakingNote = z.infer<typeof takingNote>;
+export type RedactionNote = Extract<TakingNote, { readonly kind: 'redaction' }>;
+
+const FILE = 'taking-away.json';
+
+export function writeNote(dataDirectory: string, note: TakingNote): void {
+  const file = path.join(dataDirectory, FILE);
+  writeFileSync(`${file}.tmp`, JSON.stringify(note), { mode: 0o600, flush: true });
+  renameSync(`${file}.tmp`, file);
+  sync(dataDirectory);
+}
+
+/** Undefined where nothing was cut off. Throws where the note cannot be understood. */
+export function readNote(dataDirectory: string): TakingNote | undefined {
+  const file = path.join(dataDirectory, FILE);
+  return existsSync(file) ? takingNote.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
+}
+
+export function removeNote(dataDirectory: string): void {
+  rmSync(path.join(dataDirectory, FILE), { force: true });
+  sync(dataDirectory);
+}

@@ -1,0 +1,46 @@
+import { nodeHasher } from '@signalbox/journal';
+import type { RunId } from '@signalbox/model';
+import { type LogRecord, openRecord, type RunReader } from '@signalbox/runs';
+import { journalOfRun } from './derive-journal.ts';
+
+const PAGE = 500;
+
+/**
+ * Why the records in the journal of a run are not those of its log; they were written at another time, perhaps before a change. A
+ * journal that is missing or ends early disagrees with nothing.
+ */
+export async function journalDisagreement(
+  dataDirectory: string,
+  reader: Pick<RunReader, 'records'>,
+  run: RunId,
+): Promise<string | undefined> {
+  const journal = journalOfRun(dataDirectory, run).read();
+  if (!journal.ok) return journal.error.message;
+  const events = journal.value.events();
+  for (let n = 0; n < events.length; ) {
+    const page = await reader.records(run, n, Math.min(PAGE, events.length - n));
+    if (page.length === 0) return `it has ${events.length} records, the log ${n}`;
+    for (const record of page) {
+      const data = events[n]?.data;
+      if (data === undefined || record.hash !== data.hash || record.header !== data.header) return changedAt(n);
+      if (data.body !== undefined && data.body !== record.body) return takenAt(n, record) ?? changedAt(n);
+      if (data.blob !== undefined && data.blob !== nodeHasher(record.body)) return changedAt(n);
+      n += 1;
+    }
+  }
+  return undefined;
+}
+
+function changedAt(n: number): string {
+  return `its record ${n} is not that of the log: the log was changed after it was written`;
+}
+
+/** The journal holds a body that the log says was replaced. */
+function takenAt(n: number, record: LogRecord): string | undefined {
+  const opened = openRecord(record, nodeHasher);
+  const by = opened.ok ? opened.value.body.away?.by : undefined;
+  return by === undefined
+    ? undefined
+    : `its record ${n} still has the body that record ${by} of the log replaced: whoever replaced it did not do so through Signalbox, ` +
+        'or was cut off; the next start of an owner ends what was cut off';
+}
