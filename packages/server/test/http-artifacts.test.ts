@@ -157,10 +157,11 @@ describe('the changes of a workspace over HTTP', () => {
       run: { kind: 'create' as const, run: create },
       frame: frame(0),
       intervals: await files(0, 'one\n'),
+      events: [{ type: 'run.created' as const, driver: 'plan' as const, name: 'own' }],
     };
-    await host.store.commit(first, { run, epoch: 0, version: 0 });
+    expect(await host.store.commit(first, { run, epoch: 0, version: 0 })).toMatchObject({ ok: true });
     const second = { at: at(1), frame: frame(1), intervals: await files(1, 'two\n') };
-    await host.store.commit(second, { run, epoch: 0, version: 1 });
+    expect(await host.store.commit(second, { run, epoch: 0, version: 1 })).toMatchObject({ ok: true });
     const diff = async (query: string) =>
       workspaceDiff.parse(await (await ask('GET', `/api/runs/${run}/diff${query}`)).json());
     expect(await diff('?frame=0')).toEqual({ frame: 0, files: [], patch: '' });

@@ -24,7 +24,7 @@ async function withArtifacts() {
   const [one, two, picture] = names.value as never[];
   const ids = Array.from({ length: 3 }, () => machine.ids.mint() as never);
   const text = { kind: 'markdown', name: 'Notes', mimeType: 'text/markdown', key: 'notes', createdAt: AT } as const;
-  await store.commit(
+  const committed = await store.commit(
     {
       at: AT,
       run: {
@@ -42,9 +42,11 @@ async function withArtifacts() {
           ...{ id: ids[2] as never, digest: picture as never, bytes: 9, node: 'build' as never },
         },
       ],
+      events: [{ type: 'run.created', driver: 'plan', name: 'plan' }],
     },
     { run, epoch: 0, version: 0 },
   );
+  if (!committed.ok) throw new Error(committed.error.message);
   owned.value.close();
   const call = async (...argv: readonly string[]) => {
     const terminal = memoryTerminal();
@@ -101,7 +103,9 @@ describe('the turns of agents', () => {
   it('are listed where that is asked for, and printed by their ids', async () => {
     const { call } = await withArtifacts();
     const bundle = fileURLToPath(new URL('../../../../spec/histories/agents.bundle', import.meta.url));
-    const { run } = JSON.parse((await call('import', bundle, '--json')).printed);
+    const imported = await call('import', bundle, '--json');
+    expect(imported, imported.printed).toMatchObject({ code: 0 });
+    const { run } = JSON.parse(imported.printed);
     expect((await call('artifacts', run)).printed).toBe('');
     const listed = (await call('artifacts', run, '--turns', '--json')).printed
       .split('\n')
