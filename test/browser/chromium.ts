@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import chromium, { inflate } from '@sparticuz/chromium';
@@ -21,7 +21,7 @@ export async function launchBrowser(): Promise<Browser> {
   if (system === undefined && (process.platform !== 'linux' || process.arch !== 'x64')) {
     throw new Error('tests of the console need Chromium or Chrome: install one of them');
   }
-  return playwright.launch({
+  const browser = await playwright.launch({
     ...(system === undefined ? await unpacked() : { executablePath: system }),
     args: [
       '--no-sandbox',
@@ -31,7 +31,21 @@ export async function launchBrowser(): Promise<Browser> {
       '--no-first-run',
     ],
     headless: true,
+    timeout: PATIENCE_MS,
   });
+  if (await drawsText(browser)) return browser;
+  await browser.close();
+  throw new Error('this Chromium draws no text: it found no fonts, and to a test everything on a page would be hidden');
+}
+
+/** Without fonts pages load as ever, but no text of theirs takes any room. */
+async function drawsText(browser: Browser): Promise<boolean> {
+  const context = await newContext(browser);
+  const page = await context.newPage();
+  await page.setContent('<span>text</span>');
+  const drawn = await page.locator('span').boundingBox();
+  await context.close();
+  return drawn !== null && drawn.width > 0 && drawn.height > 0;
 }
 
 /** How long a test waits for what a page must come to: a machine that is busy with something else is no fault of the page. */
@@ -48,7 +62,7 @@ export async function newContext(browser: Browser, options: BrowserContextOption
  * process is still writing for its own: each process unpacks for itself, and the first that is done is used by all later ones.
  */
 async function unpacked(): Promise<{ readonly executablePath: string; readonly env: NodeJS.ProcessEnv }> {
-  const place = path.join(repositoryRoot, 'node_modules/.cache/chromium');
+  const place = path.join(repositoryRoot, `node_modules/.cache/chromium-${packageVersion()}`);
   if (!existsSync(place)) {
     const own = `${place}.${process.pid}`;
     mkdirSync(own, { recursive: true });
@@ -56,6 +70,7 @@ async function unpacked(): Promise<{ readonly executablePath: string; readonly e
     process.env.TMPDIR = own;
     const executable = await chromium.executablePath();
     await unpackLibraries(executable);
+    writeFileSync(path.join(own, FONTS_CONF), fontsConf);
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
     try {
@@ -70,16 +85,35 @@ async function unpacked(): Promise<{ readonly executablePath: string; readonly e
     executablePath: path.join(place, 'chromium'),
     env: {
       ...process.env,
-      FONTCONFIG_PATH: path.join(place, 'fonts'),
+      FONTCONFIG_FILE: path.join(place, FONTS_CONF),
       ...(existsSync(libraries) && { LD_LIBRARY_PATH: libraries }),
     },
   };
+}
+
+const FONTS_CONF = 'own-fonts.conf';
+
+/**
+ * The package's own configuration looks for its fonts where it unpacks them on another kind of machine. This one finds them
+ * beside itself. The fonts of the system are left out: pages look the same on every machine.
+ */
+const fontsConf = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts/fonts</dir>
+</fontconfig>
+`;
+
+const packageEntry = fileURLToPath(import.meta.resolve('@sparticuz/chromium'));
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(path.join(path.dirname(packageEntry), '../package.json'), 'utf8'));
+  return version;
 }
 
 /** The package brings the few libraries that a bare system may lack (NSS and NSPR). */
 async function unpackLibraries(executable: string): Promise<void> {
   const { stdout } = spawnSync('ldd', [executable], { encoding: 'utf8' });
   if (!stdout.includes('not found')) return;
-  const entry = fileURLToPath(import.meta.resolve('@sparticuz/chromium'));
-  await inflate(path.join(path.dirname(entry), '../bin/al2023.tar.br'));
+  await inflate(path.join(path.dirname(packageEntry), '../bin/al2023.tar.br'));
 }
