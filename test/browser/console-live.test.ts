@@ -7,8 +7,10 @@ import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
 import { given } from '../given.ts';
 import type { LiveConsole } from './live-console.ts';
 import { faultsOf, type LivePage, LOST, openLivePage, untilStatus } from './live-page.ts';
+import { tellsOneStory } from './story.ts';
 
 // One browser, one server, one story: each test goes on where the one before it ended.
+tellsOneStory();
 
 let at: LivePage;
 let live: LiveConsole;

@@ -7,7 +7,7 @@ import { releasePlan } from '../../packages/server/test/release-plan.ts';
 import { type ScriptedHost, scriptedHost } from '../../packages/server/test/scripted-host.ts';
 import { type BuiltConsole, builtConsole } from './built-console.ts';
 import { launchBrowser, newContext } from './chromium.ts';
-import { complaintsOf } from './live-page.ts';
+import { begins, complaintsOf } from './live-page.ts';
 
 const TOKEN = 'a-token-of-this-test';
 
@@ -16,6 +16,8 @@ let browser: Browser;
 beforeAll(async () => {
   built = builtConsole();
   browser = await launchBrowser();
+  await openPage();
+  await begins(page, server.url).finally(closePage);
 });
 afterAll(async () => {
   await browser?.close();
@@ -42,17 +44,21 @@ async function serve(port = 0): Promise<RunningServer> {
   return started.value;
 }
 
-beforeEach(async () => {
+async function openPage(): Promise<void> {
   host = scriptedHost();
   server = await serve();
   context = await newContext(browser, { viewport: { width: 1280, height: 900 } });
   page = await context.newPage();
   complaints = complaintsOf(page);
-});
-afterEach(async () => {
+}
+
+async function closePage(): Promise<void> {
   await context.close();
   await server.close();
-});
+}
+
+beforeEach(openPage);
+afterEach(closePage);
 
 const open = (place = '/') => page.goto(`${server.url}${place}#token=${TOKEN}`);
 const node = (id: string) => page.locator(`[data-node="${id}"]`);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Client, News } from '@signalbox/client';
 import type { RunId, RunSummary } from '@signalbox/model';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { launchBrowser, newContext } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
 
@@ -20,19 +20,38 @@ export interface LivePage {
 export const LOST = /WebSocket connection|Failed to load resource|ERR_CONNECTION/;
 
 export async function openLivePage(forgiven?: RegExp): Promise<LivePage> {
-  const [live, browser] = await Promise.all([openLiveConsole(), launchBrowser()]);
-  const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
-  const page = await context.newPage();
-  return {
-    live,
-    context,
-    page,
-    complaints: complaintsOf(page, forgiven),
-    async close() {
-      await browser.close();
-      await live.close();
-    },
+  const browser = await launchBrowser();
+  const live = await openLiveConsole();
+  const close = async () => {
+    await browser.close();
+    await live.close();
   };
+  try {
+    const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await begins(page, live.url);
+    return { live, context, page, complaints: complaintsOf(page, forgiven), close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+}
+
+/**
+ * Opens the console, until it asks for a token. A console that cannot begin at all is told at once and once, before each test
+ * waits for something on it.
+ */
+export async function begins(page: Page, url: string): Promise<void> {
+  const { promise: broken, reject } = Promise.withResolvers<never>();
+  const fail = (why: string) => reject(new Error(`the console does not begin: ${why}`));
+  const onError = ({ message }: Error) => fail(message);
+  const onMessage = (message: ConsoleMessage) => message.type() === 'error' && fail(message.text());
+  page.on('pageerror', onError).on('console', onMessage);
+  try {
+    await Promise.race([page.goto(url).then(() => page.getByLabel('Token').waitFor()), broken]);
+  } finally {
+    page.off('pageerror', onError).off('console', onMessage);
+  }
 }
 
 /** Fills up while the page is used. */

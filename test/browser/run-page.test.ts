@@ -8,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { given } from '../given.ts';
 import type { LiveConsole } from './live-console.ts';
 import { faultsOf, type LivePage, openLivePage, untilNews, untilStatus as untilStatusOf } from './live-page.ts';
+import { tellsOneStory } from './story.ts';
 
 // One browser, one server, one run and its branches: each test goes on where the one before it ended.
+tellsOneStory();
 
 /** What an author or a caller may write where a name is asked for. */
 const TITLE = `<img src=x onerror="window.isBroken=true"> a round ${'with a very long name '.repeat(12)}`;
