@@ -55,18 +55,23 @@ function isReplaced(body: Json): boolean {
 
 type Members = { [key: string | number]: Json };
 
-/** Puts the values that lie in blobs into a body that was just parsed. */
+/** The value of a member of its own; undefined where there is no such member. */
+function memberOf(holder: unknown, key: string | number): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    ? (holder as Members)[key]
+    : undefined;
+}
+
+/** Puts the values that lie in blobs into a body that was just parsed. The place of each is in the body, and holds null. */
 function withLarge(body: Json, textOf: (blob: Digest) => string): Result<Json, string> {
   const { large } = body as { readonly large?: NonNullable<RecordBody['large']> };
   if (!Array.isArray(large)) return ok(body);
   for (const { at, blob } of large as NonNullable<RecordBody['large']>) {
     const last = at.at(-1);
-    let holder: unknown = body;
-    for (const key of at.slice(0, -1)) holder = (holder as Members | null | undefined)?.[key];
+    const holder = at.slice(0, -1).reduce<unknown>(memberOf, body);
+    if (last === undefined || memberOf(holder, last) !== null) return err(`its value at ${at.join('.')} has no place`);
     const value = parse(textOf(blob));
-    if (!value.ok || typeof holder !== 'object' || holder === null || last === undefined) {
-      return err(`its value at ${at.join('.')} has no place`);
-    }
+    if (!value.ok) return err(`its value at ${at.join('.')} is not JSON`);
     (holder as Members)[last] = value.value;
   }
   return ok(body);

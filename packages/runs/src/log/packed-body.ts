@@ -13,16 +13,18 @@ import type { RecordBody } from './record.ts';
  *
  * - A frame, a transition or a task has no time where that is the time of the record.
  * - An interval is a list: space, key, change, and the frame it holds from where that is not the frame of the record.
- * - A transition has no change where the state of its key changes by the same.
+ * - A transition has no change where the state of its key changes by the same. Not where values lie in blobs: null stands for each of
+ *   those, so two that look the same may not be.
  */
 export function packBody(body: RecordBody, at: Timestamp): object {
-  const { frame, intervals, transitions, tasks } = body;
+  const { frame, intervals, transitions, tasks, large } = body;
+  const shared = large === undefined ? intervals : [];
   if (frame === undefined && intervals === undefined && transitions === undefined && tasks === undefined) return body;
   return {
     ...body,
     ...(frame && { frame: packFrame(frame, at) }),
     ...(intervals && { intervals: intervals.map(interval => packInterval(interval, frame)) }),
-    ...(transitions && { transitions: transitions.map((one, place) => packTransition(one, place, at, intervals)) }),
+    ...(transitions && { transitions: transitions.map((one, place) => packTransition(one, place, at, shared)) }),
     ...(tasks && { tasks: tasks.map(task => packTask(task, at)) }),
   };
 }
