@@ -63,9 +63,9 @@ describe('a run', () => {
 
     const database = new DatabaseSync(path.join(data, 'db.sqlite'));
     const change = (sql: string) => database.exec(sql);
-    change('update records set body = replace(body, \'"attempt":1\', \'"attempt":2\')');
-    expect(await defects()).toEqual([['log', 1]]);
-    change('update records set body = replace(body, \'"attempt":2\', \'"attempt":1\')');
+    change('update records set body = replace(body, \'"result":1\', \'"result":7\')');
+    expect(await defects()).toEqual([['log', expect.any(Number)]]);
+    change('update records set body = replace(body, \'"result":7\', \'"result":1\')');
     expect(await defects()).toEqual([]);
     change(`update runs set head = '${other}'`);
     expect(await defects()).toEqual([['table', 'runs']]);
@@ -80,7 +80,7 @@ describe('a run', () => {
 
     const [segment = ''] = readdirSync(path.join(journal, 'events'));
     const file = path.join(journal, 'events', segment);
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/attempt\\":1/, 'attempt\\":3'));
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/result\\":1/, 'result\\":3'));
     expect(await defects()).toEqual([['journal', undefined]]);
     expect(existsSync(file)).toBe(true);
   });
