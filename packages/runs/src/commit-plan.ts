@@ -15,6 +15,7 @@ import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { CommitError, Committed, Guard, WriteSet } from './commit.ts';
 import type { Decision } from './decisions/decision.ts';
 import { changeDecision } from './decisions/decision-change.ts';
+import { eventType } from './events/kept-event.ts';
 import type { StoredEvent } from './events/stored-event.ts';
 import { type Inheritance, inheritanceFault } from './forks/inheritance.ts';
 import type { Change, Maybe } from './frames/change.ts';
@@ -203,6 +204,7 @@ export function runAfter(
   if (seq !== nextSeq) return err(`its first event is ${seq}, not ${nextSeq}`);
   if (body.away?.events !== true && events !== (body.events?.length ?? 0))
     return err(`it does not tell the ${events} events of its header`);
+  if (before === undefined && !beginsWithCreation(body)) return err(NOT_CREATED_FIRST);
   if (version !== (before?.version ?? 0) + (who === 'driver' ? 1 : 0)) return err(`version ${version} does not follow`);
   const changed = runChanged(before, body, log, at);
   if (!changed.ok) return changed;
@@ -307,6 +309,7 @@ function guardedRecord(
   if (guard.version === 0) {
     if (before !== undefined) return err(runExists(guard.run));
     if (writes.run?.kind !== 'create') return err(unknownRun(guard.run));
+    if (!beginsWithCreation(writes)) return err(refused(guard.run, NOT_CREATED_FIRST));
     const { idempotencyKey: key } = writes.run.run;
     const first = key === undefined ? undefined : view.runOfKey(key);
     if (key !== undefined && first !== undefined) return err(duplicateKey(key, first));
@@ -320,6 +323,13 @@ function guardedRecord(
   if (writes.run.kind === 'create') return err(runExists(guard.run));
   const changed = changeRun(before, writes.run.change, writes.at);
   return changed.ok ? changed : err(refused(guard.run, changed.error));
+}
+
+const NOT_CREATED_FIRST = 'the first event of a run must be run.created';
+
+function beginsWithCreation({ events }: Pick<RecordDraft, 'events'>): boolean {
+  const [first] = events ?? [];
+  return first !== undefined && eventType(first) === 'run.created';
 }
 
 function withFrame(record: RunRecord, { frame }: WriteSet): Result<RunRecord, CommitError> {

@@ -37,9 +37,9 @@ describe('a run', () => {
       version: 2,
     });
     expect(await world.events()).toEqual([
+      'run.created',
       'task.started',
       'node.status',
-      'run.created',
       'frame.committed',
       'task.ended',
       'state.changed',

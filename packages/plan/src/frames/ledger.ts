@@ -38,6 +38,8 @@ export interface Ledger {
   task(task: Task): void;
   event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): void;
   contractEvent(draft: EventDraft): void;
+  /** The event that begins the log of the run, before all that was told so far. */
+  created(fields: Fields<'run.created'>): void;
   artifact(artifact: ArtifactRecord): void;
   /** Returns its place among the transitions of its frame. */
   transition(action: AppliedAction, key: string): number;
@@ -105,6 +107,9 @@ export function createLedger(
     },
     contractEvent(draft) {
       events.push(draft);
+    },
+    created(fields) {
+      events.unshift({ type: 'run.created', ...fields } as unknown as EventDraft);
     },
     artifact(artifact) {
       artifacts.push(artifact);

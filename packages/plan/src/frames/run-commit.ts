@@ -57,7 +57,7 @@ export function createRunCommit(
     if (version === 0) {
       if (create === undefined)
         throw new PlanError('plan/not-a-plan', `run ${run} does not exist and is not to be created`);
-      ledger.event('run.created', {
+      ledger.created({
         driver: 'plan',
         name: create.name,
         ...(create.origin === undefined ? {} : { origin: create.origin }),

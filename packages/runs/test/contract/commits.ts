@@ -112,6 +112,26 @@ export function describeCommits(name: string, open: () => RunStore): void {
       expect(await store.valueAt(writer.run, 'state', 'a', 0)).toBe(undefined);
     });
 
+    it('[L308] begin with the creation of their run: nothing is told before it', async () => {
+      const store = open();
+      const run = freshId<RunId>();
+      const creation = created();
+      const guard = { run, epoch: 0, version: 0 } as const;
+      for (const events of [[], [signal('early'), ...(creation.events ?? [])]]) {
+        expect(await store.commit({ ...creation, events }, guard)).toMatchObject({
+          ok: false,
+          error: { code: 'run/writes-refused', message: expect.stringContaining('run.created') },
+        });
+      }
+      expect(
+        await store.commit({ ...creation, events: [...(creation.events ?? []), signal('later')] }, guard),
+      ).toMatchObject({ ok: true });
+      expect((await store.events(run, 0, 10)).map(({ event }) => event.type)).toEqual([
+        'run.created',
+        'signal.received',
+      ]);
+    });
+
     it('[L13] that do not fit their guard change nothing and say why', async () => {
       const store = open();
       const writer = await startRun(store);
