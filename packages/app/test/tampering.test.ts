@@ -2,9 +2,12 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Digest, RunId } from '@signalbox/model';
-import { openStore } from '@signalbox/store';
+import { openStore, type Store } from '@signalbox/store';
+import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
-import { logChanges, logOf, resealed, writeLog } from '../../store/test/support/forged-logs.ts';
+import { isSameLog, logChanges, logOf, resealed, writeLog } from '../../store/test/support/forged-logs.ts';
+import { importedCopy } from '../../store/test/support/imported-copy.ts';
+import { redact, secretRun } from '../../store/test/support/secret-runs.ts';
 import { variedRun } from '../../store/test/support/varied-runs.ts';
 import { thisMachine } from '../src/machine.ts';
 import { repairHome } from '../src/repair/repair-home.ts';
@@ -14,13 +17,37 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 
-/** A run that used everything, with its journal in several segments. */
-async function journaled(seed: number) {
+const rng = seededRng(15);
+const HOURS = { timeout: 8 * 3_600_000 };
+
+/** Runs that used everything between them; the first one is also what is sampled. */
+const KINDS: Readonly<Record<string, (store: Store) => Promise<RunId>>> = {
+  plain: store => variedRun(store, 1),
+  collapsed: store => variedRun(store, 2),
+  'collapsed, with large values': store => variedRun(store, 6),
+  async redacted(store) {
+    const { run } = await secretRun(store);
+    redact(store, run);
+    return run;
+  },
+  imported: async store => importedCopy(store, await variedRun(store, 2)),
+  async 'a fork whose parent is gone'(store) {
+    const parent = await variedRun(store, 2);
+    const [fork] = await store.children(parent);
+    expect(store.retention.remove([parent])).toMatchObject({ ok: true });
+    if (fork === undefined) throw new Error('there is no fork');
+    return fork.id;
+  },
+};
+const kinds = Object.entries(KINDS).map(([name, make]) => ({ name, make }));
+
+/** A run with its journal in several segments. */
+async function journaled(make: (store: Store) => Promise<RunId>) {
   const data = temporaryFolder();
   const opened = openStore({ path: path.join(data, 'db.sqlite') });
   if (!opened.ok) throw new Error(opened.error.message);
   const store = opened.value;
-  const run = await variedRun(store, seed);
+  const run = await make(store);
   const few = { records: (id: RunId, from: number, limit: number) => store.records(id, from, Math.min(limit, 7)) };
   expect(await deriveJournal(data, few, run)).toMatchObject({ ok: true });
   store.close();
@@ -35,7 +62,7 @@ function* lineChanges(text: string): Generator<readonly [name: string, changed: 
   const lines = text.trimEnd().split('\n');
   const joined = (some: readonly string[]) => some.map(line => `${line}\n`).join('');
   for (const [at, line] of lines.entries()) {
-    if (!SOAK && at % 3 !== 0 && at !== lines.length - 1) continue;
+    if (!SOAK && at !== lines.length - 1 && rng.below(5) > 0) continue;
     const middle = line.length >> 1;
     const digit = line.slice(0, middle).search(/\d[^\d]*$/);
     yield [
@@ -44,6 +71,7 @@ function* lineChanges(text: string): Generator<readonly [name: string, changed: 
     ];
     yield [`line ${at} deleted`, joined(lines.toSpliced(at, 1))];
     yield [`line ${at} twice`, joined(lines.toSpliced(at, 0, line))];
+    yield [`a line before line ${at}`, joined(lines.toSpliced(at, 0, '{"v":1,"kind":"run.record"}'))];
     if (at > 0) yield [`line ${at} swapped`, joined(lines.with(at, lines[at - 1] as string).with(at - 1, line))];
     yield [`cut off before line ${at}`, joined(lines.slice(0, at))];
     yield [`cut off in line ${at}`, joined(lines.slice(0, at)) + line.slice(0, middle)];
@@ -51,37 +79,39 @@ function* lineChanges(text: string): Generator<readonly [name: string, changed: 
 }
 
 describe('a journal that somebody changed', () => {
-  it('[A333] is found out by every line of every file; one that is cut short is completed', {
-    timeout: 600_000,
-  }, async () => {
-    const { data, run, records } = await journaled(2);
-    const journal = path.join(data, 'runs', run);
-    const copy = path.join(data, 'copy');
-    cpSync(journal, copy, { recursive: true });
-    const files = ['manifest.jsonl', ...readdirSync(path.join(journal, 'events')).map(name => `events/${name}`)];
-    expect(files.length).toBeGreaterThan(3);
-    const missed: string[] = [];
-    let tried = 0;
-    for (const file of files) {
-      for (const [name, changed] of lineChanges(readFileSync(path.join(copy, file), 'utf8'))) {
-        tried += 1;
-        writeFileSync(path.join(journal, file), changed);
-        const report = await verifyRun(data, run);
-        const { ok, defects = [], added = 0, journal: after } = report.ok ? report.value : { ok: false };
-        const isNamed = !ok && (!report.ok || defects.some(({ where }) => where === 'journal'));
-        // Without its last line a manifest is one that was not written yet.
-        const isCompleted = ok && file === 'manifest.jsonl' && added > 0 && after?.events === records;
-        if (!isNamed && !isCompleted) missed.push(`${file}: ${name}`);
-        rmSync(journal, { recursive: true });
-        cpSync(copy, journal, { recursive: true });
+  it.each(kinds)(
+    '[A333] is found out by every line of every file; one that is cut short is completed: $name',
+    HOURS,
+    async ({ make }) => {
+      const { data, run, records } = await journaled(make);
+      const journal = path.join(data, 'runs', run);
+      const copy = path.join(data, 'copy');
+      cpSync(journal, copy, { recursive: true });
+      const files = ['manifest.jsonl', ...readdirSync(path.join(journal, 'events')).map(name => `events/${name}`)];
+      expect(files.length).toBeGreaterThan(1);
+      const missed: string[] = [];
+      let tried = 0;
+      for (const file of files) {
+        for (const [name, changed] of lineChanges(readFileSync(path.join(copy, file), 'utf8'))) {
+          tried += 1;
+          writeFileSync(path.join(journal, file), changed);
+          const report = await verifyRun(data, run);
+          const { ok, defects = [], added = 0, journal: after } = report.ok ? report.value : { ok: false };
+          const isNamed = !ok && (!report.ok || defects.some(({ where }) => where === 'journal'));
+          // Without its last line a manifest is one that was not written yet.
+          const isCompleted = ok && file === 'manifest.jsonl' && added > 0 && after?.events === records;
+          if (!isNamed && !isCompleted) missed.push(`${file}: ${name}`);
+          rmSync(journal, { recursive: true });
+          cpSync(copy, journal, { recursive: true });
+        }
       }
-    }
-    expect(missed).toEqual([]);
-    expect(tried).toBeGreaterThan(50);
-  });
+      expect(missed).toEqual([]);
+      expect(tried).toBeGreaterThan(10);
+    },
+  );
 
   it('[A333] that is gone is written again, and a run that only it knows is said to be lost', async () => {
-    const { data, run, records } = await journaled(1);
+    const { data, run, records } = await journaled(store => variedRun(store, 1));
     rmSync(path.join(data, 'runs', run), { recursive: true });
     expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true, added: records } });
     const database = new DatabaseSync(path.join(data, 'db.sqlite'));
@@ -97,20 +127,24 @@ describe('a journal that somebody changed', () => {
 });
 
 describe('a log that was changed, sealed again, and whose tables follow it', () => {
-  it('[A334] is found out by its journal, and by a head that was noted', { timeout: 600_000 }, async () => {
-    const { data, run, head } = await journaled(1);
+  it.each(kinds)('[A334] is found out by its journal, and by a head that was noted: $name', HOURS, async ({ make }) => {
+    const { data, run, head } = await journaled(make);
     const file = path.join(data, 'db.sqlite');
     const copy = path.join(data, 'copy');
     cpSync(path.join(data, 'runs'), copy, { recursive: true });
     const attacker = () => new DatabaseSync(file);
     const first = attacker();
-    const honest = logOf(first, 1);
+    const n = Number(first.prepare('select n from runs where id = ?').get(run)?.n);
+    const honest = logOf(first, n);
     first.close();
     const missed: string[] = [];
     let followed = 0;
-    for (const [name, changed] of logChanges(honest, SOAK)) {
+    const isChosen = (at: number) => SOAK || at === honest.length - 1 || rng.below(12) === 0;
+    for (const { name, changed } of logChanges(honest, isChosen)) {
+      const forged = resealed(changed);
+      if (isSameLog(forged, honest)) continue;
       const database = attacker();
-      writeLog(database, 1, resealed(changed));
+      writeLog(database, n, forged);
       database.close();
       // The tables are made to follow, without a journal that would say otherwise.
       rmSync(path.join(data, 'runs'), { recursive: true });
@@ -119,6 +153,9 @@ describe('a log that was changed, sealed again, and whose tables follow it', () 
         followed += 1;
         expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
         const noted = await verifyRun(data, run, head as Digest);
+        // What was added at the end has the noted head in its past, and a journal that knows nothing of it yet.
+        const isAdded = forged.length > honest.length && isSameLog(forged.slice(0, honest.length), honest);
+        if (isAdded) continue;
         if (!hasDefect(noted, 'expected head')) missed.push(`${name}: head`);
       }
       rmSync(path.join(data, 'runs'), { recursive: true, force: true });
@@ -127,7 +164,7 @@ describe('a log that was changed, sealed again, and whose tables follow it', () 
       if (!hasDefect(report, 'journal') && !hasDefect(report, 'log')) missed.push(`${name}: journal`);
     }
     expect(missed).toEqual([]);
-    expect(followed).toBeGreaterThan(5);
+    expect(followed).toBeGreaterThan(0);
   });
 });
 

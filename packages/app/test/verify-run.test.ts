@@ -56,7 +56,7 @@ describe('a run', () => {
     const defects = async (expectHead?: string) => {
       const report = await verifyRun(data, run, expectHead);
       if (!report.ok) throw new Error(report.error.message);
-      return report.value.defects?.map(({ where, record, table }) => [where, record ?? table]) ?? [];
+      return report.value.defects?.map(({ where, record, table }) => [where, table ?? record]) ?? [];
     };
     expect(await defects(other)).toEqual([['expected head', undefined]]);
     expect(await verifyRun(data, run, 'nonsense')).toMatchObject({ ok: false, error: { code: 'command/usage' } });

@@ -263,6 +263,7 @@ export {
 } from './wire/requests.ts';
 export { type CollectBody, type CollectReport, collectBody, collectReport } from './wire/retention.ts';
 export {
+  defectWords,
   type ReplayBody,
   type ReplayedRow,
   type ReplayedRun,

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hostDisk } from '@signalbox/journal';
@@ -7,6 +7,7 @@ import { openStore } from '@signalbox/store';
 import { describe, expect, it } from 'vitest';
 import { checkDeep } from '../../app/src/doctor/deep-checks.ts';
 import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
+import { logOf, resealed, writeLog } from '../../store/test/support/forged-logs.ts';
 import { variedRun } from '../../store/test/support/varied-runs.ts';
 import { main } from '../src/main.ts';
 import { memoryTerminal } from './memory-terminal.ts';
@@ -55,16 +56,17 @@ describe('a data directory that is damaged', () => {
 
   it('[A337] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
     const { data, run } = await dataWithRun();
-    expect(deepOf(checkDeep(data))).toEqual({
+    expect(deepOf(await checkDeep(data))).toEqual({
       database: 'ok',
       runs: 'ok',
+      'run journals': 'ok',
       journals: 'ok',
       blobs: 'ok',
       sessions: 'ok',
     });
 
     changed(data, `update tasks set status = 'pending'`);
-    expect(deepOf(checkDeep(data))).toMatchObject({ runs: 'fail' });
+    expect(deepOf(await checkDeep(data))).toMatchObject({ runs: 'fail' });
     expect(await signalbox(data, 'repair', '--dry-run')).toMatchObject({
       code: 0,
       out: expect.stringContaining(`rebuilt   ${run}`),
@@ -73,7 +75,7 @@ describe('a data directory that is damaged', () => {
       code: 0,
       out: expect.stringContaining('match their logs'),
     });
-    expect(deepOf(checkDeep(data))).toMatchObject({ runs: 'ok' });
+    expect(deepOf(await checkDeep(data))).toMatchObject({ runs: 'ok' });
 
     for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
     expect((await signalbox(data, 'gc')).errors).toContain('signalbox repair');
@@ -85,8 +87,42 @@ describe('a data directory that is damaged', () => {
     expect((await signalbox(data, 'gc')).errors).toBe('');
     expect((await signalbox(data, 'events', run)).code).toBe(0);
   });
+
+  it('[A440] is found by doctor --deep: a journal that was changed, or that is not the log’s', async () => {
+    const { data, run } = await dataWithRun();
+    const events = path.join(data, 'runs', run, 'events');
+    const [segment = ''] = readdirSync(events);
+    const file = path.join(events, segment);
+    const honest = readFileSync(file);
+    writeFileSync(file, honest.toString().replace('salt', 'sald'));
+    expect(deepOf(await checkDeep(data))).toMatchObject({ runs: 'ok', 'run journals': 'fail' });
+    writeFileSync(file, honest);
+    expect(deepOf(await checkDeep(data))).toMatchObject({ runs: 'ok', 'run journals': 'ok' });
+    const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+    writeLog(
+      database,
+      1,
+      resealed(logOf(database, 1).map(one => ({ ...one, body: one.body.replace('"salt":"', '"salt":"x') }))),
+    );
+    database.close();
+    expect((await signalbox(data, 'doctor', '--deep', '--json')).out).toContain(
+      '"name":"run journals","status":"fail"',
+    );
+  });
+
+  it('[A441] is found by verify of any run: rows that belong to none', async () => {
+    const { data, run } = await dataWithRun();
+    expect(await signalbox(data, 'verify', run)).toMatchObject({ code: 0 });
+    changed(data, "insert into run_tags values (900, 'planted')");
+    expect(await signalbox(data, 'verify', run)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('table run_tags, rows of run number 900: no log has these rows'),
+    });
+    expect(await signalbox(data, 'repair')).toMatchObject({ code: 0 });
+    expect(await signalbox(data, 'verify', run)).toMatchObject({ code: 0 });
+  });
 });
 
-function deepOf(checks: ReturnType<typeof checkDeep>): Record<string, string> {
+function deepOf(checks: Awaited<ReturnType<typeof checkDeep>>): Record<string, string> {
   return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 }

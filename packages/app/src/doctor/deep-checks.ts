@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
+import { defectWords } from '@signalbox/model';
 import { type Archive, openArchive } from '@signalbox/store';
 import { journalsAhead } from '../repair/journals-ahead.ts';
+import { runsWithJournal } from '../repair/run-journals.ts';
+import { journalDisagreement } from '../run-journal/journal-agreement.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { type Check, failed, passed } from './check.ts';
 
@@ -10,12 +13,12 @@ const SHOWN = 5;
 const REPAIR = 'Run "signalbox repair": it rebuilds what can be rebuilt, and names the rest.';
 const RESTORE = 'Restore it from a backup or an export.';
 
-/** Checks everything that is kept: the database file, every log, every row, every blob, and the journals of guided sessions. */
-export function checkDeep(dataDir: string): readonly Check[] {
+/** Checks everything that is kept: the database file, every log, every row, every blob, and the journals of runs and guided sessions. */
+export async function checkDeep(dataDir: string): Promise<readonly Check[]> {
   const file = path.join(dataDir, 'db.sqlite');
   const archive = openArchive({ path: file });
   const stored = archive.ok
-    ? checkArchive(archive.value)
+    ? await checkArchive(archive.value, dataDir)
     : archive.error.code === 'store/missing'
       ? [passed('database', 'no runs yet')]
       : [
@@ -36,7 +39,23 @@ export function checkJournals(dataDir: string, all = false): Check {
   return failed('journals', `the database lacks records of ${listed(runs)}, which their journals have`, REPAIR);
 }
 
-function checkArchive(archive: Archive): readonly Check[] {
+/** Journals that differ from the logs. One that ends early is only behind, and one that goes further is told apart. */
+async function journalsChanged(archive: Archive, dataDir: string): Promise<Check> {
+  const { absent, behind } = journalsAhead(dataDir, { all: true });
+  const ahead = new Set([...absent, ...behind]);
+  const runs = runsWithJournal(dataDir).filter(run => !ahead.has(run));
+  const wrong = [];
+  for (const run of runs) {
+    const verified = verifyDirectory(path.join(dataDir, 'runs', run));
+    const defect = verified.ok ? verified.value.defect?.reason : verified.error.message;
+    const what = defect ?? (await journalDisagreement(dataDir, archive, run));
+    if (what !== undefined) wrong.push(`run ${run}: ${what}`);
+  }
+  if (wrong.length === 0) return passed('run journals', `${runs.length}, each with the records of its log`);
+  return failed('run journals', listed(wrong), `Look closer with "signalbox verify RUN". ${RESTORE}`);
+}
+
+async function checkArchive(archive: Archive, dataDir: string): Promise<readonly Check[]> {
   try {
     const broken = archive.integrity();
     if (broken.length > 0) return [failed('database', broken.slice(0, SHOWN).join('; '), REPAIR)];
@@ -46,16 +65,16 @@ function checkArchive(archive: Archive): readonly Check[] {
       runs += 1;
       records += count;
       const [first] = defects;
-      if (first !== undefined)
-        wrong.push(`${run}: ${first.where} ${first.table ?? ''} ${first.key ?? ''} ${first.what}`);
+      if (first !== undefined) wrong.push(`run ${run}: ${defectWords(first)}`);
     }
-    const strays = archive.strays().map(({ table = 'records', key, what }) => `${table} ${key}: ${what}`);
+    const strays = archive.strays().map(defectWords);
     const found = [...wrong, ...strays];
     return [
       passed('database', 'SQLite finds nothing wrong with the file'),
       found.length === 0
         ? passed('runs', `${records} records of ${runs} runs, and every row and blob follows from them`)
         : failed('runs', listed(found), `Look closer with "signalbox verify RUN". ${REPAIR}`),
+      await journalsChanged(archive, dataDir),
     ];
   } catch (cause) {
     // A page that cannot be read is what this check is for.

@@ -38,7 +38,7 @@ export async function doctor({ dataDir, program, deep = false }: DoctorOptions):
     ...checkDisk(dataDir),
     ...(await checkDataDirectory(dataDir, program)),
     ...checkRecoveries(dataDir, thisMachine().clock),
-    ...(deep ? checkDeep(dataDir) : aheadOnly(dataDir)),
+    ...(deep ? await checkDeep(dataDir) : aheadOnly(dataDir)),
   ];
   return { ok: checks.every(check => check.status !== 'fail'), dataDirectory: dataDir, checks };
 }

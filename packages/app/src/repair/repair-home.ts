@@ -1,16 +1,9 @@
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { defectWords, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
 import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
-import {
-  acquireOwner,
-  type LogDefect,
-  openArchive,
-  openRepair,
-  type RebuildReport,
-  type Repair,
-} from '@signalbox/store';
+import { acquireOwner, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { journalLog, runsWithJournal } from './run-journals.ts';
 
@@ -157,8 +150,8 @@ function reportOf(
   refused: readonly Named[],
   dryRun: boolean,
 ): RepairReport {
-  const left = [...damaged.map(({ run, defect }) => ({ run, what: wordsOf(defect) })), ...refused];
-  const gone = missing.map(({ run, defect }) => ({ run, what: wordsOf(defect) }));
+  const left = [...damaged.map(({ run, defect }) => ({ run, what: defectWords(defect) })), ...refused];
+  const gone = missing.map(({ run, defect }) => ({ run, what: defectWords(defect) }));
   const { rebuilt, removed } = first;
   const isWhole = left.length === 0 && gone.length === 0;
   return { ok: isWhole, dryRun, runs, rebuilt, restored, removed, damaged: left, missing: gone };
@@ -209,9 +202,4 @@ function orFromJournals(error: ErrorEnvelope): ErrorEnvelope {
     ...error,
     suggestion: 'Put it aside and rebuild it from the journals: "signalbox repair --from-journals".',
   };
-}
-
-function wordsOf({ where, record, table, key, what }: LogDefect): string {
-  if (where === 'table') return `table ${table}, row ${key}: ${what}`;
-  return where === 'log' && record !== undefined ? `record ${record}: ${what}` : what;
 }

@@ -1,6 +1,6 @@
 import { nodeHasher } from '@signalbox/journal';
-import type { RunId } from '@signalbox/model';
-import { type LogRecord, openRecord, type RunReader } from '@signalbox/runs';
+import type { Digest, RunId } from '@signalbox/model';
+import { type LogRecord, openHeader, openRecord, type RunReader } from '@signalbox/runs';
 import { journalOfRun } from './derive-journal.ts';
 
 const PAGE = 500;
@@ -23,12 +23,23 @@ export async function journalDisagreement(
     for (const record of page) {
       const data = events[n]?.data;
       if (data === undefined || record.hash !== data.hash || record.header !== data.header) return changedAt(n);
-      if (data.body !== undefined && data.body !== record.body) return takenAt(n, record) ?? changedAt(n);
-      if (data.blob !== undefined && data.blob !== nodeHasher(record.body)) return changedAt(n);
+      if (!isSameBody(data, record)) return takenAt(n, record) ?? changedAt(n);
       n += 1;
     }
   }
   return undefined;
+}
+
+/** A body that is too large for the journal is named: by `blob`, or by the header. */
+function isSameBody(
+  { body, blob }: { readonly body?: string | undefined; readonly blob?: Digest | undefined },
+  record: LogRecord,
+): boolean {
+  if (body !== undefined) return body === record.body;
+  const digest = nodeHasher(record.body);
+  if (blob !== undefined) return blob === digest;
+  const header = openHeader(record.header);
+  return header.ok && header.value.body === digest;
 }
 
 function changedAt(n: number): string {

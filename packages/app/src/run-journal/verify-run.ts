@@ -60,8 +60,9 @@ export async function verifyRun(
       head,
       ...(taken.length > 0 && { taken: markLater(taken, heads, expectHead) }),
     };
-    const defects: RunDefect[] = [...checked.defects];
-    if (defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
+    // Rows of no run are shown in lists and sums beside those of this one.
+    const defects: RunDefect[] = [...checked.defects, ...archive.value.unlisted()];
+    if (checked.defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
     if (expectHead !== undefined && !heads.has(expectHead)) {
       defects.push({ where: 'expected head', what: `${expectHead} is no head of it` });
     }

@@ -9,7 +9,7 @@ export type {
   RunId,
   StorageStanding,
 } from '@signalbox/model';
-export { runId, runStatus } from '@signalbox/model';
+export { defectWords, runId, runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {

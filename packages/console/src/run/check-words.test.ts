@@ -30,10 +30,7 @@ describe('a report in words', () => {
     expect(verifyWords(check({ ok: false, defects: cut }))).toEqual({
       isSound: false,
       verdict: 'Only the first 7 records can be relied on.',
-      details: [
-        'In the log, record 7: its hash does not hold',
-        'The head after the last record that holds is sha256:00.',
-      ],
+      details: ['In log, record 7: its hash does not hold', 'The head after the last record that holds is sha256:00.'],
     });
     const changed = [
       { where: 'table', table: 'tasks', key: '3', what: 'status is "done"; the log says "error"' },
@@ -43,7 +40,7 @@ describe('a report in words', () => {
       verdict: 'The log holds, but 2 things shown do not follow from it.',
       details: [
         'In table tasks, row 3: status is "done"; the log says "error"',
-        'In the blob: a blob is gone',
+        'In blob: a blob is gone',
         'The head after the last record that holds is sha256:00.',
       ],
     });

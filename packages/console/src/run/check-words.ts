@@ -1,4 +1,4 @@
-import type { ReplayReport, RunCheck } from '@signalbox/model';
+import { defectWords, type ReplayReport, type RunCheck } from '@signalbox/model';
 import { many } from '../story/words.ts';
 
 /** A report in a person's words: what holds in one sentence, and what there is to say beside it. */
@@ -10,7 +10,10 @@ export interface CheckWords {
 
 /** What the check of a record found. */
 export function verifyWords({ ok, records, head, defects = [], journal }: RunCheck): CheckWords {
-  const details = [...defects.map(defectWords), `The head after the last record that holds is ${head}.`];
+  const details = [
+    ...defects.map(defect => `In ${defectWords(defect)}`),
+    `The head after the last record that holds is ${head}.`,
+  ];
   if (journal !== undefined) {
     details.push(
       journal.ok
@@ -28,11 +31,6 @@ export function verifyWords({ ok, records, head, defects = [], journal }: RunChe
         : `The log holds, but ${many(defects.length, 'thing')} shown ${defects.length === 1 ? 'does' : 'do'} not follow from it.`,
     details,
   };
-}
-
-function defectWords({ where, record, table, key, what }: NonNullable<RunCheck['defects']>[number]): string {
-  if (where === 'table') return `In table ${table}, row ${key}: ${what}`;
-  return record === undefined ? `In the ${where}: ${what}` : `In the ${where}, record ${record}: ${what}`;
 }
 
 /** What making the frames again found. */

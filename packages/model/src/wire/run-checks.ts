@@ -40,7 +40,9 @@ export const runCheck = z.object({
     .array(
       z.object({
         where: z.enum(['log', 'table', 'blob', 'journal', 'expected head']),
+        /** The record that is wrong, or that wrote what is expected, and the run's version after it. */
         record: z.int().nonnegative().optional(),
+        version: z.int().positive().optional(),
         table: text.optional(),
         key: text.optional(),
         what: text,
@@ -62,6 +64,17 @@ export const runCheck = z.object({
     .optional(),
 });
 export type RunCheck = z.infer<typeof runCheck>;
+
+/** A defect in one line: where it is, and what was found and expected there. */
+export function defectWords(defect: NonNullable<RunCheck['defects']>[number]): string {
+  const { where, record, version, table, key = '', what } = defect;
+  const at = version === undefined ? '' : ` (version ${version})`;
+  if (where === 'table') {
+    const rows = key.startsWith('run number ') ? `rows of ${key}` : `row ${key}`;
+    return `table ${table}, ${rows}${record === undefined ? '' : `, last written by record ${record}${at}`}: ${what}`;
+  }
+  return `${where}${record === undefined ? '' : `, record ${record}${at}`}: ${what}`;
+}
 
 /** The body of `POST /api/runs/:run/replay`. */
 export const replayBody = z.strictObject({

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import {
   type BundleReport,
+  defectWords,
   type ErrorEnvelope,
   findRun,
   type RunReport,
@@ -85,17 +86,6 @@ function rangesOf(numbers: readonly number[]): string {
     else ranges.push([number, number]);
   }
   return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ') || 'none';
-}
-
-function defectWords({ where, record, table, key, what }: NonNullable<RunReport['defects']>[number]): string {
-  switch (where) {
-    case 'table':
-      return `table ${table}, row ${key}: ${what}`;
-    case 'log':
-      return record === undefined ? `log: ${what}` : `log, record ${record}: ${what}`;
-    default:
-      return `${where}: ${what}`;
-  }
 }
 
 function describeBundle(report: BundleReport, paint: Paint): string {

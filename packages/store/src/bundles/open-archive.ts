@@ -9,8 +9,9 @@ import { runReader } from '../runs/run-reader.ts';
 import type { RunTables } from '../runs/run-tables.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
-import { checkRun, checkRuns, type LogCheck, type LogDefect, strayRows } from '../verify/check-run.ts';
+import { checkRun, checkRuns, type LogCheck, type LogDefect } from '../verify/check-run.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
+import { strayRows, unlistedRows } from '../verify/stray-rows.ts';
 
 /** What runs are at one moment, whoever goes on writing. */
 export type Archive = RunArchive &
@@ -22,8 +23,10 @@ export type Archive = RunArchive &
     check(run: RunId): LogCheck | undefined;
     /** The same for every run that has a log, or a row without one. */
     checkAll(): Iterable<LogCheck>;
-    /** Rows that are of no run, as far as any log says. */
+    /** Rows of run numbers that have no log. */
     strays(): readonly LogDefect[];
+    /** Those of them that no listed run accounts for. */
+    unlisted(): readonly LogDefect[];
     /** What SQLite finds wrong with its file; nothing where it is whole. */
     integrity(): readonly string[];
     close(): void;
@@ -48,6 +51,7 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
     check: run => checkRun({ database, blobs, hasher: nodeHasher }, run),
     checkAll: () => checkRuns({ database, blobs, hasher: nodeHasher }),
     strays: () => strayRows(database),
+    unlisted: () => unlistedRows(database),
     integrity: () =>
       database
         .prepare('pragma integrity_check')

@@ -2,10 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Bug, type RunId } from '@signalbox/model';
 import { StoreFault } from '../sqlite/json-column.ts';
 import type { Cell } from '../sqlite/row-codec.ts';
-import { blobsOfRows, checkRun, checkRuns, type LogDefect, strayRows } from '../verify/check-run.ts';
+import { blobsOfRows, checkRun, checkRuns, type LogDefect } from '../verify/check-run.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { type ReplayedLog, type ReplayPorts, replayLog } from '../verify/replay-log.ts';
 import { rowsOf, type TableOfRuns, tablesOfRuns } from '../verify/row-differences.ts';
+import { STRAY_KEY, strayRows } from '../verify/stray-rows.ts';
 
 export interface RebuildReport {
   readonly runs: number;
@@ -80,7 +81,7 @@ function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): reado
   const ids = database.prepare('select id from runs where n = ?');
   const strays = strayRows(database).flatMap(({ table, key }) => {
     if (table === undefined) return [];
-    const n = Number(key?.slice('run '.length));
+    const n = Number(key?.slice(STRAY_KEY.length));
     const id = ids.get(n)?.id;
     return kept.has(id) ? [] : [{ table, n }];
   });
@@ -92,7 +93,7 @@ function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): reado
     const { where, parameters } = name === 'stream' ? { ...table, where: 'run = ?' } : table;
     database.prepare(`delete from ${name} where ${where}`).run(...parameters(n));
   }
-  return strays.map(({ table, n }) => `${table} of run number ${n}`);
+  return strays.map(({ table, n }) => `${table} of ${STRAY_KEY}${n}`);
 }
 
 function dropRows(database: DatabaseSync, { name, where, parameters }: TableOfRuns, n: number): void {

@@ -1,16 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Digest, EMPTY_HEAD, type RunId } from '@signalbox/model';
-import type { TakenAway } from '@signalbox/runs';
+import { openHeader, type TakenAway } from '@signalbox/runs';
+import { firstPlaceOf } from '../runs/places.ts';
 import { blobOf } from '../sqlite/json-column.ts';
-import { allLogs, type NumberedLog, numbersIn, rowNumberOf, runsOf } from './log-numbers.ts';
+import { allLogs, type NumberedLog, rowNumberOf, runsOf } from './log-numbers.ts';
 import { type ReplayedLog, type ReplayPorts, replayLog } from './replay-log.ts';
-import { differences, rowsOf, schemaDifferences, type TableOfRuns, tablesOfRuns } from './row-differences.ts';
+import {
+  type Difference,
+  differences,
+  rowsOf,
+  schemaDifferences,
+  type TableOfRuns,
+  tablesOfRuns,
+} from './row-differences.ts';
+import { placeOf, withWriters } from './row-writers.ts';
 
 /** Where a run is not what its log says. */
 export interface LogDefect {
   readonly where: 'log' | 'table' | 'blob';
-  /** The number of the record that is wrong. */
+  /** The number of the record that is wrong, or that wrote what is expected. */
   readonly record?: number;
+  /** The run's version after that record. */
+  readonly version?: number;
   readonly table?: string;
   /** The row that is wrong, by its key. */
   readonly key?: string;
@@ -84,21 +95,31 @@ function checkLog(ports: ReplayPorts, run: RunId, n: number): LogCheck {
 
 function defectsOf(ports: ReplayPorts, replay: ReplayedLog, run: RunId, n: number): readonly LogDefect[] {
   const { fault, names, head } = replay;
-  if (fault !== undefined) return [{ where: 'log', ...fault }];
+  if (fault !== undefined) return [{ where: 'log', ...fault, ...versionAt(ports.database, n, fault.record) }];
   if (head === EMPTY_HEAD) return [{ where: 'log', what: `run ${run} has no log` }];
   const missing = cutShort(ports.database, replay, run, n);
   const defects: LogDefect[] = missing === undefined ? [] : [{ where: 'log', ...missing }];
-  const blobs = new Set(names);
-  for (const defect of tableDefects(ports.database, replay, n, blobs)) {
-    defects.push(defect);
-    if (defects.length >= MAX_DEFECTS) return defects;
+  const differing: Difference[] = [];
+  const blobs = new Set(names.keys());
+  for (const difference of tableDifferences(ports.database, replay, n, blobs)) {
+    differing.push(difference);
+    if (defects.length + differing.length >= MAX_DEFECTS) break;
   }
+  defects.push(...withWriters(ports, n, differing));
   for (const name of blobs) {
+    if (defects.length >= MAX_DEFECTS) break;
     const content = ports.blobs.get(name);
-    if (!content.ok) defects.push({ where: 'blob', key: name, what: content.error.message });
-    if (defects.length >= MAX_DEFECTS) return defects;
+    if (!content.ok)
+      defects.push({ where: 'blob', key: name, what: content.error.message, ...placeOf(names.get(name)) });
   }
   return defects;
+}
+
+/** The version of a record, as far as its header can be read. */
+function versionAt(database: DatabaseSync, run: number, n: number): Pick<LogDefect, 'version'> {
+  const row = database.prepare('select header from records where place = ?').get(firstPlaceOf(run) + n);
+  const header = row === undefined ? undefined : openHeader(String(row.header));
+  return header?.ok === true ? { version: header.value.version } : {};
 }
 
 /** The row of a run remembers how far its log went: one that ends before, and had another head then, lost its end. */
@@ -117,19 +138,19 @@ function cutShort(
   return { record: records, what, isCutShort: true };
 }
 
-function* tableDefects(
+function* tableDifferences(
   database: DatabaseSync,
   replay: ReplayedLog,
   n: number,
   blobs: Set<Digest>,
-): Generator<LogDefect> {
-  for (const difference of schemaDifferences(replay.database, database)) yield { where: 'table', ...difference };
+): Generator<Difference> {
+  yield* schemaDifferences(replay.database, database);
   // The run first: it says how far the log went.
   const tables = tablesOfRuns(replay.database).toSorted(
     (a, b) => Number(b.name === 'runs') - Number(a.name === 'runs'),
   );
   for (const table of tables) {
-    for (const difference of differences(table, n, replay.database, database)) yield { where: 'table', ...difference };
+    yield* differences(table, n, replay.database, database);
     for (const name of blobsOfRows(table, n, replay.database)) blobs.add(name);
   }
 }
@@ -140,19 +161,4 @@ export function* blobsOfRows(table: TableOfRuns, n: number, database: DatabaseSy
   for (const row of rowsOf(table, n, database)) {
     for (const cell of Object.values(row)) if (cell instanceof Uint8Array && cell.length === 32) yield blobOf(cell);
   }
-}
-
-/** Rows of run numbers that have no log, and logs of no run: nothing that was committed put them there. */
-export function strayRows(database: DatabaseSync): readonly LogDefect[] {
-  const logs = allLogs(database);
-  const numbers = new Set(logs.map(({ n }) => n));
-  const named = new Set(numbersIn(database, { name: 'runs', byPlace: false }));
-  const nameless = logs.filter(({ n, run }) => run === undefined && !named.has(n));
-  const rows = tablesOfRuns(database).flatMap(table =>
-    numbersIn(database, table)
-      .filter(n => !numbers.has(n))
-      .map(n => ({ where: 'table' as const, table: table.name, key: `run ${n}`, what: 'the rows are of no log' })),
-  );
-  const what = 'its first record cannot be read, and no row says whose it is';
-  return [...nameless.map(({ n }) => ({ where: 'log' as const, key: `run ${n}`, what })), ...rows];
 }

@@ -7,6 +7,7 @@ import {
   mentionedBlobs,
   neededBlobs,
   openRecord,
+  type RecordHeader,
   type TakenAway,
 } from '@signalbox/runs';
 import type { BlobFiles } from '../blobs/blob-files.ts';
@@ -32,8 +33,8 @@ export interface ReplayedLog {
   readonly head: Digest;
   /** Every head that the log ever had. */
   readonly heads: ReadonlySet<string>;
-  /** Blobs that the records name. */
-  readonly names: ReadonlySet<Digest>;
+  /** Blobs that the records name, each with the last record that does. */
+  readonly names: ReadonlyMap<Digest, RecordHeader>;
   /** Contents that rows hold by their names, and that the replay made. */
   readonly made: ReadonlyMap<Digest, Uint8Array>;
   /** What was taken away, and by which records. */
@@ -42,16 +43,19 @@ export interface ReplayedLog {
   readonly fault?: { readonly record: number; readonly what: string; readonly isCutShort?: true };
 }
 
+/** What a record came to, in the tables that it was replayed into. */
+export type OnReplayed = (header: RecordHeader, tables: DatabaseSync) => void;
+
 /**
  * Replays the log with a number, by the code that wrote its rows. Nothing is written to the database, and no blob: contents that
  * rows hold by their names are kept in memory. The caller closes the tables.
  */
-export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
+export function replayLog(ports: ReplayPorts, n: number, onReplayed?: OnReplayed): ReplayedLog {
   const { hasher } = ports;
   const { database, made, json, tables } = memoryTables(ports);
   const away = awayCheck();
   const heads = new Set<string>([EMPTY_HEAD]);
-  const names = new Set<Digest>();
+  const names = new Map<Digest, RecordHeader>();
   let head: Digest = EMPTY_HEAD;
   let [records, events] = [0, 0];
 
@@ -59,8 +63,10 @@ export function replayLog(ports: ReplayPorts, n: number): ReplayedLog {
     const replayed = replayRows(tables, record, { hasher, textOf: json.blobText, awayOf: () => away, n });
     if (!replayed.ok) return err(replayed.error.why);
     const { record: opened } = replayed.value;
-    events += opened.header.events;
-    for (const name of [...neededBlobs(opened), ...mentionedBlobs(opened.body)]) names.add(name);
+    const { header } = opened;
+    events += header.events;
+    for (const name of [...neededBlobs(opened), ...mentionedBlobs(opened.body)]) names.set(name, header);
+    onReplayed?.(header, database);
     return ok(undefined);
   }
 

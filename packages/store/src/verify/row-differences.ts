@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
-import type { Row } from '../sqlite/row-codec.ts';
+import type { Cell, Row } from '../sqlite/row-codec.ts';
 
 /** A table that follows from the log, and how the rows of one run are found in it. */
 export interface TableOfRuns {
@@ -17,6 +17,8 @@ export interface Difference {
   readonly table: string;
   readonly key: string;
   readonly what: string;
+  /** The cells of the key, where the log has a row of it. */
+  readonly cells?: readonly Cell[];
 }
 
 /** Every table of the schema, so that one that is added is compared from the day it is there. */
@@ -91,13 +93,14 @@ export function* differences(
   const wanted = rowsOf(table, run, expected);
   const there = rowsOf(table, run, found);
   const keyOf = (row: Row) => key.map(column => whole(row[column])).join(' ');
+  const cellsOf = (row: Row) => key.map(column => row[column] as Cell);
   const [missing, extra] = [new Map<string, Row>(), new Map<string, Row>()];
 
   function* compare(at: string, want: Row, have: Row): Generator<Difference> {
     for (const column of columns) {
       if (isSame(want[column], have[column])) continue;
       const what = `${column} is ${shown(have[column])}; the log says ${shown(want[column])}`;
-      yield { table: name, key: at, what };
+      yield { table: name, key: at, what, cells: cellsOf(want) };
     }
   }
 
@@ -126,8 +129,8 @@ export function* differences(
     wanted.return?.();
     there.return?.();
   }
-  for (const at of missing.keys()) yield { table: name, key: at, what: 'the row is missing' };
-  for (const at of extra.keys()) yield { table: name, key: at, what: 'the row is none of the log' };
+  for (const [at, row] of missing) yield { table: name, key: at, what: 'the row is missing', cells: cellsOf(row) };
+  for (const at of extra.keys()) yield { table: name, key: at, what: 'no record of the log wrote this row' };
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -13,6 +13,8 @@ export interface Attack {
   readonly keys: readonly string[];
   /** The numbers of the runs whose rows were touched. */
   readonly runs: readonly number[];
+  /** The column that was changed, where the row is still the one that it was. */
+  readonly column?: string;
   apply(): void;
 }
 
@@ -40,6 +42,7 @@ export function* columnChanges(database: DatabaseSync, chosen: Chosen): Generato
             table: table.name,
             keys: [keyOf(table, row), keyOf(table, changed)],
             runs: [numberOf(table, row), numberOf(table, changed)],
+            ...(!table.key.includes(column.name) && { column: column.name }),
             apply: () => replace(database, table, [row], [changed]),
           };
         }
@@ -48,7 +51,7 @@ export function* columnChanges(database: DatabaseSync, chosen: Chosen): Generato
   }
 }
 
-/** A row of every table that is deleted, one that is added, and two that change places. */
+/** A row of every table that is deleted, one that is added, two that change places, and rows that are cut off. */
 export function* rowChanges(database: DatabaseSync, chosen: Chosen): Generator<Attack> {
   for (const table of tablesOfRuns(database)) {
     const rows = factsIn(database, table);
@@ -62,6 +65,8 @@ export function* rowChanges(database: DatabaseSync, chosen: Chosen): Generator<A
     });
     for (const row of chosen(rows)) {
       yield attack('delete', [row], []);
+      const rest = rows.slice(rows.indexOf(row)).filter(other => numberOf(table, other) === numberOf(table, row));
+      if (rest.length > 1) yield attack('cut off from', rest, []);
       yield attack('insert', [], [withOtherKey(columns, row)]);
       const other = rows[(rows.indexOf(row) + 1) % rows.length] as Row;
       const swapped = [keyed(table, row, other), keyed(table, other, row)];

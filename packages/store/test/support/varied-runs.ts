@@ -22,8 +22,8 @@ import {
 
 /**
  * Writes runs that use every feature: frames, values that are set, patched and removed, tasks that fail and succeed, decisions,
- * artifacts with versions, usage, streams, large values in blobs, commits from outside, forks, and runs that are kept and
- * collapsed. The same seed writes the same run, but for ids.
+ * artifacts with versions, usage, streams, large values and contents in blobs, commits from outside, forks, sub-plans, and runs that
+ * are kept and collapsed. The same seed writes the same run, but for ids.
  */
 export async function variedRun(store: Store, seed: number): Promise<RunId> {
   const rng = seededRng(seed);
@@ -64,8 +64,39 @@ export async function variedRun(store: Store, seed: number): Promise<RunId> {
     events: [signal('ended')],
   });
   if (seed % 2 === 0) await keptAndCollapsed(store, writer.run, steps);
-  if (seed % 4 !== 1) await forkOf(store, writer.run, steps - 1);
+  if (seed % 4 === 1) await subPlanOf(store, writer.run);
+  else await forkOf(store, writer.run, steps - 1);
+  if (isLarge) await largeArtifact(store, writer.run, seed);
   return writer.run;
+}
+
+/** A content that is too large for its record. */
+async function largeArtifact(store: Store, run: RunId, seed: number): Promise<void> {
+  const content = Buffer.from(`${seed} `.repeat(40_000));
+  const put = await store.put([content]);
+  if (!put.ok) throw new Error(put.error.message);
+  const [digest] = put.value;
+  if (digest === undefined) throw new Error('nothing was put');
+  const facts = { kind: 'report', name: 'large', mimeType: 'text/plain', createdAt: at(55) } as const;
+  await outside(store, run, {
+    at: at(55),
+    artifacts: [
+      {
+        ...facts,
+        id: freshId<ArtifactId>(),
+        digest,
+        bytes: content.length,
+        diff: { filesChanged: ['a.ts'], summary: 'one file' },
+      },
+    ],
+  });
+}
+
+async function subPlanOf(store: Store, parent: RunId): Promise<void> {
+  const origin = { kind: 'sub-plan', run: parent, node: key('step-0'), iteration: 0 } as const;
+  const { run, write } = await startRun(store, newRun({ name: 'below', origin }));
+  await write({ at: at(4), frame: frame(0), intervals: [interval('state', 'below', 0, set(run))] });
+  await write({ at: at(5), run: { kind: 'change', change: { status: 'completed', output: run } } });
 }
 
 function workOf(run: RunId, step: number) {

@@ -1,0 +1,39 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LogDefect } from './check-run.ts';
+import { allLogs, numbersIn } from './log-numbers.ts';
+import { tablesOfRuns } from './row-differences.ts';
+
+/** Rows of run numbers that have no log, and logs of no run: nothing that was committed put them there. */
+export function strayRows(database: DatabaseSync): readonly LogDefect[] {
+  return strays(database).map(({ defect }) => defect);
+}
+
+/** The same without rows of runs that are listed: those are defects of their own runs. */
+export function unlistedRows(database: DatabaseSync): readonly LogDefect[] {
+  const listed = new Set(numbersIn(database, { name: 'runs', byPlace: false }));
+  return strays(database).flatMap(({ n, defect }) => (listed.has(n) ? [] : [defect]));
+}
+
+/** How a defect names the rows of a run that has no other name. */
+export const STRAY_KEY = 'run number ';
+
+function strays(database: DatabaseSync): readonly { readonly n: number; readonly defect: LogDefect }[] {
+  const logs = allLogs(database);
+  const numbers = new Set(logs.map(({ n }) => n));
+  const named = new Set(numbersIn(database, { name: 'runs', byPlace: false }));
+  const key = (n: number) => `${STRAY_KEY}${n}`;
+  const nameless = logs
+    .filter(({ n, run }) => run === undefined && !named.has(n))
+    .map(({ n }) => ({ n, defect: { where: 'log' as const, key: key(n), what: NAMELESS } }));
+  const rows = tablesOfRuns(database).flatMap(table =>
+    numbersIn(database, table)
+      .filter(n => !numbers.has(n))
+      .map(n => ({
+        n,
+        defect: { where: 'table' as const, table: table.name, key: key(n), what: 'no log has these rows' },
+      })),
+  );
+  return [...nameless, ...rows];
+}
+
+const NAMELESS = 'a first record cannot be read, and no row says which run it belongs to';
