@@ -9,7 +9,7 @@ import { HELD, heldIn } from './held-changes.ts';
 import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
 import { makeNamespace, type Namespace, quoted } from './namespace.ts';
-import { removeSoon } from './remove-soon.ts';
+import { createRemoval } from './remove-soon.ts';
 
 export interface OverlayLayersOptions {
   /** Where layers are kept, outside of every root. */
@@ -32,6 +32,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   const isRoot = process.geteuid?.() === 0;
   let ready: EmptyLayer | undefined;
   const refused = new Map<string, string>();
+  const removal = createRemoval(files);
 
   return {
     home,
@@ -48,6 +49,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
         files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
         if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
+        removal.finishShared();
         const since = await instantNear(root, directory);
         return ok(layerOf({ ...empty, root, place: { dev: String(own.dev), ino: String(own.ino) }, since }));
       } catch (cause) {
@@ -123,7 +125,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   /** Without these files it is neither held nor cut off: what a next start finds of it, it removes without a word. */
   function discard(directory: string): void {
     for (const name of [HELD, CALL]) fs.rmSync(`${directory}/${name}`, { force: true });
-    removeSoon(files, directory);
+    removal.soon(directory);
   }
 
   function layerOf({ namespace, ...facts }: EmptyLayer & Pick<Layer, 'root' | 'place' | 'since'>): Layer {

@@ -16,7 +16,7 @@ import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
 /**
  * What was written on a layer, next to what is in its root now. Costs what the changes cost, not what the tree does.
  *
- * 1. An entry that is equal to what is in the root is no change.
+ * 1. An entry that is equal to what is in the root is no change, unless the layer gave it another name that is one.
  * 2. Whatever in the root would be replaced or removed must be older than the layer; else it is a conflict.
  * 3. A directory on the way must be the one that the layer was over. The layer shows the inode of what a copy was made of;
  *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
@@ -40,18 +40,21 @@ export function readChanges(
 }
 
 type Stat = fs.BigIntStats;
+type Put = Extract<LayerChange, { op: 'put' }>;
 
 class Reading {
   readonly conflicts: LayerConflict[] = [];
   private readonly removes: LayerChange[] = [];
   private readonly makes: LayerChange[] = [];
-  private readonly puts: LayerChange[] = [];
+  private readonly puts: Put[] = [];
   private readonly attributes: LayerChange[] = [];
   private readonly opened = new Map<string, number>();
   /** Files that go or are replaced, or the databases that they belong to, with the change that does it. */
   private readonly replaced = new Map<string, string>();
   /** Copies of files that are not at their path any more, by what they are copies of. */
   private readonly origins = new Map<string, string>();
+  /** Equal to what is in the root, and with other names on the layer, by inode. */
+  private readonly linked = new Map<string, Put[]>();
   /** What copies were made of that is still at the path of its copy: another name for the copy is the command's. */
   private readonly inPlace = new Set<string>();
   private readonly root: string;
@@ -74,6 +77,7 @@ class Reading {
     if (above === undefined || below === undefined) throw new Error('the layer or its root is gone');
     this.directoryAttributes('', above, below);
     this.inside('', below);
+    this.keepLinks();
     // What the command itself moved is a copy of something that it removed elsewhere.
     const removed = new Set(this.removes.map(change => (change.op === 'remove' ? change.was.ino : '')));
     for (const [path, origin] of this.origins) {
@@ -201,10 +205,19 @@ class Reading {
     } else if (there.isDirectory()) {
       this.removed(path, there);
       was = null;
-    } else if (this.isEqual(path, above, there)) return;
-    else if (!this.isOlder(there)) this.conflict(path, 'changed');
+    } else if (this.isEqual(path, above, there)) {
+      const isLinked = above.nlink > 1n && this.isOlder(there);
+      if (isLinked) this.linked.set(now.ino, [...(this.linked.get(now.ino) ?? []), { op: 'put', path, now, was }]);
+      return;
+    } else if (!this.isOlder(there)) this.conflict(path, 'changed');
     this.puts.push({ op: 'put', path, now, was });
     if (parent !== undefined) this.companions(path);
+  }
+
+  /** A new name for a file that is otherwise unchanged: both names get the same file, as they have on the layer. */
+  private keepLinks(): void {
+    const put = new Set(this.puts.map(({ now }) => now.ino));
+    for (const [ino, changes] of this.linked) if (put.has(ino)) this.puts.push(...changes);
   }
 
   /** Whether a copy in the upper directory is one of something that was in the root. */
