@@ -6,7 +6,7 @@ import { findLayers, forkAt, rollbackToTool, undoCall } from '../src/index.ts';
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { must, treeOf } from './builders.ts';
 import { begun, hasLayers, openLayered, usedLayers } from './layered.ts';
-import { directory, layersLeft, place, plantEach, read, root, write } from './planted-layer.ts';
+import { directory, layersLeft, place, plantEach, read, root, save, write } from './planted-layer.ts';
 
 plantEach();
 
@@ -264,6 +264,53 @@ describe.skipIf(!hasLayers)('the layer of the next call', () => {
     } finally {
       execFileSync('umount', [other]);
     }
+  });
+
+  /** The layer that waits, mounted, and the one that the next call is on. */
+  async function aheadAndUsed(meanwhile: () => void, script: string) {
+    await place.run('echo c > src/a');
+    await expect.poll(() => fs.readdirSync(`${place.data}/layers`).length).toBe(1);
+    await expect.poll(() => waiting(place.data)).toHaveLength(1);
+    const ours = fs.readFileSync('/proc/self/mounts', 'utf8');
+    const mounts = () => fs.readFileSync(`/proc/${waiting(place.data)[0]}/mounts`, 'utf8');
+    await expect.poll(mounts).toContain(`overlay ${root} overlay`);
+    const [ahead = ''] = fs.readdirSync(`${place.data}/layers`);
+    meanwhile();
+    let used: readonly string[] = [];
+    const outcome = await place.run(script, {
+      meanwhile: () => {
+        used = usedLayers(`${place.data}/layers`);
+      },
+    });
+    // Other tests mount things meanwhile.
+    const isAsBefore = fs.readFileSync('/proc/self/mounts', 'utf8') === ours;
+    return { isAhead: used.includes(ahead), isAsBefore, outcome };
+  }
+
+  it('[S182] is mounted, and shows what was changed in the root before the call', async () => {
+    const change = () => {
+      save('src/a', 'saved');
+      write('new', 'new');
+      fs.rmSync(`${root}/old`, { recursive: true });
+      fs.mkdirSync(`${root}/old`);
+      write('old/z', 'z');
+      fs.renameSync(`${root}/src/deep`, `${root}/deep`);
+    };
+    const { isAhead, isAsBefore, outcome } = await aheadAndUsed(
+      change,
+      'cat src/a new; ls src old deep; echo mine >> src/a',
+    );
+    if (isAsBefore) expect(isAhead).toBe(true);
+    expect(outcome).toMatchObject({
+      status: 'succeeded',
+      value: { output: 'savednewdeep:\nc\n\nold:\nz\n\nsrc:\na\nb\nlink\n' },
+    });
+    expect(read('src/a')).toBe('savedmine\n');
+  });
+
+  it('[S182] is not used if the root has another mode', async () => {
+    const mode = await aheadAndUsed(() => fs.chmodSync(root, 0o750), 'stat -c %a . > mode');
+    expect([mode.isAhead, read('mode'), fs.statSync(root).mode & 0o777]).toEqual([false, '750\n', 0o750]);
   });
 
   it('[S85] ends with its process', async () => {

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { digest } from '@signalbox/model';
 import * as z from 'zod';
 import { applyStep } from '../layers/apply-steps.ts';
-import { type HostFiles, nodeHostFiles } from './host-files.ts';
+import { type HostFiles, nodeHostFiles, syncAll } from './host-files.ts';
 import { restoreStep } from './restore-plan.ts';
 
 /** A call, or a restore, that has begun and not ended. What is still here at a start was cut short. */
@@ -111,8 +111,7 @@ export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFi
       } finally {
         writer.close();
       }
-      await files.sync(file);
-      if (isNew) await files.sync(directory);
+      await syncAll(files, isNew ? [file, directory] : [file]);
     },
     async remove(id, { durable = true } = {}) {
       if (!fs.existsSync(fileOf(id))) return;

@@ -99,8 +99,8 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
       const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
       return stat?.isDirectory() ? attributesOf(identityOf(stat)) : undefined;
     });
-    await Promise.all([options.before?.store.sync(), syncContents(files, place, steps)]);
-    await put(steps);
+    // Steps that are written down before their contents are durable were not begun: there is nothing to take back.
+    await all([options.before?.store.sync(), syncContents(files, place, steps), put(steps)]);
   } catch (cause) {
     await abandon().catch(() => {});
     return failed(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
@@ -130,6 +130,11 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     },
   };
   return { kind: 'applied', applied };
+}
+
+/** Waits for all of them, also if one fails: what still ran would undo the clean-up. */
+async function all(works: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  for (const work of await Promise.allSettled(works)) if (work.status === 'rejected') throw work.reason;
 }
 
 function failed(error: StateError, left: readonly string[] = []): ApplyResult {

@@ -31,10 +31,10 @@ export interface Layer {
 /** How a program is started on a layer. */
 export interface LayerEntry {
   /**
-   * Starts a program in a directory of its own, with the pipes of a command (`LAYER_STDIO`). The status says
-   * `{"layer": PID}` when the layer is mounted; until it was `entered` the program must wait.
+   * Runs a script of the system's shell in the layer, with the pipes of a command (`LAYER_STDIO`). The status says
+   * `{"layer": PID}` when the layer is mounted; until it was `entered`, what the script becomes must wait.
    */
-  start(command: readonly string[]): ChildProcess;
+  start(script: string): ChildProcess;
   /** Whether what is started finds itself as root of a user namespace, and has to become somebody else. */
   readonly isMapped: boolean;
   /** Called when the layer is mounted, and a process is in it. From then on it has a view. */
@@ -46,8 +46,8 @@ export interface Layers {
   readonly home: string;
   /** A new, empty layer of a directory (absolute, links resolved); an error says why it cannot have one. */
   open(root: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
-  /** Does ahead what the next layer takes time for. */
-  prepare(): void;
+  /** Mounts the next layer of a directory ahead. */
+  prepare(root: string): void;
   /** Every later layer of this directory is refused, because a mount was. */
   refuse(root: string, reason: string): void;
   /** Lets go of a layer that was held. */

@@ -95,7 +95,7 @@ export function createLayering(options: LayeringOptions): Layering {
   const keyOf = (callId: string) => `${root}\n${callId}`;
   const heldOf = (callId: string) => heldIn(layers.home).find(({ call }) => call.key === keyOf(callId));
   let unmapped: Promise<string | undefined> | undefined;
-  layers.prepare();
+  layers.prepare(root);
 
   async function apply(
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,

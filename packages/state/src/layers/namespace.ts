@@ -6,7 +6,7 @@ import { GO_FD, LAYER_STDIO } from '../sandbox/command-pipes.ts';
 import { mountTable } from './mount-table.ts';
 
 /**
- * A namespace to mount a layer in, with a shell in it that waits for what to do.
+ * A namespace of its own, with a shell in it that prepares it and then waits for what to do.
  *
  * - Root gets a mount namespace; everybody else a user namespace of their own, in which they are root.
  * - The shell ends when it is let go, and with us. While it waits it keeps no process of ours from ending.
@@ -20,11 +20,19 @@ export interface Namespace {
   end(): void;
 }
 
-/** `script` is the file that the shell will read. */
-export function makeNamespace(unshare: string, isRoot: boolean, script: string): Namespace {
+export interface NamespaceOptions {
+  readonly unshare: string;
+  readonly isRoot: boolean;
+  /** What the shell does at once: a script, and its arguments. */
+  readonly first: { readonly script: string; readonly args: readonly string[] };
+  /** The file that the shell reads when it is to go on. */
+  readonly later: string;
+}
+
+export function makeNamespace({ unshare, isRoot, first, later }: NamespaceOptions): Namespace {
   const mounts = mountTable();
   const kinds = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-  const child = startProgram(unshare, [...kinds, '/bin/sh', '-c', WAIT, 'layer', script], {
+  const child = startProgram(unshare, [...kinds, '/bin/sh', '-c', `${first.script}\n${WAIT}`, later, ...first.args], {
     ...{ cwd: '/', env: {}, detached: true },
     stdio: LAYER_STDIO,
   });
@@ -39,7 +47,7 @@ export function makeNamespace(unshare: string, isRoot: boolean, script: string):
     run(text) {
       hasBegun = true;
       for (const one of [child, ...pipes]) one.ref();
-      fs.writeFileSync(script, text, { mode: 0o600 });
+      fs.writeFileSync(later, text, { mode: 0o600 });
       go?.end('\n');
       return child;
     },
@@ -49,9 +57,4 @@ export function makeNamespace(unshare: string, isRoot: boolean, script: string):
   };
 }
 
-const WAIT = `read -r go <&${GO_FD} || exit 0; exec ${GO_FD}<&-; . "$1"`;
-
-/** Words that a shell reads as they are. */
-export function quoted(words: readonly string[]): string {
-  return words.map(word => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-}
+const WAIT = `read -r go <&${GO_FD} || exit 0; exec ${GO_FD}<&-; . "$0"`;

@@ -8,7 +8,7 @@ import { instantNear } from './filesystem-instant.ts';
 import { HELD, heldIn } from './held-changes.ts';
 import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
-import { makeNamespace, type Namespace, quoted } from './namespace.ts';
+import { makeNamespace, type Namespace } from './namespace.ts';
 import { createRemoval } from './remove-soon.ts';
 
 export interface OverlayLayersOptions {
@@ -25,12 +25,15 @@ export interface OverlayLayersOptions {
  * 2. A descriptor of ours keeps it mounted until we have read the changes, also after the namespace is gone. It is closed
  *    when we end, however that is.
  * 3. A root with mounts inside it gets none: the overlay would not show them.
+ * 4. It is mounted ahead, and used only if the root is still the same directory with the same attributes. Until a command
+ *    looks, the overlay has seen nothing of the root but the directory itself.
  */
 export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   const { home, programs } = options;
   const files = nodeHostFiles;
   const isRoot = process.geteuid?.() === 0;
-  let ready: EmptyLayer | undefined;
+  /** By root, the oldest first. */
+  const ready = new Map<string, MountedLayer>();
   const refused = new Map<string, string>();
   const removal = createRemoval(files);
 
@@ -39,21 +42,17 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     async open(root, call) {
       const known = refused.get(root);
       if (known !== undefined) return err(noLayer(root, known));
-      let empty: EmptyLayer | undefined;
+      let mounted: MountedLayer | undefined;
       try {
         const reason = reasonAgainst(root, homeNow());
         if (reason !== undefined) return err(noLayer(root, reason));
-        empty = takeReady() ?? make();
-        const { directory } = empty;
-        const own = fs.lstatSync(root, { bigint: true });
-        if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
-        files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
+        mounted = takeReady(root) ?? make(root);
+        const { directory } = mounted;
         if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
         removal.finishShared();
-        const since = await instantNear(root, directory);
-        return ok(layerOf({ ...empty, root, place: { dev: String(own.dev), ino: String(own.ino) }, since }));
+        return ok(layerOf({ ...mounted, since: await instantNear(root, directory) }));
       } catch (cause) {
-        if (empty !== undefined) letGo(empty);
+        if (mounted !== undefined) letGo(mounted);
         return err(noLayer(root, (cause as Error).message));
       }
     },
@@ -77,24 +76,34 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     return fs.realpathSync(home);
   }
 
-  function make(): EmptyLayer {
+  function make(root: string): MountedLayer {
     const id = randomUUID();
     const directory = `${homeNow()}/${id}`;
     for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
-    return { id, directory, namespace: makeNamespace(programs.unshare, isRoot, `${directory}/${ENTER}`) };
+    const own = fs.lstatSync(root, { bigint: true });
+    if (isRoot) files.chown(`${directory}/upper`, Number(own.uid), Number(own.gid));
+    files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
+    const namespace = makeNamespace({
+      ...{ unshare: programs.unshare, isRoot, later: `${directory}/${ENTER}` },
+      first: { script: MOUNT, args: [root, directory, programs.mount, isRoot ? '' : ',userxattr'] },
+    });
+    const place = { dev: String(own.dev), ino: String(own.ino) };
+    return { id, root, directory, place, namespace, attributes: attributesOf(own) };
   }
 
   /**
    * Where it fails, the next layer is made when it is asked for, and says why it cannot be. One that nobody asks for is let
    * go: its namespace keeps filesystems in use that somebody may want to unmount. A home that is gone meanwhile stays gone.
    */
-  function prepare(): void {
+  function prepare(root: string): void {
     const ahead = () => {
-      if (ready !== undefined || !fs.existsSync(home)) return;
+      if (ready.has(root) || refused.has(root) || !fs.existsSync(home)) return;
       try {
-        const made = make();
-        ready = made;
+        if (reasonAgainst(root, homeNow()) !== undefined) return;
+        const made = make(root);
+        ready.set(root, made);
         setTimeout(() => letReadyGo(made), READY_MS).unref();
+        for (const oldest of [...ready.values()].slice(0, -MOST_READY)) letReadyGo(oldest);
       } catch {}
     };
     try {
@@ -103,21 +112,21 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     } catch {}
   }
 
-  function takeReady(): EmptyLayer | undefined {
-    const taken = ready;
-    ready = undefined;
-    if (taken === undefined || (taken.namespace.isCurrent() && fs.existsSync(taken.directory))) return taken;
+  function takeReady(root: string): MountedLayer | undefined {
+    const taken = ready.get(root);
+    ready.delete(root);
+    if (taken === undefined || (taken.namespace.isCurrent() && isAsMounted(taken))) return taken;
     letGo(taken);
     return undefined;
   }
 
-  function letReadyGo(made: EmptyLayer): void {
-    if (ready !== made) return;
-    ready = undefined;
+  function letReadyGo(made: MountedLayer): void {
+    if (ready.get(made.root) !== made) return;
+    ready.delete(made.root);
     letGo(made);
   }
 
-  function letGo({ namespace, directory }: EmptyLayer): void {
+  function letGo({ namespace, directory }: MountedLayer): void {
     namespace.end();
     discard(directory);
   }
@@ -128,8 +137,8 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     removal.soon(directory);
   }
 
-  function layerOf({ namespace, ...facts }: EmptyLayer & Pick<Layer, 'root' | 'place' | 'since'>): Layer {
-    const { root, directory } = facts;
+  function layerOf(mounted: MountedLayer & Pick<Layer, 'since'>): Layer {
+    const { id, root, directory, place, since, namespace } = mounted;
     let held: number | undefined;
     const leave = () => {
       if (held !== undefined) fs.closeSync(held);
@@ -137,23 +146,19 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     };
     const entry: LayerEntry = {
       isMapped: !isRoot,
-      start: command =>
-        namespace.run(
-          `set -- ${quoted([root, directory, programs.mount, isRoot ? '' : ',userxattr', ...command])}\n${MOUNT}`,
-        ),
+      start: script => namespace.run(script),
       entered(pid) {
         held = fs.openSync(`/proc/${pid}/cwd`, PATH_ONLY | fs.constants.O_DIRECTORY);
       },
     };
     return {
-      ...facts,
-      entry,
+      ...{ id, root, directory, place, since, entry },
       view: () => (held === undefined ? undefined : `/proc/self/fd/${held}`),
       leave,
       drop() {
         leave();
-        letGo({ ...facts, namespace });
-        prepare();
+        letGo(mounted);
+        prepare(root);
       },
     };
   }
@@ -162,25 +167,39 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
 /** How long a layer that was made ahead waits to be used. */
 const READY_MS = 60_000;
 
-/** A layer of no directory yet. */
-interface EmptyLayer extends Pick<Layer, 'id' | 'directory'> {
+/** Roots that a layer waits for. */
+const MOST_READY = 4;
+
+/** A layer that is mounted, or is about to be, and that nobody is on. */
+interface MountedLayer extends Pick<Layer, 'id' | 'root' | 'directory' | 'place'> {
   readonly namespace: Namespace;
+  /** What the root had when the upper directory got the same. */
+  readonly attributes: string;
+}
+
+/** Whether its directory is there, and the root what it was. */
+function isAsMounted({ root, directory, place, attributes }: MountedLayer): boolean {
+  const own = fs.lstatSync(root, { bigint: true });
+  const isSame = String(own.dev) === place.dev && String(own.ino) === place.ino && attributesOf(own) === attributes;
+  return isSame && fs.existsSync(directory);
+}
+
+function attributesOf({ mode, uid, gid }: fs.BigIntStats): string {
+  return `${mode} ${uid} ${gid}`;
 }
 
 /** Linux' `O_PATH`, which Node does not name: a directory need not be readable to be held. */
 const PATH_ONLY = 0o10000000;
 
 /**
- * Mounts the layer over the root, says who is on it, and becomes the command, which waits for its options until we are on the
+ * Mounts the layer over the root and says who is on it. The command that follows waits for its options until we are on the
  * layer, too. Directories are handed over as descriptors: their names may hold what mount options cannot.
  */
 const MOUNT = `cd -- "$1" && exec 6<. 7<"$2/upper" 8<"$2/work" || exit 1
 "$3" -i -n -t overlay overlay -o "lowerdir=/proc/self/fd/6,upperdir=/proc/self/fd/7,workdir=/proc/self/fd/8,volatile$4" "$1" || exit 1
 exec 6<&- 7<&- 8<&-
 cd -- "$1" || exit 1
-echo "{\\"layer\\":$$}" >&3
-shift 4
-exec "$@"`;
+echo "{\\"layer\\":$$}" >&3`;
 
 const ENTER = 'enter';
 const CALL = 'call.json';

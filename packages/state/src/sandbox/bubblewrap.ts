@@ -5,6 +5,7 @@ import type { Readable, Stream, Writable } from 'node:stream';
 import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { LayerEntry } from '../layers/layer.ts';
+import { quoted } from '../programs/shell-words.ts';
 import { startProgram } from '../programs/start-program.ts';
 import { type CommandCgroup, makeCgroup } from './cgroup.ts';
 import { bytesOf, type CommandLimits, DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
@@ -13,7 +14,7 @@ import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from
 import { createRecentMachineView, type MachineView, viewOf } from './command-view.ts';
 import { type LimitWatch, watchedPlace, watchLimits } from './limit-watch.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
-import { boundProcesses, canBoundProcesses, type LimitPrograms, prlimitCommand } from './resource-limits.ts';
+import { boundProcesses, canBoundProcesses, type LimitPrograms, limitProcess } from './resource-limits.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
 import { listeningSockets } from './unix-sockets.ts';
 
@@ -37,16 +38,20 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
     name: 'bubblewrap',
     start(command) {
       const limits = command.rules?.limits ?? DEFAULT_LIMITS;
-      const options = optionsOf(command, privileges, machine(), hasSizes ? limits : undefined);
-      if (typeof options === 'string') return notStarted(options);
       const cgroup = makeCgroup(limits);
-      const { prlimit } = programs;
-      const limited = prlimit === undefined ? [] : prlimitCommand(prlimit, limits, command.layer?.isMapped === true);
       const pipes = ['--args', String(OPTIONS_FD), '--seccomp', String(FILTER_FD)];
-      const confined = [bwrap, ...pipes, '--', ...command.command];
-      const all = [...(cgroup?.command ?? []), ...limited, ...confined];
-      const child = command.layer?.start(all) ?? started(all);
+      const confined = quoted([bwrap, ...pipes, '--', ...command.command]);
+      const limited = limitProcess(limits, command.layer?.isMapped === true);
+      const script = [cgroup?.enter ?? ':', limited, `exec ${confined}`].join('\n');
+      const child = command.layer?.start(script) ?? started(script);
       lowerPriority(child);
+      // It takes time to become `bwrap`, which waits for its options.
+      const options = optionsOf(command, privileges, machine(), hasSizes ? limits : undefined);
+      if (typeof options === 'string') {
+        child.kill('SIGKILL');
+        void cgroup?.remove();
+        return notStarted(options);
+      }
       const go = () => {
         send(child, FILTER_FD, filter);
         send(child, OPTIONS_FD, options.arguments.map(option => `${option}\0`).join(''));
@@ -63,8 +68,8 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
   };
 }
 
-function started([program = '', ...args]: readonly string[]): ChildProcess {
-  return startProgram(program, args, { cwd: '/', env: {}, detached: true, stdio: COMMAND_STDIO });
+function started(script: string): ChildProcess {
+  return startProgram('/bin/sh', ['-c', script], { cwd: '/', env: {}, detached: true, stdio: COMMAND_STDIO });
 }
 
 export interface BubblewrapSetup {

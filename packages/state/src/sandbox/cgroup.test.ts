@@ -40,7 +40,7 @@ describe('the cgroup of a command', () => {
     const file = (one: string) => fs.readFileSync(`${mount}/user.slice/app/${name}/${one}`, 'utf8');
     expect(file('memory.max')).toBe(String(2048 * 2 ** 20));
     expect(Number(file('pids.max'))).toBeGreaterThan(1024);
-    expect(cgroup?.command.slice(-1)).toEqual([`${mount}/user.slice/app/${name}`]);
+    expect(cgroup?.enter).toContain(`'${mount}/user.slice/app/${name}/cgroup.procs'`);
 
     group('/user.slice/app', 'cpu');
     made('0::/user.slice/app/terminal\n');

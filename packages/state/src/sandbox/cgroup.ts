@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { quoted } from '../programs/shell-words.ts';
 import { bytesOf, type CommandLimits, type LimitName } from './command-limits.ts';
 import { hardLimit } from './resource-limits.ts';
 
 /** A control group that one command runs in. */
 export interface CommandCgroup {
-  /** Put before a command, it makes the command run in the group. */
-  readonly command: readonly string[];
+  /** What a shell does to be in the group, and the command that it becomes with it. */
+  readonly enter: string;
   /** Which limit the kernel enforced on it; to be asked before it is removed. */
   reached(): LimitName | undefined;
   remove(): Promise<void>;
@@ -48,7 +49,8 @@ export function makeCgroup(limits: CommandLimits, places: CgroupPlaces = PLACES)
     }
   }
   return {
-    command: ['/bin/sh', '-c', ENTER, 'cgroup', group],
+    // Without the group the other limits still hold.
+    enter: `{ echo $$ > ${quoted([`${group}/cgroup.procs`])}; } 2>/dev/null`,
     reached() {
       if (count(path.join(group, 'memory.events'), 'oom_kill') > 0) return 'memory';
       return count(path.join(group, 'pids.events'), 'max') > 0 ? 'processes' : undefined;
@@ -59,8 +61,6 @@ export function makeCgroup(limits: CommandLimits, places: CgroupPlaces = PLACES)
   };
 }
 
-/** Without the group the other limits still hold. */
-const ENTER = 'echo $$ > "$1/cgroup.procs" 2>/dev/null; shift; exec "$@"';
 const OPTIONAL = [
   ['memory.swap.max', 0],
   ['memory.oom.group', 1],

@@ -20,10 +20,7 @@ export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRE
       return tried('bwrap', directories, BUBBLEWRAP_HINT, async bwrap => {
         const filter = syscallFilter();
         if (filter === undefined) return [];
-        const programs = {
-          prlimit: systemProgram('prlimit', directories),
-          nsenter: systemProgram('nsenter', directories),
-        };
+        const programs = { nsenter: systemProgram('nsenter', directories) };
         const hasSizes = (await helpOf(bwrap)).includes('--size ');
         const privileges = process.geteuid?.() === 0 ? ROOT_PRIVILEGES : OTHER_PRIVILEGES;
         return privileges.map(one => createBubblewrap({ bwrap, programs, privileges: one, hasSizes, filter }));

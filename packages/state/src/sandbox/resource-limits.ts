@@ -3,36 +3,32 @@ import * as os from 'node:os';
 import { runProgram } from '../programs/run-program.ts';
 import { bytesOf, type CommandLimits } from './command-limits.ts';
 
-/** The system's programs that set limits; where one is missing, what happens between two looks at a command is bounded less. */
+/** The system's program that bounds what root starts; where it is missing, what happens between two looks is bounded less. */
 export interface LimitPrograms {
-  readonly prlimit?: string | undefined;
   readonly nsenter?: string | undefined;
 }
 
 /**
- * Limits of the kernel for each process, as the command line of `prlimit` that goes before a program.
+ * Limits of the kernel for each process, as what a shell does before it becomes a program. If one cannot be set, it ends.
  *
  * 1. Memory is what a process can write to, not what it reserves for later. Programs like Node make much writable that they never
  *    use, so it is wider than the limit, which holds for what all processes together do use.
  * 2. Processes are counted per user, and since Linux 5.14 per user namespace. Only in a namespace of its own does a command begin
  *    at zero; elsewhere it begins at what its user has already. Root is not limited in this way: see `boundProcesses`.
  */
-export function prlimitCommand(
-  program: string,
-  { memoryMb, processes, fileMb }: CommandLimits,
-  inOwnNamespace: boolean,
-): readonly string[] {
+export function limitProcess({ memoryMb, processes, fileMb }: CommandLimits, inOwnNamespace: boolean): string {
   const others = () => (inOwnNamespace && isSince(5, 14) ? 0 : tasksOf(process.geteuid?.() ?? 0));
   const most = ownLimits();
-  const limit = (name: keyof typeof LIMIT_NAMES, wanted: number) => `--${name}=${Math.min(wanted, most(name))}`;
-  return [
-    program,
-    limit('data', bytesOf(memoryMb + RESERVED_MB)),
-    limit('fsize', bytesOf(fileMb)),
-    '--core=0',
-    ...(isRoot() ? [] : [limit('nproc', others() + hardLimit(processes))]),
-    '--',
-  ];
+  const limit = (name: keyof typeof LIMIT_NAMES, wanted: number, unit = 1) =>
+    Math.floor(Math.min(wanted, most(name)) / unit);
+  const data = limit('data', bytesOf(memoryMb + RESERVED_MB), 1024);
+  const lines = ['ulimit -c 0', `ulimit -d ${data}`, `ulimit -f ${limit('fsize', bytesOf(fileMb), 512)}`];
+  if (!isRoot()) {
+    const most = limit('nproc', others() + hardLimit(processes));
+    // Shells have two names for it.
+    lines.push(`{ ulimit -u ${most} 2>/dev/null || ulimit -p ${most}; }`);
+  }
+  return `${lines.join(' && ')} || exit 1`;
 }
 
 const LIMIT_NAMES = { data: 'Max data size', fsize: 'Max file size', nproc: 'Max processes' } as const;
