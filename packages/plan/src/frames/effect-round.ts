@@ -47,7 +47,12 @@ export function createEffectRound(
   const written = new Map<string, Set<string>>();
   /** How often each effect ran since then, and with which dependencies last. */
   const runs = new Map<string, { readonly count: number; readonly call: EffectCall }>();
-  const wroteOf = (id: string) => [...(written.get(id) ?? [])];
+  const wroteOf = (id: string) => {
+    const names = written.get(id) ?? new Set<string>();
+    for (const key of queue.takeLate(id)) names.add(writtenName(key));
+    written.set(id, names);
+    return [...names];
+  };
   const registry = createEffectRegistry({ memory: memory.effects, strict, wroteOf });
   const nodes = new Set<string>();
 
@@ -91,9 +96,7 @@ export function createEffectRound(
         const call = known.get(id);
         if (call !== undefined) runs.set(id, { count: (runs.get(id)?.count ?? 0) + 1, call });
         const { value, keys } = queue.transact({ node: id, handler: 'effect', trigger: `effect.${id}` }, code);
-        const names = written.get(id) ?? new Set<string>();
-        for (const key of keys) names.add(writtenName(key));
-        written.set(id, names);
+        written.set(id, new Set([...wroteOf(id), ...keys.map(writtenName)]));
         return value;
       });
       const reports = [...removed, ...ran];

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
@@ -195,6 +196,31 @@ describe('effects of a run', () => {
       /effect ping ran \d+ times and wrote state 'b'; effect pong ran \d+ times and wrote state 'a'/,
     );
     expect(await world.end(world.start(plan))).toMatchObject({ error: { code: 'plan/effect-loop', message } });
+  });
+
+  type Later = (write: () => void, world: ReturnType<typeof harness>) => void;
+  it.each<[string, Later]>([
+    ['a promise', write => void Promise.resolve().then(write)],
+    // The timers of the harness do not carry what real ones carry: who set them.
+    ['a timer', (write, { timers }) => void timers.after(1, AsyncLocalStorage.bind(write))],
+  ])('[P260] that trigger themselves from %s are named, with what they wrote', async (_, later) => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'delayed',
+      state,
+      render: ctx => {
+        const n = ctx.state.get('n');
+        return el(Effect, { id: 'late', deps: [n], run: () => later(() => ctx.state.set('n', n + 1), world) });
+      },
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'plan/effect-loop',
+        message: expect.stringMatching(/effect late ran \d+ times and wrote state 'n', without any work or input/),
+      },
+    });
+    expect(await shownStatuses(world, 'late')).toEqual(['failed', 'failed']);
   });
 
   it('[P242] that throw a value which cannot be shown fail the run like others', async () => {

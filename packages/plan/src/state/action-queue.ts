@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Bug } from '@signalbox/model';
 import type { Action, QueuedAction } from './action.ts';
 
@@ -11,6 +12,8 @@ export interface ActionQueue {
   readonly size: number;
   /** Of the transaction that is open. */
   readonly origin: TransactionOrigin | undefined;
+  /** Keys of what the code of a node queued since the last time this was asked, after its transaction: from a timer or a promise. */
+  takeLate(node: string): readonly string[];
 }
 
 export interface Transacted<T> {
@@ -35,6 +38,9 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
     | undefined;
   let transactions = 0;
   const counters = new Map<string, number>();
+  /** The node whose code started what runs now, also after its transaction. */
+  const starter = new AsyncLocalStorage<string>();
+  const late = new Map<string, Set<string>>();
 
   const nextIndex = (node: string): number => {
     const key = `${frameNow()} ${node}`;
@@ -58,6 +64,8 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
       if (open !== undefined) open.actions.push(placed);
       else {
         queued.push(placed);
+        const by = starter.getStore();
+        if (by !== undefined) late.set(by, (late.get(by) ?? new Set()).add(action.key));
         onQueued();
       }
     },
@@ -66,7 +74,7 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
       const transaction = ++transactions;
       open = { origin, transaction, actions: [] };
       try {
-        const value = code();
+        const value = starter.run(origin.node, code);
         queued.push(...open.actions);
         return { value, transaction, keys: open.actions.map(({ key }) => key) };
       } finally {
@@ -84,6 +92,11 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
     },
     get origin() {
       return open?.origin;
+    },
+    takeLate(node) {
+      const keys = [...(late.get(node) ?? [])];
+      late.delete(node);
+      return keys;
     },
   };
 }
