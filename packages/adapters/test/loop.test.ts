@@ -358,7 +358,7 @@ it('[B24] a task that is canceled before it begins asks no model', async () => {
   expect(task.admitted).toEqual([]);
 });
 
-it('[B24] a call that is canceled is undone, and runs again when the work goes on', async () => {
+it('[B24] [A400] a call that is canceled is undone, says so, and runs again when the work goes on', async () => {
   let cancel = () => {};
   let first = true;
   const slow = defineTool({
@@ -385,6 +385,15 @@ it('[B24] a call that is canceled is undone, and runs again when the work goes o
   cancel = () => setImmediate(() => session.abort());
   expect(await runner.run(briefOf(), session)).toMatchObject({ error: { code: 'canceled' } });
   expect([await world.read('a.txt'), kindsOf(task.kept).at(-1)]).toEqual([undefined, 'tool_begun']);
+  expect(task.streamed.at(-1)).toEqual({
+    kind: 'tool_end',
+    payload: {
+      call: expect.any(String),
+      tool: 'slow',
+      outcome: 'canceled',
+      message: expect.stringMatching(/canceled\. What it changed was undone/),
+    },
+  });
   expect(await runner.run(briefOf(), task.session())).toEqual({ kind: 'done', output: 'Done.' });
   expect(await world.read('a.txt')).toBe('A');
 });

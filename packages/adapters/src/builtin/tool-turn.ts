@@ -172,6 +172,8 @@ async function executed(
   if (outcome?.status === 'failed' && outcome.rollback.kind === 'held') return settledByPerson(call, context);
   // What was undone because the work was canceled may run again: it has not ended.
   if (outcome?.status === 'failed' && outcome.error.code === 'tool/canceled' && session.signal.aborted) {
+    const message = `${outcome.error.message}.${rollbackWords(outcome.rollback)}`;
+    context.stream('tool_end', { call: call.id, tool: call.part.toolName, outcome: 'canceled', message });
     return { over: over ?? failed(canceledFailure()) };
   }
   return {
