@@ -142,7 +142,7 @@ describe('a limit that is reached', () => {
     expect((await store.run(run))?.limits).toEqual({ maxTotalTokens: 9000, maxRetriesPerTask: 7 });
   });
 
-  it('[A329] is asked about once, also after a resume with a limit that is below what was spent', async () => {
+  it('[A329] [A319] is asked about once, also after a resume with a limit that is below what was spent', async () => {
     const { host, start, end, question, questions } = await open(fiveTurns);
     const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 1500 } });
     expect(await end(run)).toEqual({ status: 'waiting' });
@@ -152,6 +152,11 @@ describe('a limit that is reached', () => {
     expect(await questions(run)).toHaveLength(1);
     const second = await question(run);
     expect([second.id === first.id, second.proposal]).toMatchObject([false, { context: { allowed: 1000 } }]);
+    // Whoever answers the first one is told why it was withdrawn.
+    const late = await host.answer(first.id, { resolution: approve }, 'ada');
+    expect(late).toMatchObject({
+      error: { code: 'decision/withdrawn', message: expect.stringContaining(`the limit of run ${run} was changed`) },
+    });
   });
 
   it('[A182] of time lets go of work that never settles, and more time begins it again', async () => {

@@ -1,8 +1,8 @@
-import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
 import type { Decision, DecisionOfRun, Resolution, RunRecord } from '@signalbox/runs';
 import * as z from 'zod';
 import { humanProposal } from './human-proposal.ts';
-import { limitMisfit } from './limit-decisions.ts';
+import { limitMisfit, limitOf } from './limit-decisions.ts';
 
 /** Why an answer is none to this question; undefined where it fits. What was answered before is not looked at. */
 export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelope | undefined {
@@ -57,18 +57,28 @@ export function unknownDecision(id: string): ErrorEnvelope<'decision/unknown'> {
 
 /** Nobody needs the answer any more. */
 export function withdrawn(
-  { run, decision: { id, node, closedAt } }: DecisionOfRun,
+  { run, decision }: DecisionOfRun,
   record: Pick<RunRecord, 'status' | 'endedAt'> | undefined,
 ): ErrorEnvelope<'decision/withdrawn'> {
-  const why =
-    record?.status === 'completed'
-      ? `run ${run} completed without it`
-      : `node ${node} of run ${run} was canceled or left the plan`;
+  const { id, closedAt } = decision;
+  const why = whyWithdrawn(run, decision, record);
   return failure('decision/withdrawn', {
     message: `Decision ${id} was withdrawn${closedAt === undefined ? '' : ` at ${closedAt}`}: ${why}.`,
     suggestion: `See "signalbox decisions" for what waits, and "signalbox show ${run}" for the run.`,
     details: { decision: id, run, ...(closedAt !== undefined && { at: closedAt }) },
   });
+}
+
+function whyWithdrawn(
+  run: RunId,
+  decision: Decision,
+  record: Pick<RunRecord, 'status' | 'endedAt'> | undefined,
+): string {
+  const { node, closedAt = '' } = decision;
+  const wasOver = record?.endedAt !== undefined && closedAt >= record.endedAt;
+  if (limitOf(decision) !== undefined && !wasOver) return `the limit of run ${run} was changed`;
+  if (record?.status === 'completed') return `run ${run} completed without it`;
+  return `node ${node} of run ${run} was canceled or left the plan`;
 }
 
 export function isHuman({ kind }: Decision): boolean {

@@ -15,7 +15,7 @@ import { followed } from '../run-command.ts';
 import type { RunSurface } from '../surface/run-surface.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { shown } from '../terminal.ts';
-import { changedPaths } from './changed-paths.ts';
+import { changedPaths, shownPath } from './changed-paths.ts';
 import { confirm } from './confirm.ts';
 
 interface RollbackFlags extends DataFlags {
@@ -113,7 +113,7 @@ function changes({ calls, lost, effects, run, ...files }: Rollback, isMade: bool
     ...calls.map(({ call, tool }) => `  undo ${shown(tool)}  ${shown(call)}`),
     ...changedPaths(files),
     ...(files.paths.length === 0 ? ['  no file changes'] : []),
-    ...lost.map(path => `  cannot be brought back: ${shown(path)}`),
+    ...lost.map(path => `  cannot be brought back: ${shownPath(path)}`),
     ...effects.map(effect => `  stays as it is: ${shown(effect)}`),
   ];
 }

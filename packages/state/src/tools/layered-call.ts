@@ -134,7 +134,7 @@ const SHOWN = 10;
 
 function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
   const paths = [...new Set(held.conflicts.map(({ path }) => path))];
-  const named = paths.slice(0, SHOWN).map(path => (path === '' ? '.' : `./${shownPath(path)}`));
+  const named = paths.slice(0, SHOWN).map(path => (path === '' ? '.' : shownPath(path)));
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   const error = failure('tool/conflict', {
     message: `call ${call.id} of ${call.name} succeeded, but someone else changed ${named.join(', ')}${more} meanwhile, so nothing of it was applied`,
