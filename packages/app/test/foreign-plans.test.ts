@@ -126,7 +126,7 @@ describe('a run that was imported', () => {
     const at = { kind: 'frame', frame: 0 } as const;
     expect(await host.resume(run)).toMatchObject(FOREIGN);
     expect(await host.resume(run, { useCurrent: true, anyFile: true })).toMatchObject(FOREIGN);
-    expect(await host.fork(run, { at }, 'ada')).toMatchObject(FOREIGN);
+    expect(await host.fork(run, { at, anyFile: true }, 'ada')).toMatchObject(FOREIGN);
     expect(await host.act(run, { kind: 'retry', node: 'a' }, 'ada')).toMatchObject(FOREIGN);
     expect(await host.act(run, { kind: 'signal', name: 'x', payload: null }, 'ada')).toMatchObject(FOREIGN);
     expect(await host.act(run, { kind: 'edit', key: 'n', value: 1, reason: 'x' }, 'ada')).toMatchObject(FOREIGN);
@@ -134,7 +134,7 @@ describe('a run that was imported', () => {
     const resolution = { resolutionType: 'approve', rationale: '', actionKind: 'review' } as never;
     await host.answer(asked?.decision.id ?? ('' as never), { resolution }, 'ada');
     expect(await takeUp(host)).toEqual([]);
-    const fork = await host.fork(run, { at, paused: true, acceptEffects: true }, 'ada');
+    const fork = await host.fork(run, { at, paused: true, acceptEffects: true, anyFile: true }, 'ada');
     if (!fork.ok) throw new Error(fork.error.message);
     expect(await host.resume(fork.value)).toMatchObject(FOREIGN);
     expect(await verifyRunReplay(data, run, { machine, detect: noSandbox })).toMatchObject(FOREIGN);
@@ -147,7 +147,7 @@ describe('a run that was imported', () => {
     await end(run);
     const trusted = (await store.events(run, 0, 1000)).map(({ event }) => event);
     expect(trusted).toContainEqual(expect.objectContaining({ type: 'operator.acted', action: 'trust', by: 'ada' }));
-    expect(await host.resume(fork.value)).toMatchObject({ ok: true });
+    expect(await host.resume(fork.value, { anyFile: true })).toMatchObject({ ok: true });
     await end(fork.value);
 
     // The word of one person is nobody else's.
@@ -155,9 +155,11 @@ describe('a run that was imported', () => {
     await host.bundles.export(run, again);
     const second = await host.bundles.import({ file: again, anyFile: true }, 'bob');
     const copy = second.ok ? second.value.run : ('' as RunId);
-    expect(await host.fork(copy, { at }, 'bob')).toMatchObject(FOREIGN);
+    expect(await host.fork(copy, { at, anyFile: true }, 'bob')).toMatchObject(FOREIGN);
     const third = await host.bundles.import({ file: again, anyFile: true, trust: true }, 'bob');
-    expect(await host.fork(third.ok ? third.value.run : copy, { at, acceptEffects: true }, 'bob')).toMatchObject({
+    expect(
+      await host.fork(third.ok ? third.value.run : copy, { at, acceptEffects: true, anyFile: true }, 'bob'),
+    ).toMatchObject({
       ok: true,
     });
     await close();

@@ -27,7 +27,7 @@ export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'u
 export interface InterventionPorts extends ForkPorts {
   readonly threads: Pick<PlanThreads, 'stateFault'>;
   readonly trust: Trust;
-  readonly resume: (run: RunId) => Promise<Result<RunId, ErrorEnvelope>>;
+  readonly resume: RunHost['resume'];
   /** A run that waits goes on when what it waits for may not be asked any more. */
   readonly resumeWaiting: boolean;
 }
@@ -67,7 +67,8 @@ export function createInterventions(ports: InterventionPorts): Interventions {
       if (!trusted.ok) return trusted;
       const forked = await forkRun(ports, parent, request, by);
       if (!forked.ok) return forked;
-      return request.paused === true ? ok(forked.value.id) : resume(forked.value.id);
+      const { anyFile } = request;
+      return request.paused === true ? ok(forked.value.id) : resume(forked.value.id, { anyFile });
     },
     async checkpoints(run) {
       const record = await store.run(run);

@@ -115,7 +115,8 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
     if (paused === true || (await store.run(fork))?.status !== 'paused' || finished(fork) !== undefined) {
       return ok(undefined);
     }
-    const resumed = await resume(fork);
+    // It works where the run worked here.
+    const resumed = await resume(fork, { anyFile: true });
     return resumed.ok || resumed.error.code === 'run/driven' ? ok(undefined) : resumed;
   }
 

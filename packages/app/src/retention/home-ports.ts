@@ -1,6 +1,6 @@
 import { type Clock, ok } from '@signalbox/model';
 import { collectSessions } from '../guided/session-collection.ts';
-import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
+import { isOwnWorkspace, type WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import type { RetentionDeskPorts } from './retention-desk.ts';
 import { bytesUnder } from './run-folders.ts';
 
@@ -12,7 +12,8 @@ export function homeRetention(
 ): Pick<RetentionDeskPorts, 'removeWorkspace' | 'collectSessions'> {
   return {
     async removeWorkspace(record, dryRun) {
-      const bytes = record.workspace === undefined ? 0 : bytesUnder(record.workspace.path);
+      const { id, workspace } = record;
+      const bytes = workspace !== undefined && isOwnWorkspace(id, workspace) ? bytesUnder(workspace.path) : 0;
       if (!dryRun) await workspaces.remove(record);
       return bytes;
     },

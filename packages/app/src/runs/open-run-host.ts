@@ -28,6 +28,7 @@ import { runBundles } from '../bundles/run-bundles.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { limitOf } from '../decisions/limit-decisions.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
+import type { ForkRequest } from '../forks/fork-request.ts';
 import { createInterventions } from '../forks/interventions.ts';
 import { createRollback } from '../forks/rollback.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
@@ -50,11 +51,12 @@ import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { changeUndriven } from './change-undriven.ts';
 import { createTrust } from './foreign-plan.ts';
 import { createHostExecutor } from './host-executor.ts';
+import { inheritedPlace } from './inherited-place.ts';
 import { createLimitAnswers } from './limit-answers.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { changesSince, keepPlan, keptPlan, noSource } from './plan-files.ts';
 import { planLost } from './plan-lost.ts';
-import { planPlaces } from './plan-places.ts';
+import { type PersonsWord, planPlaces } from './plan-places.ts';
 import { createRaise } from './raise-limits.ts';
 import { createRunActs, TOLD_MS } from './run-acts.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -248,7 +250,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (first !== undefined) return ok(first);
     const found = request.anyFile === true ? ok(path.resolve(file)) : places.find(file);
     if (!found.ok) return found;
-    const worksIn = places.directory(directory ?? path.dirname(path.resolve(file)), request);
+    const worksIn = allowedDirectory(request)(directory ?? path.dirname(path.resolve(file)));
     if (!worksIn.ok) return worksIn;
     const source: PlanSource = { kind: 'file', file: found.value };
     const environment = planEnvironment(source, env);
@@ -307,8 +309,6 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
   /** Where a run works: in its directory, or in files of its own. */
   async function placeOf(run: RunId, directory: string, isOwn: boolean): Promise<Result<RunPlace, ErrorEnvelope>> {
-    const fault = workingDirectoryFault(directory, options.dataDirectory);
-    if (fault !== undefined) return err(fault);
     if (!isOwn) return ok({ workingDirectory: directory });
     return options.workspaces === undefined ? err(noWorkspaces()) : options.workspaces.make(run, directory);
   }
@@ -335,8 +335,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, anyFile, by });
-    // A run that goes on by itself was allowed before.
-    const worksIn = by === undefined ? ok(undefined) : importedPlace(record, anyFile);
+    // A run that was driven here and goes on by itself was allowed before.
+    const isAllowed = by === undefined && record.owner !== undefined;
+    const worksIn = isAllowed ? ok(undefined) : await inheritedPlace(store, record, allowedDirectory({ anyFile }));
     if (!worksIn.ok) return worksIn;
     const late = await limitAnswers.deliverLate(run);
     if (!late.ok) return late;
@@ -357,11 +358,21 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return ok(run);
   };
 
-  /** A bundle names where its run worked elsewhere; nobody here has allowed that directory. */
-  function importedPlace(record: RunRecord, anyFile: boolean): Result<unknown, ErrorEnvelope> {
-    const { workingDirectory, origin } = record;
-    if (origin?.kind !== 'import' || workingDirectory === undefined) return ok(undefined);
-    return places.directory(workingDirectory, { anyFile });
+  /** Where agents may work, by where it lies and by what it is. */
+  function allowedDirectory(word: PersonsWord): (directory: string) => Result<string, ErrorEnvelope> {
+    return directory => {
+      const found = places.directory(directory, word);
+      const fault = found.ok ? workingDirectoryFault(found.value, options.dataDirectory) : undefined;
+      return fault === undefined ? found : err(fault);
+    };
+  }
+
+  /** The directory that a fork is given, or else those that it would inherit. */
+  async function forkPlace(run: RunId, request: ForkRequest): Promise<Result<unknown, ErrorEnvelope>> {
+    const { directory, anyFile } = request;
+    if (directory !== undefined) return allowedDirectory(request)(directory);
+    const parent = await store.run(run);
+    return parent === undefined ? ok(undefined) : inheritedPlace(store, parent, allowedDirectory({ anyFile }));
   }
 
   /** The plan as its files are now, kept: another version of it, unless they are as they were. */
@@ -479,8 +490,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     resume: async (run, request) => told(held() ?? (await resume(run, request))),
     act: async (run, action, by) => told(held() ?? (await act(run, filter.data(action), by))),
     fork: async (run, request, by) => {
-      const { directory } = request;
-      const worksIn = directory === undefined ? ok(undefined) : places.directory(directory, request);
+      const worksIn = await forkPlace(run, request);
       if (!worksIn.ok) return worksIn;
       return told(held() ?? (await interventions.fork(run, filter.data(request), by)));
     },

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import { forbiddenPlaces, realDirectory } from '@signalbox/state';
 
@@ -9,10 +10,15 @@ export function workingDirectoryFault(
   directory: string,
   dataDirectory: string,
 ): ErrorEnvelope<'plan/place-refused'> | undefined {
-  const real = realDirectory(directory);
-  if (real === '/') return refused(directory, 'it is the whole disk');
-  const isOwn = real !== undefined && forbiddenPlaces([dataDirectory]).holds(real);
+  if (realDirectory(directory) === '/') return refused(directory, 'it is the whole disk');
+  const isOwn = forbiddenPlaces([dataDirectory]).holds(existingAbove(directory));
   return isOwn ? refused(directory, 'it is in the data directory, which agents may not enter') : undefined;
+}
+
+/** The nearest directory that exists: a fork makes the rest. */
+function existingAbove(directory: string): string {
+  const above = path.dirname(path.resolve(directory));
+  return realDirectory(directory) ?? (above === directory ? directory : existingAbove(above));
 }
 
 function refused(directory: string, why: string): ErrorEnvelope<'plan/place-refused'> {

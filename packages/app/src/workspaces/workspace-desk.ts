@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   type Digest,
   digest,
@@ -182,10 +183,15 @@ export function openWorkspaceDesk({
     },
     async remove({ id, workspace }) {
       runs.delete(id);
-      if (workspace !== undefined) await places.remove(id, workspace);
+      if (workspace !== undefined && isOwnWorkspace(id, workspace)) await places.remove(id, workspace);
     },
     recover: () => places.recover(async run => (await reader.run(run)) !== undefined),
   };
+}
+
+/** Whether it was made for this run. A run that was imported names one that was made elsewhere. */
+export function isOwnWorkspace(run: RunId, workspace: RunWorkspace): boolean {
+  return path.basename(workspace.path) === run;
 }
 
 const GIT = '.git';

@@ -182,8 +182,8 @@ function ask(client: Client, run: RunId, action: RunAction) {
 }
 
 function askFork(client: Client, run: RunId, { at, directory, ...request }: ForkRequest) {
-  const named = directory !== undefined && { directory: path.resolve(directory), anyFile: true };
-  const options = { ...request, ...named };
+  const named = directory !== undefined && { directory: path.resolve(directory) };
+  const options = { ...request, anyFile: true, ...named };
   switch (at.kind) {
     case 'frame':
       return client.fork(run, { frame: at.frame, ...options });
