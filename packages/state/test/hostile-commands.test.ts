@@ -4,6 +4,7 @@ import * as net from 'node:net';
 import * as path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRunCommand, detectSandbox, type ProjectRules, sandboxRules, type ToolOutcome } from '../src/index.ts';
+import { makeCgroup } from '../src/sandbox/cgroup.ts';
 import { startInGroup } from '../src/sandbox/running-command.ts';
 import { createTestRunner, createTestState, must, openTestFilesystem } from './builders.ts';
 import { hasLayers, openLayered, sandbox } from './layered.ts';
@@ -16,6 +17,7 @@ const hasNamespaces = sandbox.ok && sandbox.value.name === 'bubblewrap';
 
 /** Not among the temporary files, of which a command has its own. */
 const place = path.join(process.env.SIGNALBOX_TEST_PLACE ?? import.meta.dirname, `.hostile-${process.pid}`);
+const inMemory = `/dev/shm/hostile-${process.pid}`;
 const home = `${place}/home`;
 const root = `${home}/work/project`;
 const SECRET = ['planted', process.pid, 'in', 'a', 'home'].join('-');
@@ -60,7 +62,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   process.env.HOME = before;
-  fs.rmSync(place, { recursive: true, force: true });
+  for (const made of [place, inMemory]) fs.rmSync(made, { recursive: true, force: true });
 });
 afterEach(() => {
   for (const name of fs.readdirSync(root)) fs.rmSync(`${root}/${name}`, { recursive: true, force: true });
@@ -109,6 +111,23 @@ function connecting(to: net.NetConnectOpts): string {
   const program = `require('net').connect(${JSON.stringify(to)}).on('data', data => console.log(String(data))).on('error', () => process.exit(3))`;
   return `${process.execPath} -e '${program.replaceAll("'", `'"'"'`)}'`;
 }
+
+/** Numbers of system calls, in which this machine's processors differ. */
+const CALLS =
+  process.arch === 'x64'
+    ? { read: 0, mmap: 9, shmget: 29, memfd: 319, unshare: 272, mount: 165 }
+    : { read: 63, mmap: 222, shmget: 194, memfd: 279, unshare: 97, mount: 40 };
+
+const perl = (program: string) => `exec perl -MErrno -e '$| = 1; ${program}'`;
+
+/** Maps anonymous memory that could be shared, and fills it. */
+const mapShared = (megabytes: number) =>
+  `open(Z, "<", "/dev/zero"); for (1..${megabytes}) { my $at = syscall(${CALLS.mmap}, 0, 1 << 20, 3, 0x21, -1, 0);
+   syscall(${CALLS.read}, fileno(Z), $at, 1 << 20); } sleep 60`;
+
+const unnamed = (count: number, megabytes: number) =>
+  `my @kept; for (1..${count}) { my $name = "x"; my $fd = syscall(${CALLS.memfd}, $name, 0); open(my $f, "+<&=", $fd);
+   print $f "x" x (${megabytes} << 20); push @kept, $f; } sleep 60`;
 
 describe.skipIf(!hasNamespaces)('a hostile command', () => {
   const readAll = (at: string) => PRIVATE.map(name => `cat '${at}/${name}'`).join('; ');
@@ -220,6 +239,10 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
       'unshare -Urm sh -c "mount -o remount,rw,bind /usr && touch /usr/hostile"',
       'mknod disk b 8 0 && cat disk',
       'chroot . /bin/true',
+      // A user namespace that maps nobody: what is mounted in it holds no files.
+      'perl -e \'syscall(CALL, 0x10020000) == 0 or exit 2; system("true"); syscall(MOUNT, "none", "/tmp", "tmpfs", 0, 0) == 0 or exit 3; open(F, ">", "/tmp/x") or exit 4\''
+        .replace('CALL', String(CALLS.unshare))
+        .replace('MOUNT', String(CALLS.mount)),
       'nsenter -t 1 -m -- true && nsenter -t 1 -a -- umount /proc',
     ]) {
       const outcome = await attempt(script);
@@ -234,6 +257,55 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
     const script = `perl -MErrno -e '${program.join('; ')}'`;
     for (const layer of hasLayers ? [false, true] : [false]) {
       expect(await attempt(script, { layer })).toMatchObject({ value: { output: 'refused '.repeat(6) } });
+    }
+  });
+
+  it('[S158] [S200] knows no socket that a namespace of the network does not confine', async () => {
+    const families = Array.from({ length: 46 }, (_, family) => family);
+    const tries = families.map(
+      family =>
+        `socket(my $s${family}, ${family}, 1, 0) or socket($s${family}, ${family}, 3, 0); print "${family}:", $!{EAFNOSUPPORT} ? "unknown" : "known", " "; $! = 0`,
+    );
+    for (const layer of hasLayers ? [false, true] : [false]) {
+      const outcome = await attempt(perl(tries.join('; ')), { layer });
+      const known = [...told(outcome).matchAll(/(\d+):known/g)].map(([, family]) => Number(family));
+      expect(known).toEqual([1, 2, 10, 16]);
+    }
+  });
+
+  it('[S158] [S201] finds nothing in /proc of our keys, and of what the machine does besides', async () => {
+    const names = 'keys key-users timer_list sched_debug slabinfo vmallocinfo kcore kmsg kpageflags';
+    const script = `for name in ${names}; do head -c 100 /proc/$name 2>/dev/null | wc -c; done; cat /proc/acpi/* /proc/scsi/* 2>/dev/null | wc -c`;
+    for (const layer of hasLayers ? [false, true] : [false]) {
+      const outcome = await attempt(`{ ${script}; } | sort -u`, { layer });
+      expect(outcome).toMatchObject({ value: { output: '0\n' } });
+    }
+  });
+
+  it('[S158] [S202] makes no segment of shared memory that nobody counts', async () => {
+    const program = [4096, 1 << 30].map(
+      size =>
+        `my $got = syscall(${CALLS.shmget}, 0, ${size}, 0600); print $got >= 0 ? "made " : $!{EINVAL} ? "refused " : "$! "`,
+    );
+    // A cgroup would count it.
+    const group = makeCgroup(LIMITS);
+    await group?.remove();
+    expect(await attempt(perl(program.join(';').replaceAll('my $got', '$got')))).toMatchObject({
+      value: { output: group === undefined ? 'made refused ' : 'made made ' },
+    });
+  });
+
+  it.skipIf(!hasLayers)('[S203] [S155] disk: a layer counts where it is, and memory is a disk too', async () => {
+    fs.mkdirSync(inMemory);
+    const script = 'for i in $(seq 1000); do head -c 15M /dev/zero > file-$i; done; sleep 60';
+    for (const [data, at] of [
+      [place, inMemory],
+      [inMemory, root],
+    ] as const) {
+      const layered = await openLayered(data, { root: at });
+      const call = { id: `call-${++calls}`, name: 'run_command', input: { command: ['sh', '-c', script] } };
+      const runner = createTestRunner(layered.state, { tools: [toolWith(rules())], locks: layered.locks });
+      expect(must(await runner.execute(call))).toMatchObject({ status: 'failed', value: { limit: 'disk' } });
     }
   });
 
@@ -256,6 +328,9 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
       'files in memory',
       'for at in /tmp /dev/shm ~; do for i in 1 2 3 4 5 6 7; do head -c 15M /dev/zero > $at/$i; done; done; sleep 60',
     ],
+    ['memory', 'memory that nobody else shares, made to be shared', perl(mapShared(1024))],
+    ['memory', 'files without a name', perl(unnamed(70, 15))],
+    ['memory', 'files in memory that are empty', perl('for (1..400_000) { open(F, ">", "/tmp/$_") } sleep 60')],
     ['file size', 'a large file', 'exec head -c 17M /dev/zero > large'],
     ['disk', 'many files', 'for i in $(seq 1000); do head -c 15M /dev/zero > file-$i; done; sleep 60'],
   ])('[S158] [S155] %s: %s ends the command and nothing else', async (limit, _, script) => {

@@ -30,6 +30,8 @@ export interface Layer {
 
 /** How a program is started on a layer. */
 export interface LayerEntry {
+  /** The directory of the layer: what is written on it takes room there. */
+  readonly directory: string;
   /**
    * Runs a script of the system's shell in the layer, with the pipes of a command (`LAYER_STDIO`). The status says
    * `{"layer": PID}` when the layer is mounted; until it was `entered`, what the script becomes must wait.

@@ -145,6 +145,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
       held = undefined;
     };
     const entry: LayerEntry = {
+      directory,
       isMapped: !isRoot,
       start: script => namespace.run(script),
       entered(pid) {

@@ -23,7 +23,8 @@ import { listeningSockets } from './unix-sockets.ts';
  *
  * 1. It begins with an empty filesystem. What can be seen is bound into it from the top down: the system, private directories,
  *    what else is readable, the root, and covers over what is hidden.
- * 2. /proc is read-only: root could otherwise set the kernel's parameters there.
+ * 2. /proc is read-only: root could otherwise set the kernel's parameters there. What it tells of the machine beyond the
+ *    namespaces, such as the keys of our session by their names, is covered.
  * 3. The first process in the namespace takes all others with it when it ends, whatever session or parent they chose: it is
  *    a zombie only once they are gone. `bwrap` itself ends as soon as the command does, and the first process dies with it;
  *    so it is waited for. All of them die with us.
@@ -32,7 +33,7 @@ import { listeningSockets } from './unix-sockets.ts';
  *    besides the pipes that are named here.
  * 6. Namespaces do not cover everything that the kernel keeps for a user. A filter refuses the calls that reach the rest.
  */
-export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter }: BubblewrapSetup): CommandSandbox {
+export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filters }: BubblewrapSetup): CommandSandbox {
   const machine = createRecentMachineView();
   return {
     name: 'bubblewrap',
@@ -53,11 +54,12 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
         return notStarted(options);
       }
       const go = () => {
-        send(child, FILTER_FD, filter);
+        send(child, FILTER_FD, cgroup === undefined ? filters.alone : filters.counted);
         send(child, OPTIONS_FD, options.arguments.map(option => `${option}\0`).join(''));
       };
       if (command.layer === undefined) go();
-      const watched = watchedPlace(command.root, options.inMemory, limits);
+      const written = [command.root, ...options.writable, ...(command.layer ? [command.layer.directory] : [])];
+      const watched = watchedPlace(written, options.inMemory, limits);
       const needsBound = privileges === 'capabilities' && cgroup === undefined && canBoundProcesses(programs);
       return running(child, command.layer && { entry: command.layer, go }, {
         watch: (pid, exceeded) => watchLimits(pid, limits, watched, exceeded),
@@ -78,8 +80,8 @@ export interface BubblewrapSetup {
   readonly privileges: BubblewrapPrivileges;
   /** Whether this `bwrap` can bound its private directories; they are watched in any case. */
   readonly hasSizes: boolean;
-  /** The system calls that are refused; see `syscallFilter`. */
-  readonly filter: Uint8Array;
+  /** The system calls that are refused, without and within a cgroup; see `syscallFilter`. */
+  readonly filters: { readonly alone: Uint8Array; readonly counted: Uint8Array };
 }
 
 /**
@@ -90,6 +92,11 @@ export type BubblewrapPrivileges = 'capabilities' | 'user-namespace';
 
 /** Empty, private and writable: what is temporary, and what services listen in. */
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run'];
+/** No namespace confines what these tell. */
+const OF_THE_MACHINE = [
+  ...['keys', 'key-users', 'kcore', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list', 'timer_stats', 'slabinfo'],
+  ...['vmallocinfo', 'kpagecgroup', 'kpagecount', 'kpageflags', 'acpi', 'asound', 'scsi'],
+].map(name => `/proc/${name}`);
 const HOME = '/tmp/signalbox-home';
 const FILE_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'];
 
@@ -105,6 +112,8 @@ interface BubblewrapOptions {
   readonly arguments: readonly string[];
   /** Private directories of the command. */
   readonly inMemory: readonly string[];
+  /** Directories besides its root that it writes in. */
+  readonly writable: readonly string[];
 }
 
 /** The options, or why there are none. */
@@ -148,6 +157,7 @@ function optionsOf(
     ...(privileges === 'capabilities' ? FILE_CAPABILITIES.flatMap(name => ['--cap-add', name]) : []),
     ...['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...OF_THE_MACHINE.filter(path => fs.existsSync(path)).flatMap(covered),
     ...ordered.flatMap(mount => mount.options),
     ...listeningSockets()
       .filter(isShown)
@@ -160,7 +170,7 @@ function optionsOf(
   ];
   // One option more could be hidden in another.
   if (options.some(option => option.includes('\0'))) return 'a variable or a path holds a null character';
-  return { arguments: options, inMemory: ['/dev/shm', ...own, ...view.covered] };
+  return { arguments: options, inMemory: ['/dev/shm', ...own, ...view.covered], writable: view.writable };
 }
 
 /** A link at the top of the system stays a link. */
@@ -175,6 +185,11 @@ function readable(path: string): Mount {
 
 function hidden(path: string): readonly string[] {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+/** Hidden for good: nothing is put there either. */
+function covered(path: string): readonly string[] {
+  return [...hidden(path), ...(isDirectory(path) ? ['--remount-ro', path] : [])];
 }
 
 function isDirectory(path: string): boolean {

@@ -18,12 +18,13 @@ export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRE
   switch (process.platform) {
     case 'linux':
       return tried('bwrap', directories, BUBBLEWRAP_HINT, async bwrap => {
-        const filter = syscallFilter();
-        if (filter === undefined) return [];
+        const [alone, counted] = [syscallFilter(), syscallFilter(process.arch, { isCounted: true })];
+        if (alone === undefined || counted === undefined) return [];
         const programs = { nsenter: systemProgram('nsenter', directories) };
         const hasSizes = (await helpOf(bwrap)).includes('--size ');
         const privileges = process.geteuid?.() === 0 ? ROOT_PRIVILEGES : OTHER_PRIVILEGES;
-        return privileges.map(one => createBubblewrap({ bwrap, programs, privileges: one, hasSizes, filter }));
+        const setup = { bwrap, programs, hasSizes, filters: { alone, counted } };
+        return privileges.map(one => createBubblewrap({ ...setup, privileges: one }));
       });
     case 'darwin':
       return tried('sandbox-exec', directories, 'It is part of macOS.', async program => [createSeatbelt(program)]);

@@ -6,9 +6,11 @@ import { bytesOf, type CommandLimits, type LimitName } from './command-limits.ts
  * tells which limit was reached; the kernel's own limits bound what happens between two looks.
  *
  * 1. The command's own /proc lists all of its processes and no others, whatever parents they chose.
- * 2. Memory that few processes share counts once. Files in private directories are memory too.
- * 3. A look costs what the command is made of; looks are so far apart that they take a small part of our time.
- * 4. A look waits for nobody. Some files of /proc wait for a lock of the process that they tell of, which it may hold for long
+ * 2. Memory that few processes share counts once. Files in private directories are memory too, and so are files without a name.
+ * 3. What cannot be told apart, such as a file without a name that is mapped as well, counts up to what the whole machine has of
+ *    shared memory since the command began.
+ * 4. A look costs what the command is made of; looks are so far apart that they take a small part of our time.
+ * 5. A look waits for nobody. Some files of /proc wait for a lock of the process that they tell of, which it may hold for long
  *    where there are many: those are read of few processes only, and only where it matters.
  */
 export function watchLimits(
@@ -43,25 +45,49 @@ export interface LimitWatch {
 }
 
 export interface WatchedPlace {
-  readonly root: string;
   /** Private directories of the command, by their paths in its filesystem. */
   readonly inMemory: readonly string[];
-  /** Bytes that may be written to disk: never all that is free there. */
-  readonly disk: number;
-  readonly freeBefore: number;
+  readonly disks: readonly WatchedDisk[];
+  /** Shared memory of the whole machine before. */
+  readonly sharedBefore: number;
 }
 
-export function watchedPlace(root: string, inMemory: readonly string[], { diskMb }: CommandLimits): WatchedPlace {
-  const free = freeAt(root);
-  return { root, inMemory, disk: Math.min(bytesOf(diskMb), free - Math.min(RESERVE, free / 2)), freeBefore: free };
+interface WatchedDisk {
+  readonly directory: string;
+  /** Bytes that may be written: never all that is free there. */
+  readonly bytes: number;
+  readonly before: Room;
+  readonly isMemory: boolean;
 }
 
-function freeAt(directory: string): number {
+interface Room {
+  readonly bytes: number;
+  /** Files that can still be made; 0 where that is not bounded. */
+  readonly files: number;
+  /** Which filesystem it is, by its number. */
+  readonly type: number;
+}
+
+/** Takes the directories that the command writes in, by their paths in our filesystem. */
+export function watchedPlace(
+  directories: readonly string[],
+  inMemory: readonly string[],
+  { diskMb }: CommandLimits,
+): WatchedPlace {
+  const disks = directories.map(directory => {
+    const before = roomAt(directory);
+    const bytes = Math.min(bytesOf(diskMb), before.bytes - Math.min(RESERVE, before.bytes / 2));
+    return { directory, before, bytes, isMemory: before.type === TMPFS };
+  });
+  return { inMemory, disks, sharedBefore: sharedOfMachine() };
+}
+
+function roomAt(directory: string): Room {
   try {
-    const { bavail, bsize } = fs.statfsSync(directory);
-    return bavail * bsize;
+    const { bavail, bsize, ffree, type } = fs.statfsSync(directory);
+    return { bytes: bavail * bsize, files: ffree, type };
   } catch {
-    return 0;
+    return { bytes: 0, files: 0, type: 0 };
   }
 }
 
@@ -70,8 +96,13 @@ const INTERVAL_MS = 25;
 const LONGEST_MS = 100;
 /** How much longer than a look we wait for the next one. */
 const REST = 10;
+const TMPFS = 0x01021994;
 const RESERVE = bytesOf(256);
 const PAGE = 4096;
+const BLOCK = 512;
+/** Memory that the kernel takes for a file in memory, however small. */
+const FILE = 1024;
+const MANY_FILES = 10_000;
 /** Counted from the field after the name. */
 const THREADS = 17;
 /** Processes that are looked at closely. */
@@ -90,10 +121,45 @@ function limitReached(first: number, limits: CommandLimits, place: WatchedPlace)
   const files = place.inMemory.reduce((total, path) => total + usedIn(inside + path), 0);
   const memory = bytesOf(limits.memoryMb);
   const isFew = processes.length <= FEW;
-  if (files + sum(resident) > memory && (!isFew || files + sum(proportional) > memory)) return 'memory';
+  const [own, all] = [sum(resident), sum(residentWithShared)];
+  const shared = sharedOfMachine() - place.sharedBefore;
+  if (files + all > memory || own + shared > memory) {
+    const mapped = isFew ? sum(shareOf) : Math.min(shared, sum(mappedBy));
+    const used = Math.max(files + mapped, Math.min(shared, files + mapped + unnamedFiles(processes)));
+    if (own + used > memory && (!isFew || sum(proportional) + used > memory)) return 'memory';
+  }
   // Nothing that was written is missing from the disk unless the disk misses it.
-  if (place.freeBefore - freeAt(place.root) <= place.disk) return undefined;
-  return !isFew || sum(written) > place.disk ? 'disk' : undefined;
+  return place.disks.some(disk => isFull(disk, () => !isFew || sum(writtenTo(disk)) > disk.bytes)) ? 'disk' : undefined;
+}
+
+function isFull({ directory, bytes, before }: WatchedDisk, hasWritten: () => boolean): boolean {
+  const now = roomAt(directory);
+  // No command needs half of the files that a disk has room for.
+  if (before.files - now.files > Math.max(MANY_FILES, before.files / 2)) return true;
+  return before.bytes - now.bytes > bytes && hasWritten();
+}
+
+/** Shared memory of all processes, and files in memory. */
+function sharedOfMachine(): number {
+  return kilobytes(text('/proc/meminfo'), 'Shmem');
+}
+
+/** Files in memory that have no name, each once: processes hold them open, whether they mapped them or not. */
+function unnamedFiles(processes: readonly string[]): number {
+  const found = new Map<string, number>();
+  for (const process of processes) {
+    for (const name of names(`${process}/fd`)) {
+      try {
+        const file = `${process}/fd/${name}`;
+        if (!fs.readlinkSync(file).startsWith('/memfd:')) continue;
+        const { dev, ino, blocks } = fs.statSync(file);
+        found.set(`${dev}:${ino}`, blocks * BLOCK);
+      } catch {
+        // It was closed.
+      }
+    }
+  }
+  return [...found.values()].reduce((total, bytes) => total + bytes, 0);
 }
 
 function threads(process: string): number {
@@ -108,19 +174,36 @@ function resident(process: string): number {
   return (all - shared) * PAGE;
 }
 
+function residentWithShared(process: string): number {
+  return (numbers(text(`${process}/statm`))[1] ?? 0) * PAGE;
+}
+
+/** What is its own, and its part of what it shares since a fork. */
 function proportional(process: string): number {
-  const rollup = text(`${process}/smaps_rollup`);
-  return kilobytes(rollup, 'Pss_Anon') + kilobytes(rollup, 'Pss_Shmem');
+  return kilobytes(text(`${process}/smaps_rollup`), 'Pss_Anon');
 }
 
-function kilobytes(rollup: string, name: string): number {
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1] ?? 0) * 1024;
+/** Its part of the shared memory that it mapped. */
+function shareOf(process: string): number {
+  return kilobytes(text(`${process}/smaps_rollup`), 'Pss_Shmem');
 }
 
-function written(process: string): number {
-  const io = text(`${process}/io`);
-  const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(io)?.[1] ?? 0);
-  return Math.max(0, field('write_bytes') - field('cancelled_write_bytes'));
+/** All shared memory that it mapped. */
+function mappedBy(process: string): number {
+  return kilobytes(text(`${process}/status`), 'RssShmem');
+}
+
+function kilobytes(table: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(table)?.[1] ?? 0) * 1024;
+}
+
+function writtenTo({ isMemory }: WatchedDisk): (process: string) => number {
+  return process => {
+    const io = text(`${process}/io`);
+    const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(io)?.[1] ?? 0);
+    // Nothing that is written to memory comes to a disk.
+    return isMemory ? field('wchar') : Math.max(0, field('write_bytes') - field('cancelled_write_bytes'));
+  };
 }
 
 function isOurRoot(directory: string): boolean {
@@ -134,8 +217,8 @@ function isOurRoot(directory: string): boolean {
 
 function usedIn(directory: string): number {
   try {
-    const { blocks, bfree, bsize } = fs.statfsSync(directory);
-    return (blocks - bfree) * bsize;
+    const { blocks, bfree, bsize, files, ffree } = fs.statfsSync(directory);
+    return (blocks - bfree) * bsize + (files - ffree) * FILE;
   } catch {
     return 0;
   }

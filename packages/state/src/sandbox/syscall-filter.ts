@@ -6,17 +6,37 @@ import * as os from 'node:os';
  * 1. Keyrings are the user's, not a namespace's: `keyctl` would read the keys of the session that we run in.
  * 2. `io_uring` does in the kernel what calls do, and no filter sees it.
  * 3. Both are refused as if they were not permitted. Programs know that answer, and do without.
- * 4. A process that calls the kernel by the numbers of another architecture is ended: they mean something else.
+ * 4. A namespace confines the network of some families of sockets only: `AF_VSOCK` reaches the machine that this one is a guest of.
+ *    Others than those that programs need are unknown here.
+ * 5. A segment of System V shared memory that nobody has attached is seen by no watch. Where no cgroup counts it, segments are small.
+ * 6. A process that calls the kernel by the numbers of another architecture is ended: they mean something else.
  *
  * Undefined for a processor whose numbers are not known here.
  */
-export function syscallFilter(architecture: string = process.arch): Uint8Array | undefined {
+export function syscallFilter(
+  architecture: string = process.arch,
+  { isCounted = false }: SyscallFilterOptions = {},
+): Uint8Array | undefined {
   const machine = MACHINES.get(architecture);
   if (machine === undefined) return undefined;
-  const { audit, refused, highest } = machine;
+  const { audit, refused, socket, shmget, highest } = machine;
   const checks = [...refused, ...IO_URING].flatMap(number => [
     step(JUMP_IF_EQUAL, number, { unless: 1 }),
     step(RETURN, REFUSE),
+  ]);
+  const families = call(socket, [
+    step(LOAD, argumentAt(0)),
+    ...FAMILIES.map((family, index) => step(JUMP_IF_EQUAL, family, { so: FAMILIES.length - index })),
+    step(RETURN, UNKNOWN_FAMILY),
+    step(RETURN, ALLOW),
+  ]);
+  const segments = call(shmget, [
+    step(LOAD, argumentAt(1) + HIGH_WORD),
+    step(JUMP_IF_EQUAL, 0, { unless: 2 }),
+    step(LOAD, argumentAt(1)),
+    step(JUMP_IF_AT_LEAST, LARGEST_SEGMENT + 1, { unless: 1 }),
+    step(RETURN, TOO_LARGE),
+    step(RETURN, ALLOW),
   ]);
   return assembled([
     step(LOAD, ARCHITECTURE_AT),
@@ -25,8 +45,20 @@ export function syscallFilter(architecture: string = process.arch): Uint8Array |
     step(LOAD, NUMBER_AT),
     ...(highest === undefined ? [] : [step(JUMP_IF_AT_LEAST, highest, { unless: 1 }), step(RETURN, KILL)]),
     ...checks,
+    ...families,
+    ...(isCounted ? [] : segments),
     step(RETURN, ALLOW),
   ]);
+}
+
+export interface SyscallFilterOptions {
+  /** Whether a cgroup bounds the memory of the command. */
+  readonly isCounted?: boolean;
+}
+
+/** What is asked of one call. It ends with an answer: the number of the call is no longer loaded. */
+function call(number: number, steps: readonly FilterStep[]): readonly FilterStep[] {
+  return [step(JUMP_IF_EQUAL, number, { unless: steps.length }), ...steps];
 }
 
 interface SyscallMachine {
@@ -34,6 +66,8 @@ interface SyscallMachine {
   readonly audit: number;
   /** `add_key`, `request_key`, `keyctl`. */
   readonly refused: readonly number[];
+  readonly socket: number;
+  readonly shmget: number;
   /** Calls from this number on are another architecture's: x32 shares the name of x86-64. */
   readonly highest?: number;
 }
@@ -41,17 +75,25 @@ interface SyscallMachine {
 /** `io_uring_setup`, `io_uring_enter`, `io_uring_register`: the same everywhere. */
 const IO_URING = [425, 426, 427];
 /** Architectures that came later share their numbers. */
-const GENERIC_KEYS = [217, 218, 219];
+const GENERIC = { refused: [217, 218, 219], socket: 198, shmget: 194 };
 const MACHINES: ReadonlyMap<string, SyscallMachine> = new Map([
-  ['x64', { audit: 0xc000003e, refused: [248, 249, 250], highest: 0x40000000 }],
-  ['arm64', { audit: 0xc00000b7, refused: GENERIC_KEYS }],
-  ['riscv64', { audit: 0xc00000f3, refused: GENERIC_KEYS }],
-  ['loong64', { audit: 0xc0000102, refused: GENERIC_KEYS }],
+  ['x64', { audit: 0xc000003e, refused: [248, 249, 250], socket: 41, shmget: 29, highest: 0x40000000 }],
+  ['arm64', { audit: 0xc00000b7, ...GENERIC }],
+  ['riscv64', { audit: 0xc00000f3, ...GENERIC }],
+  ['loong64', { audit: 0xc0000102, ...GENERIC }],
 ]);
+
+/** `AF_UNIX`, `AF_INET`, `AF_INET6`, `AF_NETLINK`. */
+const FAMILIES = [1, 2, 10, 16];
+/** The kernel has 4,096 of them in a namespace. */
+const LARGEST_SEGMENT = 1 << 16;
 
 /** Offsets in `struct seccomp_data`. */
 const NUMBER_AT = 0;
 const ARCHITECTURE_AT = 4;
+/** An argument has two words. All of these machines have the low one first. */
+const HIGH_WORD = 4;
+const argumentAt = (index: number) => 16 + 8 * index;
 
 /** `BPF_LD | BPF_W | BPF_ABS` and the like. */
 const LOAD = 0x20;
@@ -61,6 +103,8 @@ const RETURN = 0x06;
 
 const ALLOW = 0x7fff0000;
 const REFUSE = 0x00050000 | os.constants.errno.EPERM;
+const UNKNOWN_FAMILY = 0x00050000 | os.constants.errno.EAFNOSUPPORT;
+const TOO_LARGE = 0x00050000 | os.constants.errno.EINVAL;
 const KILL = 0x80000000;
 
 /** `struct sock_filter`. The jumps say how many steps are left out. */
