@@ -99,6 +99,7 @@ export {
 export { JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
 export { type Err, err, type Ok, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
+export { cutAtWord, cutFiltered } from './secrets/cut-text.ts';
 export {
   type KnownSecret,
   knownSecret,

@@ -91,6 +91,7 @@ export function createTestState(
     checkpoints?: CheckpointStore;
     resources?: readonly ResourceEntry[];
     clock?: ReturnType<typeof createTestClock>;
+    cut?: (text: string, most: number) => string;
   } = {},
 ): TestState {
   const clock = options.clock ?? createTestClock();
@@ -105,6 +106,7 @@ export function createTestState(
     clock,
     ids,
     ...(options.checkpoints && { checkpoints: options.checkpoints }),
+    ...(options.cut && { cut: options.cut }),
   });
   return { state, files, clock, ids };
 }

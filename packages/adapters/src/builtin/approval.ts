@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@signalbox/model';
+import { cutAtWord, type Json, type JsonObject } from '@signalbox/model';
 import type { DecisionKind, Resolution } from '@signalbox/runs';
 import type { AnyTool } from '@signalbox/state';
 
@@ -16,7 +16,7 @@ export function proposalOf(tool: AnyTool, input: JsonObject, why: string): Json 
     input,
     risk: tool.risk,
     effects: tool.effects.kind,
-    why: why.slice(0, MAX_WHY).toWellFormed(),
+    why: cutAtWord(why, MAX_WHY).toWellFormed(),
   };
 }
 

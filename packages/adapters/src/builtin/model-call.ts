@@ -4,7 +4,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { err, type JsonObject, jsonObject, ok, type Result } from '@signalbox/model';
+import { cutAtWord, err, type JsonObject, jsonObject, ok, type Result } from '@signalbox/model';
 import type { LimitWindow, TaskError } from '@signalbox/runs';
 import type { Timers } from '@signalbox/state';
 import { callFailure, headersOf, retryAfterOf } from './call-failure.ts';
@@ -196,7 +196,7 @@ function callPart(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }
   } catch {
     // It is told to the model as what it is.
   }
-  return { ...common, input: {}, malformed: part.input.slice(0, MAX_MALFORMED) };
+  return { ...common, input: {}, malformed: cutAtWord(part.input, MAX_MALFORMED) };
 }
 
 function optionsOf(metadata: SharedV4ProviderMetadata | undefined): { providerOptions?: Record<string, JsonObject> } {

@@ -1,3 +1,4 @@
+import { cutAtWord } from '@signalbox/model';
 import type { AgentOutcome, CallReport, TaskError } from '@signalbox/runs';
 
 /** Why an agent's work ended without an output. */
@@ -36,7 +37,7 @@ export function taskFailure(
   more: { readonly class?: TaskError['class']; readonly retryAfterMs?: number } = {},
 ): TaskError {
   const { class: errorClass = 'terminal', retryAfterMs } = more;
-  const text = message.toWellFormed().slice(0, MAX_MESSAGE).toWellFormed();
+  const text = cutAtWord(message.toWellFormed(), MAX_MESSAGE);
   return { class: errorClass, code, message: text, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  cutFiltered,
   type ErrorEnvelope,
   err,
   failure,
@@ -90,7 +91,7 @@ export interface ToolBench {
 export function openAgentTools(
   dataDirectory: string,
   machine: Machine,
-  secrets?: Pick<SecretFilter, 'text'>,
+  secrets?: Pick<SecretFilter, 'text' | 'settled'>,
   detect = detectSandbox,
 ): AgentTools {
   const place = (name: string) => path.join(dataDirectory, name);
@@ -136,7 +137,7 @@ export function openAgentTools(
       const state = createExecutionState({
         ...{ session, resources, clock, ids, rng },
         checkpoints: checkpoints.value,
-        ...(secrets && { clean: secrets.text }),
+        ...(secrets && { clean: secrets.text, cut: (text, most) => cutFiltered(secrets, text, most) }),
       });
       return ok({
         tools,

@@ -43,7 +43,7 @@ describe('how a model stands', () => {
       windows: [],
     });
     expect(after(failed, { kind: 'answered' })).toMatchObject({ failuresInRow: 0, lastError: { at: 0, ...error } });
-    expect(after({ kind: 'failed', error: { ...error, message: 'x'.repeat(9_999) } }).lastError?.message).toHaveLength(
+    expect(after({ kind: 'failed', error: { ...error, message: 'x '.repeat(9_999) } }).lastError?.message).toHaveLength(
       500,
     );
   });

@@ -1,3 +1,4 @@
+import { cutAtWord } from '@signalbox/model';
 import { keyOfModel, type ModelName } from './rate-limits.ts';
 
 /** What a provider says of one of its limits, in the headers of an answer. */
@@ -67,7 +68,7 @@ function after(standing: ModelStanding, report: CallReport | undefined, now: num
     windows,
     last: report.kind,
     failuresInRow: standing.failuresInRow + 1,
-    lastError: { at: now, code, message: message.slice(0, MAX_MESSAGE).toWellFormed() },
+    lastError: { at: now, code, message: cutAtWord(message, MAX_MESSAGE).toWellFormed() },
   };
 }
 

@@ -35,6 +35,8 @@ export interface ExecutionState {
   readonly checkpoints: CheckpointStore | null;
   /** Takes secrets out of what is noted of calls. */
   clean(text: string): string;
+  /** The beginning of a text, at most so many characters, without a part of a secret at its end. */
+  cut(text: string, most: number): string;
   snapshot(options?: StateSnapshotOptions): Promise<Result<CompositeSnapshot, StateError>>;
   restore(snapshot: CompositeSnapshot, options?: StateRestoreOptions): Promise<Result<RestoreReport, StateError>>;
 }
@@ -68,6 +70,7 @@ export interface ExecutionStateOptions {
   readonly rng?: Rng;
   readonly checkpoints?: CheckpointStore;
   readonly clean?: (text: string) => string;
+  readonly cut?: (text: string, most: number) => string;
 }
 
 export function createExecutionState(options: ExecutionStateOptions): ExecutionState {
@@ -82,6 +85,7 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
     rng: options.rng ?? null,
     checkpoints: options.checkpoints ?? null,
     clean: options.clean ?? (text => text),
+    cut: options.cut ?? ((text, most) => text.slice(0, most).toWellFormed()),
     async snapshot(how = {}) {
       const captured = new Map<string, unknown>(how.resourcesFrom?.resources);
       if (how.files !== undefined && resources.get(filesystem) !== undefined) captured.set(filesystem.name, how.files);

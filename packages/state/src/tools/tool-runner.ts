@@ -218,6 +218,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       resources: state.resources,
       clock: state.clock,
       rng: state.rng,
+      cut: state.cut,
       signal: own,
     });
     const limits = { timers, ...(signal && { signal }) };

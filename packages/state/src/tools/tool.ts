@@ -61,6 +61,8 @@ export interface ToolContext {
   readonly clock: Clock;
   readonly rng: Rng | null;
   readonly signal: AbortSignal;
+  /** What is too long to be told is cut by this: at most so many characters, and no part of a secret at the end. */
+  readonly cut: (text: string, most: number) => string;
 }
 
 /** A tool with its types forgotten, as a runner keeps it. */

@@ -19,13 +19,13 @@ export const readFile = defineTool({
   effects: { kind: 'read-only' },
   async handler(
     { path, offset, limit },
-    { files },
+    { files, cut: begin },
   ): Promise<ToolReply<{ text: string; lines: number; truncated: boolean }>> {
     const text = await readText(files, path);
     if (!text.ok) return fail(text.error.message);
     const lines = text.value.split('\n');
     const shown = lines.slice(offset, offset + limit);
-    const cut = shown.map(line => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
+    const cut = shown.map(line => (line.length > MAX_LINE ? `${begin(line, MAX_LINE)}…` : line));
     const truncated = offset + limit < lines.length || cut.some((line, index) => line !== shown[index]);
     return succeed({ text: cut.join('\n'), lines: lines.length, truncated });
   },

@@ -10,6 +10,8 @@ import { NO_RULES, type ProjectRules, type SandboxRulesError } from '../../sandb
 import { type AnyTool, defineTool, fail, succeed, type ToolContext, type ToolReply } from '../tool.ts';
 
 const MAX_OUTPUT = 64 << 10;
+/** Kept to know whether what is at the end is the beginning of a secret. */
+const BEYOND = 16 << 10;
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
@@ -54,10 +56,10 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
       description: `${DESCRIPTION} It is not confined: what it does elsewhere stays.`,
       risk: 'high',
       effects: { kind: 'files', beyond: true },
-      handler: ({ command, timeoutMs, env }, { root, signal }) =>
+      handler: ({ command, timeoutMs, env }, { root, signal, cut }) =>
         root === null
           ? NO_DIRECTORY
-          : answer(command, startInGroup(command, { cwd: root, env: unconfinedEnv(env) }), { timeoutMs, signal }),
+          : answer(command, startInGroup(command, { cwd: root, env: unconfinedEnv(env) }), { timeoutMs, signal, cut }),
     });
   }
   const rulesOf = options.rules ?? (() => ok(undefined));
@@ -79,7 +81,7 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
     },
     async handler(
       { command, timeoutMs, env },
-      { root, refused, signal, layer }: ToolContext,
+      { root, refused, signal, layer, cut }: ToolContext,
     ): Promise<ToolReply<Output>> {
       if (root === null) return NO_DIRECTORY;
       const found = await detected();
@@ -89,7 +91,7 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
       const { rules = NO_RULES } = project.value ?? {};
       const startedAt = Date.now();
       const running = found.value.start({ command, root, refused, env, rules, ...(layer && { layer }) });
-      const replied = await answer(command, running, { timeoutMs, signal, limits: rules.limits });
+      const replied = await answer(command, running, { timeoutMs, signal, cut, limits: rules.limits });
       if (layer === undefined) dropPrivileges(root, startedAt, refused);
       return project.value === undefined ? replied : widened(replied, project.value);
     },
@@ -115,6 +117,7 @@ function widened(reply: ToolReply<Output>, { file, digest }: ProjectRules): Tool
 }
 
 interface Bounds {
+  readonly cut: ToolContext['cut'];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly limits?: CommandLimits;
@@ -123,10 +126,10 @@ interface Bounds {
 async function answer(
   command: readonly string[],
   running: RunningCommand,
-  { timeoutMs, signal, limits = DEFAULT_LIMITS }: Bounds,
+  { timeoutMs, signal, cut, limits = DEFAULT_LIMITS }: Bounds,
 ): Promise<ToolReply<Output>> {
   const program = command[0];
-  const said = firstOf(running);
+  const said = firstOf(running, cut);
   const limitMs = limits.seconds * 1000;
   const late = limitMs < timeoutMs ? describeLimit('time', limits) : `it took longer than ${timeoutMs} ms`;
   const { ended, stopped } = await endWithin(running, Math.min(timeoutMs, limitMs), late, signal);
@@ -166,16 +169,21 @@ async function endWithin(
 }
 
 /** The first bytes of what a program says. */
-function firstOf(running: RunningCommand): () => { readonly text: string; readonly truncated: boolean } {
+function firstOf(
+  running: RunningCommand,
+  cut: ToolContext['cut'],
+): () => { readonly text: string; readonly truncated: boolean } {
   const chunks: Buffer[] = [];
-  let kept = 0;
-  let truncated = false;
+  let said = 0;
   running.onOutput(chunk => {
-    const room = MAX_OUTPUT - kept;
-    if (chunk.length > room) truncated = true;
-    if (room <= 0) return;
-    chunks.push(chunk.subarray(0, room));
-    kept += Math.min(room, chunk.length);
+    const room = MAX_OUTPUT + BEYOND - said;
+    if (room > 0) chunks.push(chunk.subarray(0, room));
+    said += chunk.length;
   });
-  return () => ({ text: Buffer.concat(chunks).toString('utf8'), truncated });
+  return () => {
+    const text = Buffer.concat(chunks).toString('utf8');
+    if (said <= MAX_OUTPUT) return { text, truncated: false };
+    const first = Buffer.from(cut(text, MAX_OUTPUT));
+    return { text: first.subarray(0, MAX_OUTPUT).toString('utf8'), truncated: true };
+  };
 }

@@ -75,7 +75,7 @@ export const grepFiles = defineTool({
   output: grepOutput,
   risk: 'low',
   effects: { kind: 'read-only' },
-  async handler(input, { files, signal }): Promise<ToolReply<z.infer<typeof grepOutput>>> {
+  async handler(input, { files, signal, cut }): Promise<ToolReply<z.infer<typeof grepOutput>>> {
     const wanted = input.files === undefined ? () => true : globMatcher(input.files);
     if (wanted === undefined) return fail(`${JSON.stringify(input.files)} is not a pattern`);
     const fold = (text: string) => (input.ignoreCase ? text.toLowerCase() : text);
@@ -90,7 +90,7 @@ export const grepFiles = defineTool({
       for (const [index, line] of text.split('\n').entries()) {
         if (!fold(line).includes(sought)) continue;
         if (matches.length === MAX_MATCHES) return succeed({ matches, truncated: true });
-        matches.push({ path: shownPath(found.path), line: index + 1, text: line.slice(0, MAX_LINE) });
+        matches.push({ path: shownPath(found.path), line: index + 1, text: cut(line, MAX_LINE) });
       }
     }
     return succeed({ matches, truncated: false });
