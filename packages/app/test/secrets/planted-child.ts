@@ -7,13 +7,14 @@ import path from 'node:path';
 import { Bug, type ErrorEnvelope, type Result, type RunId } from '@signalbox/model';
 import type { Resolution } from '@signalbox/runs';
 import { seededRng } from '@signalbox/testkit';
+import { backupHome } from '../../src/backup/backup-home.ts';
 import { exportSession, openGuidedDesk, openGuidedTools, showSession } from '../../src/guided/index.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { openHome } from '../../src/runs/open-home.ts';
 import { takeUp } from '../../src/runs/take-up.ts';
 import { filledIn } from '../guided/support/agent-calls.ts';
 import { until } from '../support/until.ts';
-import type { Planted } from './planted-secrets.ts';
+import { type Planted, REDACTED } from './planted-secrets.ts';
 
 const [folder = '', part = ''] = process.argv.slice(2);
 const dataDirectory = path.join(folder, 'data');
@@ -64,6 +65,9 @@ async function end(): Promise<void> {
   say(question, ended, value(await host.answer(question.decision.id, { resolution }, 'tester')));
   value(await host.resume(run));
   say(await host.finished(run));
+  const redacted = value(await host.redactions.redact(run, { value: planted.found, name: 'FOUND_TOKEN' }, 'tester'));
+  console.log(REDACTED);
+  say(redacted);
   // What cannot be done quotes what was asked for.
   writeFileSync(path.join(folder, 'broken.tsx'), `throw new Error(${JSON.stringify(planted.broken)});`);
   say(await host.start({ file: path.join(folder, 'broken.tsx'), anyFile: true, input: {} }));
@@ -72,6 +76,7 @@ async function end(): Promise<void> {
   value(await host.bundles.export(run, path.join(folder, 'run.bundle')));
   await walkOn();
   await close();
+  value(backupHome(dataDirectory, path.join(folder, 'backup'), machine.clock));
 }
 
 /** All that readers tell of a run. */

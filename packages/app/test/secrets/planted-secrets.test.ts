@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ModelScript, startChild, startModelServer } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { childScript } from '../../../../test/child-script.ts';
@@ -13,6 +13,7 @@ import {
   type Planted,
   planOf,
   plantedSecrets,
+  REDACTED,
   shapes,
   variableOf,
   writtenForms,
@@ -50,7 +51,10 @@ function scriptOf(planted: Planted): ModelScript {
 const inFiles: readonly string[] = ['source', 'broken', 'file', 'toolOutput', 'privateKey'];
 
 /** What is found where: `<secret> in <place>`. */
-function search(planted: Planted, places: readonly (readonly [place: string, content: Buffer])[]): readonly string[] {
+function search(
+  planted: Partial<Planted>,
+  places: readonly (readonly [place: string, content: Buffer])[],
+): readonly string[] {
   const wanted = Object.entries(planted).flatMap(([kind, secret]) =>
     writtenForms(secret).map(form => [kind, Buffer.from(form)] as const),
   );
@@ -66,16 +70,32 @@ function filesBelow(folder: string): readonly string[] {
     .map(entry => path.join(entry.parentPath, entry.name));
 }
 
-/** A file as it is, and what is in it if it is compressed. */
+const COMPRESSED = [
+  [Buffer.from([0x1f, 0x8b, 0x08]), (bytes: Buffer) => gunzipSync(bytes)],
+  [Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), (bytes: Buffer) => zstdDecompressSync(bytes)],
+] as const;
+
+/** Bytes as they are, and what is compressed anywhere in them, also inside of that. */
+function unpacked(bytes: Buffer): readonly Buffer[] {
+  const found: Buffer[] = [bytes];
+  for (const [magic, open] of COMPRESSED) {
+    for (let at = bytes.indexOf(magic); at >= 0; at = bytes.indexOf(magic, at + 1)) {
+      try {
+        found.push(...unpacked(open(bytes.subarray(at))));
+      } catch {
+        // These bytes only look like it.
+      }
+    }
+  }
+  return found;
+}
+
 function contentsOf(file: string): readonly Buffer[] {
-  const bytes = readFileSync(file);
-  if (bytes.length < 4) return [bytes];
-  if (bytes.readUInt16BE(0) === 0x1f8b) return [bytes, gunzipSync(bytes)];
-  return bytes.readUInt32BE(0) === 0x28b52ffd ? [bytes, zstdDecompressSync(bytes)] : [bytes];
+  return unpacked(readFileSync(file));
 }
 
 /** Every value of every row, read as SQLite reads it. */
-function rowsOf(file: string): Buffer {
+function rowsOf(file: string): readonly Buffer[] {
   const database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
   const values = tables.flatMap(({ name }) =>
@@ -85,10 +105,33 @@ function rowsOf(file: string): Buffer {
       .flatMap(row => Object.values(row)),
   );
   database.close();
-  return Buffer.concat(
-    values.map(value => (value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(`${value}\n`))),
-  );
+  const bytes = values.map(value => (value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(`${value}\n`)));
+  return [Buffer.concat(bytes), ...bytes.flatMap(value => unpacked(value).slice(1))];
 }
+
+describe('the search for planted secrets', () => {
+  it('[A248] finds each of them as it is, encoded, and compressed anywhere in a file or a row', () => {
+    const folder = temporaryFolder();
+    const planted = plantedSecrets();
+    const hidden = [gzipSync, zstdCompressSync, (bytes: Buffer) => gzipSync(zstdCompressSync(bytes))];
+    const database = new DatabaseSync(path.join(folder, 'db.sqlite'));
+    database.exec('create table t (a, b)');
+    for (const [kind, secret] of Object.entries(planted)) {
+      for (const [at, form] of writtenForms(secret).entries()) {
+        const bytes = Buffer.from(`before ${form} after`);
+        const pack = hidden[at % hidden.length] ?? gzipSync;
+        writeFileSync(path.join(folder, `${kind}-${at}`), Buffer.concat([Buffer.from('x'), pack(bytes)]));
+        database.prepare('insert into t values (?, ?)').run(kind, pack(bytes));
+      }
+    }
+    database.close();
+    const forms = Object.entries(planted).flatMap(([kind, secret]) =>
+      writtenForms(secret).map((_, at) => `${kind} in ${kind}-${at}`),
+    );
+    const rows = Object.keys(planted).map(kind => `${kind} in a row`);
+    expect(search(planted, placesIn(folder))).toEqual(expect.arrayContaining([...forms, ...rows]));
+  });
+});
 
 describe('planted secrets', () => {
   it('[A248] are found in no byte below the data directory and in no answer, after everything that can happen', async () => {
@@ -114,7 +157,10 @@ describe('planted secrets', () => {
     first.kill();
     const begun = await first.ended;
     expect(begun.signal).toBe('SIGKILL');
-    const afterCrash = search(planted, [...placesIn(data), ['an answer', Buffer.from(begun.stdout)]]);
+    // What nobody can know yet is there, and so the search can find it.
+    const atCrash = search(planted, [...placesIn(data), ['an answer', Buffer.from(begun.stdout)]]);
+    expect(atCrash).toContain('found in a row');
+    const afterCrash = atCrash.filter(hit => !hit.startsWith('found in '));
 
     // The next process has none of the variables.
     writeFileSync(path.join(folder, 'env.json'), JSON.stringify(model));
@@ -127,8 +173,16 @@ describe('planted secrets', () => {
     const bundles = ['run.bundle', 'session.bundle'].flatMap(name =>
       contentsOf(path.join(folder, name)).map(content => [name, content] as const),
     );
-    const answers = ['an answer', Buffer.from(ended.stdout)] as const;
-    const found = [...afterCrash, ...search(planted, [...placesIn(data), ...bundles, answers])];
+    // A person found it, and took it out.
+    const [before = '', after = ''] = ended.stdout.split(REDACTED);
+    const { found: _, ...others } = planted;
+    const early = search(others, [['an answer', Buffer.from(before)]]);
+    const backup = placesIn(path.join(folder, 'backup')).map(
+      ([place, content]) => [`${place} of a backup`, content] as const,
+    );
+    expect(backup.length).toBeGreaterThan(10);
+    const places = [...placesIn(data), ...backup, ...bundles, ['an answer', Buffer.from(after)] as const];
+    const found = [...afterCrash, ...early, ...search(planted, places)];
     const allowed = (hit: string) => inFiles.some(kind => hit.startsWith(`${kind} in blobs/`));
     expect(found.filter(hit => !allowed(hit))).toEqual([]);
 
@@ -154,5 +208,5 @@ function placesIn(data: string): readonly (readonly [string, Buffer])[] {
   const files = filesBelow(data).flatMap(file =>
     contentsOf(file).map(content => [path.relative(data, file), content] as const),
   );
-  return [...files, ['a row', rowsOf(path.join(data, 'db.sqlite'))]];
+  return [...files, ...rowsOf(path.join(data, 'db.sqlite')).map(content => ['a row', content] as const)];
 }

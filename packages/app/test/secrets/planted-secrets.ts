@@ -20,7 +20,11 @@ export type Kind = (typeof kinds)[number];
 export const shapes = ['githubToken', 'urlPassword', 'privateKey', 'jwt'] as const;
 export type Shape = (typeof shapes)[number];
 
-export type Planted = Readonly<Record<Kind | Shape, string>>;
+/** `found`: known to nobody until a person finds it. */
+export type Planted = Readonly<Record<Kind | Shape | 'found', string>>;
+
+/** Printed once the secret that was found is taken out. */
+export const REDACTED = '--- redacted ---';
 
 /** Every time other secrets, put together here so that no file holds one. */
 export function plantedSecrets(): Planted {
@@ -33,6 +37,7 @@ export function plantedSecrets(): Planted {
     source: `source-${some(12)}`,
     broken: `broken-${some(12)}`,
     node: `node-${some(12)}`,
+    found: `found/${some(10)}+"${some(4)}ü`,
     githubToken: ['ghp', some(18)].join('_'),
     urlPassword: `url${some(10)}`,
     privateKey: some(32),
@@ -83,10 +88,10 @@ export default definePlan({
       <Phase name="plan">
         <Task id={'a node ' + planted.node} run={async ({ progress, artifact }) => {
           progress({ summary: 'with ' + planted.progress });
-          await artifact.markdown('a ' + planted.artifactName, 'It is ' + planted.artifact);
+          await artifact.markdown('a ' + planted.artifactName, 'It is ' + planted.artifact + planted.found);
           await artifact.markdown('large', 'x'.repeat(70_000) + ' ' + planted.largeArtifact);
           return {
-            plain: planted.result, source: IN_THE_SOURCE, [planted.result]: 1, input: ctx.input.note,
+            plain: planted.result, found: planted.found, source: IN_THE_SOURCE, [planted.result]: 1, input: ctx.input.note,
             base64: Buffer.from('key: ' + planted.base64 + '!').toString('base64'),
             hex: Buffer.from(planted.hex).toString('hex'),
             address: 'https://example.com/?key=' + encodeURIComponent(planted.address),
