@@ -46,12 +46,19 @@ const withTheirOwn = [...new Set(inlined.flatMap(name => [name, ...dependenciesO
 
 const { undeclared, files } = await bundle({
   entries: {
-    main: path.join(published, 'src/main.ts'),
-    'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts'),
-    'journal-worker': path.join(packages, 'app/src/run-journal/journal-worker.ts'),
+    all: path.join(published, 'src/main.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
     ...api,
+  },
+  apart: {
+    main: path.join(published, 'src/programs/built-main.ts'),
+    ls: path.join(published, 'src/programs/ls.ts'),
+    show: path.join(published, 'src/programs/show.ts'),
+    run: path.join(published, 'src/programs/run.ts'),
+    mcp: path.join(published, 'src/programs/mcp.ts'),
+    'plan-worker': path.join(packages, 'app/src/threads/plan-worker.ts'),
+    'journal-worker': path.join(packages, 'app/src/run-journal/journal-worker.ts'),
   },
   outDir,
   dependencies: [...Object.keys(manifest.dependencies), ...withTheirOwn],

@@ -6,6 +6,11 @@ import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
 export interface BundleOptions {
   /** What is built: the file `<name>.js` from each of these modules. They share what they have in common. */
   readonly entries: Readonly<Record<string, string>>;
+  /**
+   * Entries that share files with no other: each start of one of them reads a few files instead of a hundred, and Node keeps for them
+   * what they run of the code, not what another program runs of it.
+   */
+  readonly apart?: Readonly<Record<string, string>>;
   /** Emptied first. */
   readonly outDir: string;
   /** Packages that may be used. They stay imports, unless they are inlined. */
@@ -27,11 +32,27 @@ export interface Bundled {
  * Bundles programs as modules for Node; what they import lazily stays in files of its own.
  */
 export async function bundle(options: BundleOptions): Promise<Bundled> {
-  const { entries, outDir, dependencies, inlined = [], root } = options;
-  rmSync(outDir, { recursive: true, force: true });
+  const { entries, apart = {}, dependencies } = options;
+  rmSync(options.outDir, { recursive: true, force: true });
+  const families = [entries, ...Object.entries(apart).map(([name, module]) => ({ [name]: module }))];
+  const metafiles = await Promise.all(families.map(family => bundleFamily(family, options)));
+  // What was read and has left nothing behind is no part of it.
+  const parts = metafiles.flatMap(({ outputs }) =>
+    Object.values(outputs).flatMap(({ inputs }) =>
+      Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+    ),
+  );
+  const undeclared = metafiles.flatMap(metafile => undeclaredPackages(metafile, dependencies));
+  return { undeclared: [...new Set(undeclared)].sort(), files: [...new Set(parts)] };
+}
+
+async function bundleFamily(
+  entryPoints: Readonly<Record<string, string>>,
+  { outDir, dependencies, inlined = [], root }: BundleOptions,
+): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { ...entries },
+    entryPoints: { ...entryPoints },
     outdir: outDir,
     bundle: true,
     splitting: true,
@@ -48,29 +69,44 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
     logLevel: 'warning',
     metafile: true,
   });
-  // What was read and has left nothing behind is no part of it.
-  const parts = Object.values(metafile.outputs).flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
-  );
-  return { undeclared: undeclaredPackages(metafile, dependencies), files: [...new Set(parts)] };
+  return metafile;
 }
 
 /**
- * A module that imports `node:http` reads every member of it, and one of them loads all of `fetch`. Only what is used is read of the
- * module itself.
+ * A module that imports one of Node's own reads every member of it, and some of them load much: `fs` all streams, `process` what the
+ * standard streams are made of, `http` all of `fetch`. Here only the members that are used are read.
  */
 const lazyBuiltins: Plugin = {
   name: 'lazy-builtins',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(node:)?https?2?$/ }, ({ path: name }) => ({
-      path: name.replace(/^(node:)?/, 'node:'),
-      namespace: 'lazy-builtin',
+    onResolve({ filter: /^[\w/:]+$/ }, ({ path: name, kind }) => {
+      if (!isBuiltin(name)) return undefined;
+      const isRequired = kind === 'require-call' || kind === 'require-resolve';
+      return { path: name.replace(/^(node:)?/, 'node:'), namespace: isRequired ? 'required-builtin' : 'lazy-builtin' };
+    });
+    onLoad({ filter: /./, namespace: 'required-builtin' }, ({ path: name }) => ({
+      contents: `module.exports = ${builtinModule(name)};`,
     }));
-    onLoad({ filter: /./, namespace: 'lazy-builtin' }, ({ path: name }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`,
-    }));
+    onLoad({ filter: /./, namespace: 'lazy-builtin' }, ({ path: name }) => {
+      const members = Object.keys(process.getBuiltinModule(name) ?? {}).filter(member => /^[A-Za-z]\w*$/.test(member));
+      const lines = members
+        .filter(member => member !== 'default')
+        .map(member => `const _${member} = /* @__PURE__ */ member('${member}');\nexport { _${member} as ${member} };`);
+      return {
+        contents: [
+          `const builtin = /* @__PURE__ */ ${builtinModule(name)};`,
+          'const member = name => builtin[name];',
+          'export default builtin;',
+          ...lines,
+        ].join('\n'),
+      };
+    });
   },
 };
+
+function builtinModule(name: string): string {
+  return `process.getBuiltinModule(${JSON.stringify(name)})`;
+}
 
 /** Modules of the workspace name each other directly: a command does not load what lies beside its use-case in an index. */
 function directImports(root: string): Plugin {

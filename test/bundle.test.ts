@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -78,6 +79,42 @@ describe('bundle', () => {
       false,
       false,
     ]);
+  });
+
+  it('builds an entry that stands apart into files of its own, whatever others share with it', async () => {
+    write('src/shared.ts', `export const shared = 'shared';`);
+    for (const name of ['one', 'two', 'three']) {
+      write(`src/${name}.ts`, `import { shared } from './shared.ts'; export const main = () => '${name} ' + shared;`);
+    }
+    const entry = (name: string) => path.join(root, `src/${name}.ts`);
+    const { files } = await bundle({
+      entries: { one: entry('one'), two: entry('two') },
+      apart: { three: entry('three') },
+      outDir: path.join(root, 'dist'),
+      dependencies: [],
+      root,
+    });
+    expect([...files].sort()).toEqual(['src/one.ts', 'src/shared.ts', 'src/three.ts', 'src/two.ts']);
+    const importsOf = (name: string) =>
+      readFileSync(path.join(root, `dist/${name}.js`), 'utf8').match(/\bimport\b/g) ?? [];
+    expect([importsOf('one').length, importsOf('two').length, importsOf('three').length]).toEqual([1, 1, 0]);
+    const built: { main(): string } = await import(pathToFileURL(path.join(root, 'dist/three.js')).href);
+    expect(built.main()).toBe('three shared');
+  });
+
+  it('reads of the modules of Node the members that are used, so that the others load nothing', async () => {
+    write(
+      'src/main.ts',
+      `import { existsSync } from 'node:fs'; import path from 'path'; import { styleText as painted } from 'node:util';
+       import * as crypto from 'node:crypto';
+       console.log(JSON.stringify({
+         works: [existsSync('/'), path.basename('a/b'), typeof painted, crypto.hash('sha256', '').length],
+         loaded: process.moduleLoadList.filter(name => / internal.(fs.streams|util.parse_args)/.test(name)),
+       }));`,
+    );
+    expect(await bundleOf([])).toEqual([]);
+    const { stdout } = spawnSync(process.execPath, [path.join(root, 'dist/main.js')], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual({ works: [true, 'b', 'function', 64], loaded: [] });
   });
 
   async function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {

@@ -1,11 +1,5 @@
 import { CHILD_COMMAND, type CommandEntry } from './command.ts';
-
-const RUN = 'Run plans:';
-const ACT = 'Act on runs:';
-const DECIDE = 'Decide:';
-const LOOK = 'Look at runs:';
-const GUIDE = 'Guide agents:';
-const RETAIN = 'Keep and collect:';
+import { ACT, DECIDE, GUIDE, LIST, LOOK, MCP, RESUME, RETAIN, RUN, RUN_PLAN, SHOW } from './command-words.ts';
 
 /** Every command of the program, in the order of its help. */
 export const commands: readonly CommandEntry[] = [
@@ -16,9 +10,7 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./init/init-command.ts')).defineInit,
   },
   {
-    syntax: 'run <plan>',
-    summary: 'run a plan, a .tsx file, and follow it to its end',
-    group: RUN,
+    ...RUN_PLAN,
     load: async () => (await import('./run-command.ts')).defineRun,
   },
   {
@@ -28,9 +20,7 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./lint/lint-command.ts')).defineLint,
   },
   {
-    syntax: 'resume <run>',
-    summary: 'go on with a run that was paused, stopped, failed or cut off',
-    group: RUN,
+    ...RESUME,
     load: async () => (await import('./run-command.ts')).defineResume,
   },
   {
@@ -142,15 +132,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./guided/answer-command.ts')).defineAnswer,
   },
   {
-    syntax: 'ls',
-    summary: 'list the runs of the data directory, newest first',
-    group: LOOK,
+    ...LIST,
     load: async () => (await import('./list-command.ts')).defineList,
   },
   {
-    syntax: 'show <run>',
-    summary: 'show a run or a guided session: its status and its tree',
-    group: LOOK,
+    ...SHOW,
     load: async () => (await import('./show-command.ts')).defineShow,
   },
   {
@@ -316,10 +302,8 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./demo/demo-command.ts')).defineDemo,
   },
   {
-    syntax: 'mcp',
-    summary: 'give an agent guided workflows, or an operator’s program its tools, over MCP on standard streams',
-    group: GUIDE,
-    load: async () => (await import('./mcp-command.ts')).defineMcp,
+    ...MCP,
+    load: async () => (await import('./mcp-command.ts')).mcpCommand(() => import('./operator-stdio.ts')),
   },
   {
     syntax: 'workflow',

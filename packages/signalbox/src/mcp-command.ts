@@ -2,8 +2,9 @@ import { thrownStack, usageError } from '@signalbox/app';
 import { configOf, guidedPreferences, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
+import type { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import type { DefineCommand } from './command.ts';
+import type { CommandContext, DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { reportError } from './terminal.ts';
@@ -13,7 +14,16 @@ interface McpFlags extends DataFlags, WorkflowFlags {
   readonly operator?: boolean;
 }
 
-export const defineMcp: DefineCommand = (command, { terminal, signals, end }) => {
+/** The command, which loads the operator's side when it is asked for. */
+export function mcpCommand(operatorSide: () => Promise<typeof import('./operator-stdio.ts')>): DefineCommand {
+  return (command, context) => defineMcp(command, context, operatorSide);
+}
+
+function defineMcp(
+  command: Command,
+  { terminal, signals, end }: CommandContext,
+  operatorSide: () => Promise<typeof import('./operator-stdio.ts')>,
+): void {
   command
     .description(
       'Gives an agent guided workflows over MCP on its standard streams: it sees one step at a time, and can lose its whole chat ' +
@@ -44,7 +54,7 @@ Exit codes: 0 the client closed its end, 1 the data directory takes no writes, 2
       const directory = writableDataDirectory(dataDir);
       const ending = signals.ending();
       if (operator) {
-        const { operatorOnStdio } = await import('./operator-stdio.ts');
+        const { operatorOnStdio } = await operatorSide();
         const served = await operatorOnStdio(terminal, directory, ending);
         return served.ok ? end(exitCodes.done) : refuse(served.error);
       }
@@ -58,7 +68,7 @@ Exit codes: 0 the client closed its end, 1 the data directory takes no writes, 2
       await serveOnStdio(createAgentMcp(tools, { onFault }), { onFault, ending });
       end(exitCodes.done);
     });
-};
+}
 
 function operatorHasNone(): ErrorEnvelope {
   return usageError('--workflows is for agents, and --operator for operators.', 'Leave one of them out.');

@@ -28,7 +28,8 @@ export async function buildProgram(
       writeErr() {},
     })
     .addHelpText('after', AFTER_HELP);
-  for (const entry of entries) {
+  // Help and mistakes need them all.
+  for (const entry of called === undefined ? entries : [called]) {
     const { syntax, summary, group } = entry;
     const command = program.command(syntax, { hidden: group === undefined }).summary(summary);
     if (group !== undefined) command.helpGroup(group);

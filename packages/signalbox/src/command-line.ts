@@ -1,0 +1,48 @@
+import type { Program } from '@signalbox/app';
+import { CommanderError } from 'commander';
+import type { CommandEntry } from './command.ts';
+import { endSignals } from './end-signals.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
+import { buildProgram, nameOf } from './program.ts';
+import { reportError, type Terminal } from './terminal.ts';
+
+/** Arguments in, exit code out. The only place where what was thrown is caught. */
+export async function runCommandLine(
+  argv: readonly string[],
+  terminal: Terminal,
+  entries: readonly CommandEntry[],
+  self: Program,
+): Promise<number> {
+  const signals = endSignals();
+  let code: ExitCode = exitCodes.done;
+  const asked = withHelp(argv);
+  const called = entries.find(entry => nameOf(entry) === asked[0]);
+  try {
+    const program = await buildProgram(entries, called, {
+      terminal,
+      signals,
+      self,
+      end(ended) {
+        code = ended;
+      },
+    });
+    await program.parseAsync(asked, { from: 'user' });
+    return signals.exitCode ?? code;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
+    const { thrownError } = await import('./thrown-error.ts');
+    const error = thrownError(thrown, called && nameOf(called));
+    reportError(terminal, error, argv.includes('--json'));
+    if (error.code === 'command/unexpected' && thrown instanceof Error && thrown.stack !== undefined)
+      terminal.complain(thrown.stack);
+    return signals.exitCode ?? exitCodeOf(error);
+  } finally {
+    signals.release();
+  }
+}
+
+/** Nothing at all asks for help, and so does the word. */
+function withHelp(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  return first === undefined || first === 'help' ? [...rest, '--help'] : argv;
+}

@@ -1,0 +1,12 @@
+import type { Program } from '@signalbox/app';
+import type { CommandEntry } from '../command.ts';
+import { runCommandLine } from '../command-line.ts';
+import { hostTerminal } from '../terminal.ts';
+
+/** Runs a command line; `self` is how the whole program is started again. */
+export type OwnProgram = (argv: readonly string[], self: Program) => Promise<number>;
+
+/** A program with a few of the commands, for those whose start people and agents wait for. Each is built into a file of its own. */
+export function programOf(...entries: readonly CommandEntry[]): OwnProgram {
+  return (argv, self) => runCommandLine(argv, hostTerminal(), entries, self);
+}
