@@ -1,7 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import path from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
+import { withLazySchemas } from './lazy-schemas.ts';
+
+const LAZY_SCHEMA = path.join(import.meta.dirname, 'lazy-schema.ts');
 
 export interface BundleOptions {
   /** What is built: the file `<name>.js` from each of these modules. They share what they have in common. */
@@ -65,7 +69,7 @@ async function bundleFamily(
     // Traces name files and lines; the text of the sources would triple what is installed.
     sourcesContent: false,
     external: dependencies.filter(name => !inlined.includes(name)),
-    plugins: [directImports(root), lazyBuiltins],
+    plugins: [ownSources(root), foreignSchemas, lazyBuiltins],
     logLevel: 'warning',
     metafile: true,
   });
@@ -108,19 +112,36 @@ function builtinModule(name: string): string {
   return `process.getBuiltinModule(${JSON.stringify(name)})`;
 }
 
-/** Modules of the workspace name each other directly: a command does not load what lies beside its use-case in an index. */
-function directImports(root: string): Plugin {
+/**
+ * Modules of the workspace name each other directly: a command does not load what lies beside its use-case in an index. Their schemas
+ * are made when they are used.
+ */
+function ownSources(root: string): Plugin {
   const find = workspaceOrigins(root);
   return {
-    name: 'direct-imports',
+    name: 'own-sources',
     setup({ onLoad }) {
       onLoad({ filter: /[\\/]packages[\\/][^\\/]+[\\/]src[\\/].*\.tsx?$/ }, ({ path: file }) => ({
-        contents: withDirectImports(readFileSync(file, 'utf8'), find, module => module),
+        contents: withLazySchemas(
+          withDirectImports(readFileSync(file, 'utf8'), find, module => module),
+          LAZY_SCHEMA,
+        ),
         loader: file.endsWith('x') ? 'tsx' : 'ts',
       }));
     },
   };
 }
+
+/** The protocol's packages have a thousand schemas; a server that answers one call needs twenty. */
+const foreignSchemas: Plugin = {
+  name: 'foreign-schemas',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]@modelcontextprotocol[\\/]\w+[\\/]dist[\\/][\w-]+\.mjs$/ }, ({ path: file }) => ({
+      contents: withLazySchemas(readFileSync(file, 'utf8'), LAZY_SCHEMA),
+      loader: 'js',
+    }));
+  },
+};
 
 /** Packages that the output imports or has swallowed without `dependencies` naming them. */
 export function undeclaredPackages(metafile: Metafile, dependencies: readonly string[]): readonly string[] {
