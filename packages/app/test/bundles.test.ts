@@ -4,6 +4,7 @@ import type { RunId } from '@signalbox/model';
 import { openArchive } from '@signalbox/store';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readsBodies } from '../../store/test/support/forged-logs.ts';
 import { containerLines, writeContainer } from '../src/bundles/bundle-container.ts';
 import { exportRun, type RunExport } from '../src/bundles/export-run.ts';
 import { importRun } from '../src/bundles/import-run.ts';
@@ -206,9 +207,9 @@ describe('a bundle', () => {
     await host.close();
     opened.splice(0, 1);
     const { DatabaseSync } = await import('node:sqlite');
-    const database = new DatabaseSync(path.join(folder, 'data', 'db.sqlite'));
+    const database = readsBodies(new DatabaseSync(path.join(folder, 'data', 'db.sqlite')));
     database.exec(
-      "update records set body = replace(body, 'task.started', 'task.startes') where place % 268435456 = 2",
+      "update records set body = replace(body_text(body), 'task.started', 'task.startes') where place % 268435456 = 2",
     );
     database.close();
     const file = path.join(folder, 'salvaged.bundle');

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readsBodies } from '../../store/test/support/forged-logs.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { verifyDirectory } from '../src/verify-directory.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
@@ -61,11 +62,11 @@ describe('a run', () => {
     expect(await defects(other)).toEqual([['expected head', undefined]]);
     expect(await verifyRun(data, run, 'nonsense')).toMatchObject({ ok: false, error: { code: 'command/usage' } });
 
-    const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+    const database = readsBodies(new DatabaseSync(path.join(data, 'db.sqlite')));
     const change = (sql: string) => database.exec(sql);
-    change('update records set body = replace(body, \'"result":1\', \'"result":7\')');
+    change('update records set body = replace(body_text(body), \'"result":1\', \'"result":7\')');
     expect(await defects()).toEqual([['log', expect.any(Number)]]);
-    change('update records set body = replace(body, \'"result":7\', \'"result":1\')');
+    change('update records set body = replace(body_text(body), \'"result":7\', \'"result":1\')');
     expect(await defects()).toEqual([]);
     change(`update runs set head = '${other}'`);
     expect(await defects()).toEqual([['table', 'runs']]);

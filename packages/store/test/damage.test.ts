@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StoreDamage } from '@signalbox/store';
 import { describe, expect, it } from 'vitest';
 import { at, frame, interval, key, newRun, set, signal, startRun, task } from '../../runs/test/builders.ts';
+import { readsBodies } from './support/forged-logs.ts';
 import { temporaryStore } from './support/stores.ts';
 import { watchedDatabase } from './support/watched-database.ts';
 
@@ -25,7 +26,7 @@ async function filledStore() {
 type Filled = Awaited<ReturnType<typeof filledStore>>;
 
 const damages: readonly (readonly [string, string, (filled: Filled) => Promise<unknown>])[] = [
-  ['an event', `update records set body = replace(body, 'signal.received', 'signal.lost')`, readEvents],
+  ['an event', `update records set body = replace(body_text(body), 'signal.received', 'signal.lost')`, readEvents],
   ['the JSON of a record', `update records set body = '{'`, readEvents],
   ['the header of a record', `update records set header = '{}'`, readEvents],
   ['a run', `update runs set status = 'dancing'`, ({ store, run }) => store.run(run)],
@@ -60,5 +61,5 @@ function readState({ store, run }: Filled): Promise<unknown> {
 }
 
 function damage(database: DatabaseSync, sql: string): void {
-  if (Number(database.prepare(sql).run().changes) === 0) throw new Error('nothing was damaged');
+  if (Number(readsBodies(database).prepare(sql).run().changes) === 0) throw new Error('nothing was damaged');
 }

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { namesIn } from '../src/retention/blob-names.ts';
 import { tablesOfRuns } from '../src/verify/row-differences.ts';
 import { databaseOf } from './support/database-file.ts';
+import { readsBodies } from './support/forged-logs.ts';
 import { opened, temporaryHome } from './support/stores.ts';
 import { everyAnswer, variedRun } from './support/varied-runs.ts';
 
@@ -23,7 +24,7 @@ async function variedHome() {
 
 /** Does something to the database behind our back. */
 function attacked(home: string, ...statements: readonly string[]): void {
-  const database = new DatabaseSync(databaseOf(home));
+  const database = readsBodies(new DatabaseSync(databaseOf(home)));
   database.exec('pragma foreign_keys = off');
   for (const sql of statements) database.exec(sql);
   database.close();
@@ -84,8 +85,8 @@ it('[D85] puts rows right that were changed, swapped or added, and blobs that on
 
 /** Deletes the blobs that no record names. */
 function removeRowBlobs(home: string): number {
-  const database = new DatabaseSync(databaseOf(home), { readOnly: true });
-  const texts = database.prepare('select header || body as text from records').all();
+  const database = readsBodies(new DatabaseSync(databaseOf(home), { readOnly: true }));
+  const texts = database.prepare('select header || body_text(body) as text from records').all();
   database.close();
   const named = new Set(texts.flatMap(({ text }) => [...namesIn(text)]));
   const files = readdirSync(`${home}/blobs`, { recursive: true, encoding: 'utf8' }).filter(file => {
@@ -98,7 +99,11 @@ function removeRowBlobs(home: string): number {
 
 it('[D86] names a run whose log does not hold, and leaves it as it is', async () => {
   const { home } = await variedHome();
-  attacked(home, `update records set body = replace(body, 'a', 'b') where place = 268435456 + 3`, 'delete from usage');
+  attacked(
+    home,
+    `update records set body = replace(body_text(body), 'a', 'b') where place = 268435456 + 3`,
+    'delete from usage',
+  );
   const report = rebuilt(home);
   expect(report.damaged).toMatchObject([{ defect: { where: 'log', record: 3 } }]);
   expect(report.rebuilt).not.toContain(report.damaged[0]?.run);

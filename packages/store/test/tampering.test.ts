@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { deflateRawSync } from 'node:zlib';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
 import type { RunId } from '@signalbox/model';
 import { openBlobFiles } from '@signalbox/store';
@@ -186,6 +187,29 @@ describe('a log that somebody changed', () => {
       }
     }
     expect(missed).toEqual([]);
+  });
+
+  it('[D221] is found out by a compressed body of which a byte was changed, added or cut off, and names its record', () => {
+    const [n = 0] = [...ids.keys()];
+    const place = firstPlaceOf(n) + 2;
+    const body = Buffer.from(
+      database.prepare('select body from records where place = ?').get(place)?.body as Uint8Array,
+    );
+    const put = database.prepare('update records set body = ? where place = ?');
+    const bomb = Buffer.concat([body.subarray(0, 1), deflateRawSync(Buffer.alloc(1 << 26, '[')), body]);
+    const changes = [
+      ...[0, 1, body.length >> 1, body.length - 1].map(at =>
+        body.map((byte, index) => (index === at ? byte ^ 0xff : byte)),
+      ),
+      body.subarray(0, -1),
+      Buffer.concat([body, body]),
+      bomb,
+    ];
+    for (const changed of changes) {
+      const [defect, ...others] = foundAfter(() => put.run(changed, place), [n]);
+      expect(defect).toMatchObject({ where: 'log', record: 2, what: 'its body is not the one that its header names' });
+      expect(others).toEqual([]);
+    }
   });
 
   it('[D81] has one place, and its run one log', () => {

@@ -47,12 +47,12 @@ export const logAndRuns: Migration = {
     create index run_tags_by_tag on run_tags (tag, run);
 
     -- \`place\` is the run's number times 2^28 plus the record's: the log of a run is one range of rows, added at its end.
-    -- \`seq\` is that of the record's first event.
+    -- \`seq\` is that of the record's first event. A body is its text, or its text compressed.
     create table records (
       place integer primary key,
       seq integer not null,
       header text not null,
-      body text not null,
+      body any not null,
       hash blob not null
     ) strict;
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { bodyOfCell } from '../runs/body-cell.ts';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
 import { neededPart } from './blob-names.ts';
 
@@ -47,7 +48,7 @@ export function allRows(database: DatabaseSync): AllRows {
 function* valuesOf(select: StatementSync, parameters: readonly number[], table: string): Generator<unknown> {
   for (const row of select.iterate(...parameters)) {
     if (table !== 'records') yield* Object.values(row);
-    else yield neededPart({ header: String(row.header), body: String(row.body) });
+    else yield neededPart({ header: String(row.header), body: bodyOfCell(row.body) });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Digest, Hasher } from '@signalbox/model';
 import { type LogRecord, type OpenRecord, openRecord, recordEvents, type StoredEvent } from '@signalbox/runs';
 import { blobOf, cellOfBlob, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Row } from '../sqlite/row-codec.ts';
+import { bodyOfCell, cellOfBody } from './body-cell.ts';
 import { firstPlaceOf, lastPlaceOf, placeOf } from './places.ts';
 
 /** The logs of runs: what was committed, record by record. */
@@ -86,13 +87,13 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
 
   return {
     append(run, n, seq, { header, body, hash }, outsideIds) {
-      insert.run(placeOf(run, n), seq, header, body, cellOfBlob(hash));
+      insert.run(placeOf(run, n), seq, header, cellOfBody(body), cellOfBlob(hash));
       for (const id of outsideIds) addOutside.run(id, run);
     },
     records,
     open,
     told,
-    replaceBody: (run, n, body) => void replace.run(body, placeOf(run, n)),
+    replaceBody: (run, n, body) => void replace.run(cellOfBody(body), placeOf(run, n)),
     events(run, seq, limit) {
       const found: StoredEvent[] = [];
       for (const record of records(run, recordWith(run, seq))) {
@@ -108,6 +109,7 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
 
 const MAX_TAKINGS = 16;
 
-function recordOf({ header, body, hash }: Row): LogRecord {
-  return { header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };
+/** A record from its row. */
+export function recordOf({ header, body, hash }: Row): LogRecord {
+  return { header: String(header), body: bodyOfCell(body), hash: blobOf(hash as Uint8Array) };
 }

@@ -12,11 +12,12 @@ import {
 } from '@signalbox/runs';
 import type { BlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
+import { recordOf } from '../runs/log-rows.ts';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
 import { replayRows } from '../runs/replay-rows.ts';
 import { type RunTables, runTables } from '../runs/run-tables.ts';
 import { valueCache } from '../runs/value-cache.ts';
-import { blobOf, type JsonColumns, jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
+import { type JsonColumns, jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 
 export interface ReplayPorts {
   readonly database: DatabaseSync;
@@ -152,7 +153,5 @@ function* recordsOf(database: DatabaseSync, n: number): Generator<LogRecord & { 
   const rows = database.prepare(
     'select place, header, body, hash from records where place between ? and ? order by place',
   );
-  for (const { place, header, body, hash } of rows.iterate(firstPlaceOf(n), lastPlaceOf(n))) {
-    yield { place: Number(place), header: String(header), body: String(body), hash: blobOf(hash as Uint8Array) };
-  }
+  for (const row of rows.iterate(firstPlaceOf(n), lastPlaceOf(n))) yield { place: Number(row.place), ...recordOf(row) };
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { nodeHasher } from '@signalbox/journal';
 import { chainHead, type Digest, EMPTY_HEAD } from '@signalbox/model';
+import { bodyOfCell, cellOfBody } from '../../src/runs/body-cell.ts';
 import { firstPlaceOf, lastPlaceOf } from '../../src/runs/places.ts';
 import { cellOfBlob } from '../../src/sqlite/json-column.ts';
 
@@ -16,14 +17,16 @@ export function logOf(database: DatabaseSync, n: number): readonly Kept[] {
   const rows = database.prepare(
     'select seq, header, body, hash from records where place between ? and ? order by place',
   );
-  return rows.all(firstPlaceOf(n), lastPlaceOf(n)) as unknown as Kept[];
+  return rows
+    .all(firstPlaceOf(n), lastPlaceOf(n))
+    .map(row => ({ ...row, body: bodyOfCell(row.body) }) as unknown as Kept);
 }
 
 export function writeLog(database: DatabaseSync, n: number, records: readonly Kept[]): void {
   database.prepare('delete from records where place between ? and ?').run(firstPlaceOf(n), lastPlaceOf(n));
   const insert = database.prepare('insert into records (place, seq, header, body, hash) values (?, ?, ?, ?, ?)');
   for (const [index, { seq, header, body, hash }] of records.entries()) {
-    insert.run(firstPlaceOf(n) + index, seq, header, body, hash);
+    insert.run(firstPlaceOf(n) + index, seq, header, cellOfBody(body), hash);
   }
 }
 
@@ -61,6 +64,12 @@ function withDigests(body: string, digests: readonly Digest[]): string {
 /** A hash that was changed is right again once it was sealed. */
 export function isSameLog(a: readonly Kept[], b: readonly Kept[]): boolean {
   return a.length === b.length && a.every(({ header, body }, at) => header === b[at]?.header && body === b[at]?.body);
+}
+
+/** Lets statements of tests read bodies: `body_text(body)`. What they write in its place is a body too. */
+export function readsBodies(database: DatabaseSync): DatabaseSync {
+  database.function('body_text', bodyOfCell);
+  return database;
 }
 
 /** Something that is done to a log, and the first record that is wrong then. */
