@@ -1,4 +1,12 @@
-import { type Disk, type EventSchema, type JournalEvent, manifestRecord } from '@signalbox/journal';
+import {
+  type Disk,
+  type EventSchema,
+  type JournalEvent,
+  MAX_PLAN_BYTES,
+  manifestRecord,
+  type SegmentPacking,
+  zstdPacking,
+} from '@signalbox/journal';
 import { err } from '@signalbox/model';
 import { sessionEventSchema } from '@signalbox/workflow';
 import { isRunEventKind, runJournalSchema } from './run-journal/run-journal-event.ts';
@@ -10,10 +18,12 @@ export interface JournalFamily {
   /** Whether a journal that starts with an event of this kind belongs to it. */
   owns(firstKind: unknown): boolean;
   readonly schema: EventSchema<JournalEvent>;
+  /** How their segments may be packed. */
+  readonly packing?: SegmentPacking;
 }
 
 const families: readonly JournalFamily[] = [
-  { name: 'log', owns: isRunRecordKind, schema: runRecordSchema },
+  { name: 'log', owns: isRunRecordKind, schema: runRecordSchema, packing: zstdPacking },
   { name: 'run', owns: isRunEventKind, schema: runJournalSchema },
   { name: 'session', owns: kind => kind === 'session_created', schema: sessionEventSchema },
 ];
@@ -45,12 +55,19 @@ function firstEventOf(disk: Pick<Disk, 'read' | 'kind'>, directory: string): unk
   const record = manifestRecord.safeParse(firstLineOf(disk, `${directory}/manifest.jsonl`)).data;
   if (record?.kind !== 'segment_closed' || !/^events\/\d+-\d+\.jsonl$/.test(record.segmentRelPath)) return undefined;
   if (disk.kind(`${directory}/events`) !== 'directory') return undefined;
-  return firstLineOf(disk, `${directory}/${record.segmentRelPath}`);
+  const file = `${directory}/${record.segmentRelPath}`;
+  const packed = disk.read(`${file}${zstdPacking.suffix}`);
+  if (packed === 'missing') return firstLineOf(disk, file);
+  return typeof packed === 'object' ? firstLineIn(zstdPacking.unpack(packed, MAX_PLAN_BYTES)) : undefined;
 }
 
 function firstLineOf(disk: Pick<Disk, 'read'>, file: string): unknown {
   const bytes = disk.read(file);
-  if (typeof bytes !== 'object') return undefined;
+  return typeof bytes === 'object' ? firstLineIn(bytes) : undefined;
+}
+
+function firstLineIn(bytes: Uint8Array | undefined): unknown {
+  if (bytes === undefined) return undefined;
   const end = bytes.indexOf(0x0a);
   try {
     return JSON.parse(new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)));

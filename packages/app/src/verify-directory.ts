@@ -30,10 +30,12 @@ export function verifyDirectory(
   const store = findSnapshots(real, options.snapshots);
   if (!store.ok) return store;
   try {
+    const { schema, packing } = familyOf(disk, real);
     const report = verifyJournal({
       disk,
       hasher: nodeHasher,
-      schema: familyOf(disk, real).schema,
+      schema,
+      packing,
       directory: real,
       ...(store.value !== undefined && { snapshots: store.value }),
       ...(expectHead.value !== undefined && { expectHead: expectHead.value }),

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Digest, RunId } from '@signalbox/model';
@@ -10,6 +10,7 @@ import { importedCopy } from '../../store/test/support/imported-copy.ts';
 import { redact, secretRun } from '../../store/test/support/secret-runs.ts';
 import { variedRun } from '../../store/test/support/varied-runs.ts';
 import { thisMachine } from '../src/machine.ts';
+import { bytesFor, contentOf } from '../src/packed-file.ts';
 import { repairHome } from '../src/repair/repair-home.ts';
 import { deriveJournal } from '../src/run-journal/derive-journal.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
@@ -49,7 +50,11 @@ async function journaled(make: (store: Store) => Promise<RunId>) {
   const store = opened.value;
   const run = await make(store);
   const few = { records: (id: RunId, from: number, limit: number) => store.records(id, from, Math.min(limit, 7)) };
-  expect(await deriveJournal(data, few, run)).toMatchObject({ ok: true });
+  for (;;) {
+    const derived = await deriveJournal(data, few, run);
+    if (!derived.ok) throw new Error(derived.error.message);
+    if (derived.value.added === 0) break;
+  }
   store.close();
   const verified = await verifyRun(data, run);
   if (!verified.ok) throw new Error(verified.error.message);
@@ -92,9 +97,9 @@ describe('a journal that somebody changed', () => {
       const missed: string[] = [];
       let tried = 0;
       for (const file of files) {
-        for (const [name, changed] of lineChanges(readFileSync(path.join(copy, file), 'utf8'))) {
+        for (const [name, changed] of lineChanges(Buffer.from(contentOf(path.join(copy, file))).toString())) {
           tried += 1;
-          writeFileSync(path.join(journal, file), changed);
+          writeFileSync(path.join(journal, file), bytesFor(file, Buffer.from(changed)));
           const report = await verifyRun(data, run);
           const { ok, defects = [], added = 0, journal: after } = report.ok ? report.value : { ok: false };
           const isNamed = !ok && (!report.ok || defects.some(({ where }) => where === 'journal'));

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readsBodies } from '../../store/test/support/forged-logs.ts';
+import { bytesFor, contentOf } from '../src/packed-file.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { verifyDirectory } from '../src/verify-directory.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
@@ -81,7 +82,9 @@ describe('a run', () => {
 
     const [segment = ''] = readdirSync(path.join(journal, 'events'));
     const file = path.join(journal, 'events', segment);
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/result\\":1/, 'result\\":3'));
+    const content = Buffer.from(contentOf(file)).toString();
+    expect(content).toContain('"running\\"');
+    writeFileSync(file, bytesFor(file, Buffer.from(content.replace('"running\\"', '"Running\\"'))));
     expect(await defects()).toEqual([['journal', undefined]]);
     expect(existsSync(file)).toBe(true);
   });

@@ -9,13 +9,10 @@ import {
   tryCanonicalJson,
   utf8Bytes,
 } from '@signalbox/model';
-import { type DedupeKey, dedupeKey, type EventDraft, type EventSchema, type JournalEvent } from './event.ts';
+import { MAX_PLAN_BYTES, MAX_PLAN_EVENTS } from './append-limits.ts';
+import { type DedupeKey, type EventDraft, type EventSchema, isDedupeKey, type JournalEvent } from './event.ts';
 import { encodeRecord, type ManifestRecord, segmentPath } from './manifest-record.ts';
 import type { EventLine, Truth } from './replay.ts';
-
-/** What one append may hold: it is written, synced and read as one piece. */
-export const MAX_PLAN_EVENTS = 5_000;
-export const MAX_PLAN_BYTES = 16 * 1024 * 1024;
 
 /** The unit of truth: all of it is appended, or nothing. */
 export interface AppendPlan<E extends JournalEvent> {
@@ -64,7 +61,7 @@ function recordedEvents<E extends JournalEvent>(
   const keys = new Set<DedupeKey>();
   const known: E[] = [];
   for (const draft of events) {
-    if (!dedupeKey.safeParse(draft.dedupeKey).success) {
+    if (!isDedupeKey(draft.dedupeKey)) {
       return err(invalidPlan(`${JSON.stringify(draft.dedupeKey)} is not a dedupe key (a-z 0-9 _ : > -, 256 at most)`));
     }
     if (keys.has(draft.dedupeKey)) return err(invalidPlan(`the key ${draft.dedupeKey} stands in it twice`));
@@ -91,7 +88,7 @@ function prepare<E extends JournalEvent>(
     const event = schema.decode(value);
     if (!event.ok)
       return err(invalidPlan(`event ${offset} (${draft.dedupeKey}) does not fit its schema: ${event.error}`));
-    const text = tryCanonicalJson(value);
+    const text = schema.canonicalText === undefined ? tryCanonicalJson(value) : ok(schema.canonicalText(value as E));
     if (!text.ok)
       return err(invalidPlan(`event ${offset} (${draft.dedupeKey}) is not plain data: ${text.error.reason}`));
     lines.push({ event: event.value, text: text.value });

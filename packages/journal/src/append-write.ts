@@ -11,11 +11,13 @@ import type { Disk, OpenFile } from './disk.ts';
 import { placeFile } from './durable-file.ts';
 import type { JournalEvent } from './event.ts';
 import { MANIFEST } from './replay.ts';
+import type { SegmentPacking } from './segment-packing.ts';
 
 export interface JournalPlace {
   readonly home: string;
   readonly collection: string;
   readonly directory: string;
+  readonly packing?: SegmentPacking | undefined;
 }
 
 /** `manifestBytes` is the end of the last complete append; what lies behind it is cut off. */
@@ -32,7 +34,7 @@ export function writeAppend<E extends JournalEvent>(
   try {
     if (manifestBytes === 0) makeNamesDurable(disk, place);
     if ((disk.size(manifestPath) ?? 0) > manifestBytes) cutTail(manifest, manifestBytes);
-    writeSegment(disk, directory, prepared);
+    writeSegment(disk, place, prepared);
     extendManifest(manifest, manifestBytes, prepared.manifest);
   } finally {
     manifest.close();
@@ -51,12 +53,19 @@ function cutTail(manifest: OpenFile, manifestBytes: number): void {
   manifest.sync();
 }
 
-function writeSegment<E extends JournalEvent>(disk: Disk, directory: string, prepared: PreparedAppend<E>): void {
+function writeSegment<E extends JournalEvent>(
+  disk: Disk,
+  { directory, packing }: JournalPlace,
+  prepared: PreparedAppend<E>,
+): void {
   const events = `${directory}/events`;
   placeFile(
     disk,
-    { path: `${directory}/${prepared.segmentPath}`, temporary: `${events}/.segment.tmp` },
-    prepared.segment,
+    {
+      path: `${directory}/${prepared.segmentPath}${packing?.suffix ?? ''}`,
+      temporary: `${events}/.segment.tmp`,
+    },
+    packing?.pack(prepared.segment) ?? prepared.segment,
   );
   disk.syncDirectory(events);
 }

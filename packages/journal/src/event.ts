@@ -1,16 +1,20 @@
 import { type Digest, err, eventId, nodeId, ok, type Result, runId, sessionId } from '@signalbox/model';
 import * as z from 'zod';
 
+const KEY = /^[a-z0-9_:>-]+$/;
+const MAX_KEY = 256;
+
 /**
  * What makes a retry safe: an event is recorded once per key. Keys derive from stable ids, never from time or from
  * `eventId`.
  */
-export const dedupeKey = z
-  .string()
-  .max(256)
-  .regex(/^[a-z0-9_:>-]+$/, 'must be of a-z 0-9 _ : > -')
-  .brand<'DedupeKey'>();
+export const dedupeKey = z.string().max(MAX_KEY).regex(KEY, 'must be of a-z 0-9 _ : > -').brand<'DedupeKey'>();
 export type DedupeKey = z.infer<typeof dedupeKey>;
+
+/** The same check, for every event that is appended. */
+export function isDedupeKey(key: string): boolean {
+  return key.length <= MAX_KEY && KEY.test(key);
+}
 
 /** What every event of a journal has; `kind`, `scope` and `data` are narrowed by the schema that its owner gives. */
 export const journalEventFields = {
@@ -41,6 +45,8 @@ export interface EventSchema<E extends JournalEvent> {
   decode(value: unknown): Result<E, string>;
   /** The snapshots that an event refers to. */
   snapshotRefs(event: E): readonly Digest[];
+  /** The canonical text of an event that its owner made, where there is a faster way to it than by its value. */
+  canonicalText?(event: E): string;
 }
 
 export function eventSchema<E extends JournalEvent>(

@@ -1,4 +1,5 @@
-export { type AppendPlan, MAX_PLAN_BYTES, MAX_PLAN_EVENTS, type PlanError } from './append-plan.ts';
+export { MAX_PLAN_BYTES, MAX_PLAN_EVENTS } from './append-limits.ts';
+export type { AppendPlan, PlanError } from './append-plan.ts';
 export { type ContentStore, type ContentStoreOptions, openContentStore } from './content-store.ts';
 export { type Defect, type DefectCode, defectMeanings, describeDefect, type SessionHealth } from './defect.ts';
 export { type Disk, DiskError, type OpenFile } from './disk.ts';
@@ -19,6 +20,7 @@ export { tryFileLock } from './files/file-lock.ts';
 export { hostDisk } from './files/host-disk.ts';
 export { nodeHasher } from './files/node-hasher.ts';
 export { sqliteLocks } from './files/sqlite-locks.ts';
+export { zstdPacking } from './files/zstd-packing.ts';
 export {
   type AppendError,
   type Appended,
@@ -31,4 +33,5 @@ export {
 export type { JournalView } from './journal-view.ts';
 export type { FileLocks, HeldLock, LockRefusal } from './lock.ts';
 export { type ManifestRecord, manifestRecord, type SegmentClosed, type SnapshotPinned } from './manifest-record.ts';
+export type { SegmentPacking } from './segment-packing.ts';
 export { type VerifyOptions, type VerifyReport, verifyJournal } from './verify.ts';

@@ -34,6 +34,7 @@ import {
 import { type JournalView, viewOf } from './journal-view.ts';
 import type { FileLocks } from './lock.ts';
 import { commit, emptyTruth, MANIFEST, replay, type Truth } from './replay.ts';
+import type { SegmentPacking } from './segment-packing.ts';
 
 export interface JournalOptions<E extends JournalEvent> {
   readonly disk: Disk;
@@ -45,6 +46,8 @@ export interface JournalOptions<E extends JournalEvent> {
   readonly home: string;
   readonly collection: string;
   readonly sessionId: SessionId;
+  /** Segments are written in this form, and read in it or plain. Without it they are plain. */
+  readonly packing?: SegmentPacking | undefined;
 }
 
 export interface Journal<E extends JournalEvent> {
@@ -84,10 +87,10 @@ export interface LockWitness {
 }
 
 export function openJournal<E extends JournalEvent>(options: JournalOptions<E>): Journal<E> {
-  const { disk, locks, hasher, schema, snapshots, home, collection, sessionId } = options;
+  const { disk, locks, hasher, schema, snapshots, home, collection, sessionId, packing } = options;
   const directory = `${home}/${collection}/${sessionId}`;
   const manifest = `${directory}/${MANIFEST}`;
-  const source = { disk, directory, hasher, schema };
+  const source = { disk, directory, hasher, schema, packing };
   const truth: Truth<E> = emptyTruth(sessionId, hasher);
   const live = new WeakSet<LockWitness>();
 
@@ -178,7 +181,7 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
         const { prepared } = decision.value;
         const absent = prepared.newRefs.find(ref => !snapshots.isDurable(ref));
         if (absent !== undefined) return err(snapshotNotStored(sessionId, absent));
-        writeAppend(disk, { home, collection, directory }, truth.manifestBytes, prepared);
+        writeAppend(disk, { home, collection, directory, packing }, truth.manifestBytes, prepared);
         commit(truth, prepared.lines, schema);
         truth.records += prepared.recordCount;
         truth.manifestBytes += prepared.manifest.length;

@@ -8,6 +8,7 @@
  *     what it meant to write: whole records, then at most one that lacks its end.
  */
 import { type Digest, err, type Hasher, ok, type Result, type SessionId } from '@signalbox/model';
+import { MAX_PLAN_BYTES } from './append-limits.ts';
 import type { Defect, DefectCode } from './defect.ts';
 import type { Disk } from './disk.ts';
 import type { DedupeKey, EventSchema, JournalEvent } from './event.ts';
@@ -21,6 +22,7 @@ import {
   segmentPath,
   versionOf,
 } from './manifest-record.ts';
+import type { SegmentPacking } from './segment-packing.ts';
 
 export const MANIFEST = 'manifest.jsonl';
 
@@ -57,6 +59,7 @@ export interface ReplaySource<E extends JournalEvent> {
   readonly directory: string;
   readonly hasher: Hasher;
   readonly schema: EventSchema<E>;
+  readonly packing?: SegmentPacking | undefined;
   /** Also checks that every event is in canonical form, which the digest of its segment does not say. */
   readonly checksForm?: boolean;
   /** Told of each segment that is part of the truth. */
@@ -190,13 +193,13 @@ function readSegment<E extends JournalEvent>(
     const range = `${record.firstEventIndex} to ${record.lastEventIndex}`;
     return err({ ...place, code: 'segment_out_of_order', reason: `events ${range} follow event ${first - 1}` });
   }
-  const file = segmentPath(first, record.lastEventIndex);
-  if (record.segmentRelPath !== file) {
-    return err({ ...place, code: 'segment_path_refused', reason: `the segment's path must be ${file}` });
+  const path = segmentPath(first, record.lastEventIndex);
+  if (record.segmentRelPath !== path) {
+    return err({ ...place, code: 'segment_path_refused', reason: `the segment's path must be ${path}` });
   }
-  const bytes = source.disk.read(`${source.directory}/${file}`);
-  if (bytes === 'missing') return err({ file, code: 'segment_missing', reason: 'the file is not there' });
-  if (bytes === 'not_a_file') return err({ file, code: 'segment_not_a_file', reason: 'it is not a regular file' });
+  const found = contentOf(path, record, source);
+  if (!found.ok) return found;
+  const { file, bytes } = found.value;
   if (bytes.length !== record.bytes) {
     const reason = `it has ${bytes.length} bytes, its record says ${record.bytes}`;
     return err({ file, code: 'segment_size_mismatch', reason });
@@ -205,6 +208,25 @@ function readSegment<E extends JournalEvent>(
     return err({ file, code: 'segment_digest_mismatch', reason: `its sha256 is not ${record.sha256}` });
   }
   return decodeSegment(truth, record, file, bytes, source);
+}
+
+/** What a segment holds, and the file that holds it. */
+function contentOf<E extends JournalEvent>(
+  path: string,
+  record: SegmentClosed,
+  { disk, directory, packing }: ReplaySource<E>,
+): Result<{ readonly file: string; readonly bytes: Uint8Array }, Defect> {
+  const packed = packing === undefined ? 'missing' : disk.read(`${directory}/${path}${packing.suffix}`);
+  const file = packing === undefined || packed === 'missing' ? path : `${path}${packing.suffix}`;
+  const bytes = packed === 'missing' ? disk.read(`${directory}/${path}`) : packed;
+  if (bytes === 'missing') return err({ file, code: 'segment_missing', reason: 'the file is not there' });
+  if (bytes === 'not_a_file') return err({ file, code: 'segment_not_a_file', reason: 'it is not a regular file' });
+  if (packing === undefined || packed === 'missing') return ok({ file, bytes });
+  // What is attested bounds what is unpacked, and an append bounds what is attested.
+  const content = record.bytes > MAX_PLAN_BYTES ? undefined : packing.unpack(bytes, record.bytes);
+  if (content !== undefined) return ok({ file, bytes: content });
+  const reason = `it does not unpack to the ${record.bytes} bytes that its record says`;
+  return err({ file, code: 'segment_digest_mismatch', reason });
 }
 
 function decodeSegment<E extends JournalEvent>(

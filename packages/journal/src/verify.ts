@@ -4,6 +4,7 @@ import type { Disk } from './disk.ts';
 import type { EventSchema, JournalEvent } from './event.ts';
 import { parseJson } from './manifest-record.ts';
 import { emptyTruth, MANIFEST, type Replayed, replay, type Truth } from './replay.ts';
+import type { SegmentPacking } from './segment-packing.ts';
 
 export interface VerifyOptions<E extends JournalEvent> {
   readonly disk: Pick<Disk, 'read' | 'kind' | 'list'>;
@@ -15,6 +16,8 @@ export interface VerifyOptions<E extends JournalEvent> {
   readonly snapshots?: string;
   /** The head that the journal had when someone last saw it. */
   readonly expectHead?: Digest;
+  /** How its segments may be packed. */
+  readonly packing?: SegmentPacking | undefined;
 }
 
 /** What can be said of a journal from its files alone. */

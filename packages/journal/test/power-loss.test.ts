@@ -13,6 +13,7 @@ import {
   appendPlan,
   appendPlanOnStored,
   type Outcome,
+  packedInMemory,
   readPlan,
   storeThenAppendPlan,
   type Truths,
@@ -33,6 +34,8 @@ interface Scenario {
   readonly work: (disk: Disk) => Promise<Outcome>;
   /** Runs after another process was killed at each point of appending the plan. */
   readonly afterKill?: true;
+  /** Segments are packed. */
+  readonly isPacked?: true;
 }
 
 const scenarios: Record<string, Scenario> = {
@@ -41,6 +44,11 @@ const scenarios: Record<string, Scenario> = {
   'a later append': { base: () => withEvents(true), work: appendPlan },
   'the first snapshots of a session that has events': { base: () => withEvents(false), work: appendPlan },
   'an append over a tail that is longer than it': { base: withLongTail, work: appendPlan },
+  '[J60] an append that packs its segment, to a journal with plain ones': {
+    base: () => withEvents(true),
+    work: disk => appendPlan(disk, packedInMemory()),
+    isPacked: true,
+  },
   'a process that goes on where a killed one stopped': { base: emptyHome, work: appendPlan, afterKill: true },
   'a process that refers to what a killed one stored': {
     base: () => withEvents(false),
@@ -106,7 +114,7 @@ type Search = { readonly cuts: number; readonly found?: string };
 async function search(scenario: Scenario, ignoredSync?: (label: string) => boolean): Promise<Search> {
   const base = await scenario.base();
   const truths = await truthsOf(base.copy());
-  if (!scenario.afterKill) return searchFrom(base, truths, 0, scenario.work, ignoredSync);
+  if (!scenario.afterKill) return searchFrom(base, truths, 0, scenario.work, ignoredSync, scenario.isPacked);
   let cuts = 0;
   for (let killPoint = 0; ; killPoint++) {
     let first: Outcome = 'stopped';
@@ -127,6 +135,7 @@ async function searchFrom(
   from: number,
   work: (disk: Disk) => Promise<Outcome>,
   ignoredSync?: (label: string) => boolean,
+  isPacked = false,
 ): Promise<Search> {
   let cuts = 0;
   for (let at = from; ; at++) {
@@ -137,6 +146,7 @@ async function searchFrom(
         disk.afterPowerCut(cut.survivors, cut.tornBytes),
         truths,
         outcome === 'acknowledged',
+        isPacked ? packedInMemory() : undefined,
       );
       if (wrong === undefined) continue;
       const kept = [...cut.survivors].map(position => JSON.stringify(disk.pending()[position])).join(' ');

@@ -10,6 +10,7 @@ import {
   nodeHasher,
   openContentStore,
   openJournal,
+  type SegmentPacking,
 } from '@signalbox/journal';
 import { canonicalJson, digest, digestOf, type EventId, eventId, type SessionId } from '@signalbox/model';
 import * as z from 'zod';
@@ -34,8 +35,9 @@ export function openFacts(options: {
   readonly locks: FileLocks;
   readonly home: string;
   readonly sessionId?: SessionId;
+  readonly packing?: SegmentPacking;
 }): { readonly journal: Journal<FactRecorded>; readonly snapshots: ContentStore } {
-  const { disk, locks, home, sessionId = TEST_SESSION } = options;
+  const { disk, locks, home, sessionId = TEST_SESSION, packing } = options;
   const hasher = nodeHasher;
   const snapshots = openContentStore({ disk, hasher, home, name: 'snapshots', writer: String(process.pid) });
   const journal = openJournal({
@@ -47,6 +49,7 @@ export function openFacts(options: {
     home,
     collection: 'sessions',
     sessionId,
+    packing,
   });
   return { journal, snapshots };
 }

@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, lstatSync, openSync, readdirSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { SecretFilter } from '@signalbox/model';
 import { sync } from '../backup/copy-tree.ts';
+import { bytesFor, contentOf, isPacked } from '../packed-file.ts';
 
 /** Files that SQLite holds are SQLite's; keys hold no value, and whoever owns the directory changes. */
 const isLeftOut = (relative: string): boolean =>
@@ -36,6 +28,7 @@ export function* filesWith(
 
 /** Whether a file holds the secret, read a part at a time. Characters are bytes here. */
 function holds(file: string, has: SecretFilter['has'], longest: number): boolean {
+  if (isPacked(file)) return has(Buffer.from(contentOf(file)).toString('latin1'));
   const handle = openSync(file, 'r');
   try {
     const chunk = Buffer.alloc(CHUNK);
@@ -55,8 +48,8 @@ function holds(file: string, has: SecretFilter['has'], longest: number): boolean
 /** Writes a log again without the secret; the file is there whole, before and after. */
 export function rewriteLog(file: string, { text }: Pick<SecretFilter, 'text'>): void {
   const temporary = `${file}.redacted.tmp`;
-  const left = text(readFileSync(file, 'latin1'));
-  writeFileSync(temporary, Buffer.from(left, 'latin1'), { mode: 0o600, flush: true });
+  const left = text(Buffer.from(contentOf(file)).toString('latin1'));
+  writeFileSync(temporary, bytesFor(file, Buffer.from(left, 'latin1')), { mode: 0o600, flush: true });
   renameSync(temporary, file);
   sync(path.dirname(file));
 }

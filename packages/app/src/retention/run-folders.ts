@@ -1,14 +1,15 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RunId, runId } from '@signalbox/model';
 import { neededPart } from '@signalbox/store';
+import { contentOf } from '../packed-file.ts';
 
 /** Directories that hold one folder for each run. */
 const perRun = ['runs', 'checkpoints'] as const;
 
 /** What may refer to blobs beside the database. Only files of these kinds: the lock files of SQLite are SQLite's. */
 const roots = [...perRun, 'undo', 'sessions', 'snapshots', 'workflows'];
-const isText = (name: string) => /\.(json|jsonl|ndjson)$/.test(name);
+const isText = (name: string) => /\.(json|jsonl|ndjson)(\.zst)?$/.test(name);
 
 /** What is younger may belong to a run that is being made. */
 const YOUNG_MS = 3_600_000;
@@ -83,7 +84,8 @@ function* textsUnder(place: string): Generator<string> {
   if (stat?.isDirectory()) for (const name of entriesOf(place)) yield* textsUnder(path.join(place, name));
   else if (stat?.isFile() && isText(place)) {
     try {
-      yield isSegment(place) ? neededOf(readFileSync(place, 'utf8')) : readFileSync(place, 'utf8');
+      const text = Buffer.from(contentOf(place)).toString();
+      yield isSegment(place) ? neededOf(text) : text;
     } catch (cause) {
       // It went while it was looked at. What cannot be read otherwise may name blobs that must stay.
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
@@ -92,7 +94,7 @@ function* textsUnder(place: string): Generator<string> {
 }
 
 /** A segment of a journal, of a run or a session. */
-const isSegment = (place: string) => path.basename(path.dirname(place)) === 'events' && place.endsWith('.jsonl');
+const isSegment = (place: string) => path.basename(path.dirname(place)) === 'events' && /\.jsonl(\.zst)?$/.test(place);
 
 /** What of a segment names blobs that are needed: not the headers of bodies that were replaced. */
 function neededOf(segment: string): string {

@@ -6,8 +6,9 @@ import {
   openContentStore,
   openJournal,
   sqliteLocks,
+  zstdPacking,
 } from '@signalbox/journal';
-import { type ErrorEnvelope, err, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
 import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
 import { draftOfRecord, type JournaledRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
@@ -33,6 +34,7 @@ export function journalOfRun(
     collection: 'runs',
     // A run is the only one of its journal, so it lends the journal its id.
     sessionId: run as string as SessionId,
+    packing: zstdPacking,
   });
 }
 
@@ -40,7 +42,7 @@ export function journalOfRun(
 export interface DerivedJournal {
   readonly records: number;
   readonly added: number;
-  /** Whether it holds every record of the log. */
+  /** Whether it holds every record that the log had when it was last looked at. */
   readonly isWhole: boolean;
 }
 
@@ -68,12 +70,14 @@ export async function extendJournal(
     const before = view.length;
     let length = before;
     for (;;) {
-      const records = bounded(await reader.records(run, length, MAX_RECORDS));
+      const page = await reader.records(run, length, MAX_RECORDS);
+      const records = bounded(page);
       const derived = { records: length, added: length - before };
       if (records.length === 0) return ok({ ...derived, isWhole: true });
       if (isEnough(records.length)) return ok({ ...derived, isWhole: false });
       const drafts = [];
       for (const [index, record] of records.entries()) {
+        if (record.body === '') return err(unreadable(run, length + index));
         const held = smallEnough(dataDirectory, record);
         if (!held.ok) return held;
         drafts.push(draftOfRecord(run, length + index, held.value));
@@ -81,7 +85,20 @@ export async function extendJournal(
       const appended = journal.append(witness, { events: drafts });
       if (!appended.ok) return err(appended.error);
       length += records.length;
+      // Whoever runs after a log that grows writes a segment for every record of it.
+      if (page.length < MAX_RECORDS && records.length === page.length) {
+        return ok({ records: length, added: length - before, isWhole: true });
+      }
     }
+  });
+}
+
+/** A journal vouches for what it holds: what cannot be read is not put into it. */
+function unreadable(run: RunId, n: number): ErrorEnvelope<'store/damaged'> {
+  return failure('store/damaged', {
+    message: `The journal of run ${run} ends before record ${n}, whose body cannot be read: the database is damaged.`,
+    suggestion: `Verify the run with "signalbox verify ${run}", and restore it from a backup or an export.`,
+    details: { run, record: n },
   });
 }
 

@@ -6,7 +6,7 @@ import {
   eventScope,
   journalEventFields,
 } from '@signalbox/journal';
-import { type Digest, deriveId, digest, type EventId, ok, type RunId } from '@signalbox/model';
+import { type Digest, digest, digestHex, type EventId, ok, type RunId } from '@signalbox/model';
 import { type LogRecord, openHeader } from '@signalbox/runs';
 import * as z from 'zod';
 
@@ -31,7 +31,7 @@ const runRecordEvent = z
     }
     const { log, n } = header.value;
     const claims: readonly (readonly [path: readonly string[], found: unknown, expected: unknown])[] = [
-      [['eventId'], envelope.eventId, eventIdOf(log, n)],
+      [['eventId'], envelope.eventId, eventIdOf(data.hash)],
       [['eventIndex'], envelope.eventIndex, n],
       [['sessionId'], envelope.sessionId, log],
       [['dedupeKey'], envelope.dedupeKey, keyOf(log, n)],
@@ -39,7 +39,7 @@ const runRecordEvent = z
     ];
     for (const [path, found, wanted] of claims) {
       if (found === wanted) continue;
-      context.addIssue({ code: 'custom', path: [...path], message: `its header says ${JSON.stringify(wanted)}` });
+      context.addIssue({ code: 'custom', path: [...path], message: `its record says ${JSON.stringify(wanted)}` });
     }
   });
 export type RunRecordEvent = z.infer<typeof runRecordEvent>;
@@ -58,6 +58,15 @@ export const ownRecordSchema: EventSchema<RunRecordEvent> = {
     return ok({ ...envelope, data: { header: '', hash: data.hash } });
   },
   snapshotRefs: () => [],
+  canonicalText: ({ data, dedupeKey, eventId, eventIndex, sessionId, scope }) =>
+    `{"data":{${[
+      ...(data.blob === undefined ? [] : [`"blob":"${data.blob}"`]),
+      ...(data.body === undefined ? [] : [`"body":${JSON.stringify(data.body)}`]),
+    ]
+      .map(member => `${member},`)
+      .join('')}"hash":"${data.hash}","header":${JSON.stringify(data.header)}},"dedupeKey":"${dedupeKey}",` +
+    `"eventId":"${eventId}","eventIndex":${eventIndex},"kind":"${KIND}","scope":{"runId":"${scope.runId}"},` +
+    `"sessionId":"${sessionId}","v":1}`,
 };
 
 export function isRunRecordKind(kind: unknown): boolean {
@@ -74,7 +83,7 @@ export function draftOfRecord(
   { header, body, blob, hash }: JournaledRecord,
 ): EventDraft<RunRecordEvent> {
   return {
-    eventId: eventIdOf(run, n),
+    eventId: eventIdOf(hash),
     kind: KIND,
     dedupeKey: keyOf(run, n),
     scope: { runId: run },
@@ -82,8 +91,11 @@ export function draftOfRecord(
   };
 }
 
-function eventIdOf(run: RunId, n: number): EventId {
-  return deriveId<EventId>('run-record', run, n);
+/** A UUID (version 8) of the end of the record's hash. Its beginning is in the ids of the record's own events. */
+function eventIdOf(hash: Digest): EventId {
+  const hex = digestHex(hash).slice(32);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)];
+  return parts.join('-') as EventId;
 }
 
 function keyOf(run: RunId, n: number): DedupeKey {

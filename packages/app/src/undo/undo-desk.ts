@@ -55,11 +55,13 @@ export async function callCheckpoints(
   { store, tools }: Pick<UndoPorts, 'store' | 'tools'>,
   run: RunRecord,
 ): Promise<readonly CallCheckpoint[]> {
-  const nodes = new Map((await store.tasks(run.id)).map(({ id, node }) => [String(id), node]));
-  const undone = await undoneCalls(store, run);
   const folder = tools.checkpoints(run.id);
   const recorded = readCheckpoints(folder);
   const rolledBack = readKept(folder);
+  // Every command that drives a run asks at its end, and the rest reads everything that happened in it.
+  if (recorded.length === 0 && rolledBack.length === 0) return [];
+  const nodes = new Map((await store.tasks(run.id)).map(({ id, node }) => [String(id), node]));
+  const undone = await undoneCalls(store, run);
   const asked = await heldCalls(store, run);
   const isHeld = (call: string) => asked.has(call);
   const known = recorded.map(

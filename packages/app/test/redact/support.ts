@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { RunId } from '@signalbox/model';
 import { FORMS, SECRET, secretRun } from '../../../store/test/support/secret-runs.ts';
 import { thisMachine } from '../../src/machine.ts';
+import { contentOf, isPacked } from '../../src/packed-file.ts';
 import { finishTaking } from '../../src/redact/finish-taking.ts';
 import { createRedactDesk, type RedactDesk, type RedactDeskPorts } from '../../src/redact/redact-desk.ts';
 import { oneByOne } from '../../src/retention/retention-desk.ts';
@@ -64,7 +65,7 @@ export function filesWithSecret(data: string): readonly string[] {
     .filter(name => {
       const file = path.join(data, name);
       if (!statSync(file).isFile()) return false;
-      const content = readFileSync(file);
+      const content = Buffer.from(isPacked(file) ? contentOf(file) : readFileSync(file));
       return FORMS.some(form => content.includes(form));
     })
     .sort();

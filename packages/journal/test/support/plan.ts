@@ -1,4 +1,11 @@
-import { type Disk, type FileLocks, nodeHasher, verifyJournal } from '@signalbox/journal';
+import {
+  type Disk,
+  type FileLocks,
+  nodeHasher,
+  type SegmentPacking,
+  verifyJournal,
+  zstdPacking,
+} from '@signalbox/journal';
 import { Bug } from '@signalbox/model';
 import {
   type FactRecorded,
@@ -14,9 +21,13 @@ import {
 export interface Place {
   readonly home: string;
   readonly locks: FileLocks;
+  readonly packing?: SegmentPacking;
 }
 
 const inMemory = (): Place => ({ home: 'home', locks: memoryLocks() });
+
+/** Where segments are packed. */
+export const packedInMemory = (): Place => ({ ...inMemory(), packing: zstdPacking });
 
 /** The append under test: 3 events, of which 2 bring a new snapshot. */
 export const PLAN = {
@@ -86,7 +97,7 @@ export async function violation(
     const ref = event.data.snapshotRef;
     if (ref !== undefined && !snapshots.get(ref).ok) return `snapshot of event ${event.eventIndex} is gone`;
   }
-  const checked = verify(disk, place.home);
+  const checked = verify(disk, place.home, place.packing);
   if (checked !== undefined && !checked.ok) return `verifier: ${checked.defect?.code}`;
 
   if ((await appendPlan(disk, place)) === 'refused') return 'the append cannot be repeated';
@@ -96,16 +107,19 @@ export async function violation(
   const final = next.read();
   if (!final.ok || !sameEvents(final.value.events().slice(0, -1), truths.after))
     return 'the repeated append went wrong';
-  return verify(disk, place.home)?.ok === true ? undefined : 'the journal does not verify after the next append';
+  return verify(disk, place.home, place.packing)?.ok === true
+    ? undefined
+    : 'the journal does not verify after the next append';
 }
 
-export function verify(disk: Disk, home: string) {
+export function verify(disk: Disk, home: string, packing?: SegmentPacking) {
   return verifyJournal({
     disk,
     hasher: nodeHasher,
     schema: factSchema,
     directory: `${home}/sessions/${TEST_SESSION}`,
     snapshots: `${home}/snapshots`,
+    packing,
   });
 }
 

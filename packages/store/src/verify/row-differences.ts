@@ -89,7 +89,9 @@ export function* differences(
   expected: DatabaseSync,
   found: DatabaseSync,
 ): Generator<Difference> {
-  const { name, key, columns } = table;
+  const { name, key } = table;
+  // The log was read from its bodies; how they are compressed is no fact, and differs between versions of the compressor.
+  const columns = table.columns.filter(column => name !== 'records' || column !== 'body');
   const wanted = rowsOf(table, run, expected);
   const there = rowsOf(table, run, found);
   const keyOf = (row: Row) => key.map(column => whole(row[column])).join(' ');
