@@ -109,6 +109,7 @@ export {
 } from './secrets/known-secret.ts';
 export {
   createSecretFilter,
+  isCertainlyClean,
   redactionMark,
   type SecretFilter,
   type SecretFilterOptions,

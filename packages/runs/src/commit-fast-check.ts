@@ -70,15 +70,17 @@ function record(required: Readonly<Record<string, Is>>, optional: Readonly<Recor
 /** As `Date` writes it. Other ways to say a time are left to the schema. */
 const isTime: Is = value => {
   if (typeof value !== 'string' || value.length !== ISO_LENGTH) return false;
-  if (value === lastTime) return true;
+  if (knownTimes.has(value)) return true;
   const ms = Date.parse(value);
   if (Number.isNaN(ms) || new Date(ms).toISOString() !== value) return false;
-  lastTime = value;
+  if (knownTimes.size >= MAX_TIMES) knownTimes.clear();
+  knownTimes.add(value);
   return true;
 };
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
-/** Times come many to a commit. */
-let lastTime: string | undefined;
+/** Times come many to a commit, and again in the next one. */
+const knownTimes = new Set<string>();
+const MAX_TIMES = 64;
 
 /** Deeper values are left to the schema. */
 const MAX_DEPTH = 20;

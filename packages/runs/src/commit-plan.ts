@@ -1,5 +1,6 @@
 import {
   type ApprovalId,
+  Bug,
   type Digest,
   EMPTY_HEAD,
   type ErrorEnvelope,
@@ -26,7 +27,7 @@ import { applyChange } from './frames/value-change.ts';
 import type { TaskId } from './ids.ts';
 import type { OpenRecord } from './log/open-record.ts';
 import type { Beginning, LogRecord, RecordDraft, RecordHeader } from './log/record.ts';
-import { placedEvents, recordEvents, toldEvents } from './log/record-events.ts';
+import { recordEvents, untoldEvent } from './log/record-events.ts';
 import { type SealPorts, sealRecord } from './log/seal-record.ts';
 import type { RetentionWrite } from './retention/retention-write.ts';
 import { planVersionOf } from './run/plan-versions.ts';
@@ -78,7 +79,8 @@ export interface Outcome {
   readonly artifacts: readonly ArtifactRecord[];
   readonly usage: readonly UsageRecord[];
   readonly stream: readonly StreamChunk[];
-  readonly events: readonly StoredEvent[];
+  /** Made when they are first asked for: nobody who waits for a commit waits for them. */
+  readonly events: () => readonly StoredEvent[];
   /** Committed by others than the driver: its events are told apart by their ids, not by the run's version. */
   readonly isFromOutside: boolean;
 }
@@ -139,12 +141,12 @@ export function planCommit(
     tasks: tasks.value,
     decisions: decisions.value,
     artifacts: planArtifacts(view, writes),
-    usage: once(writes.usage, ({ call }) => call, view.hasUsage),
+    usage: onlyNew(writes.usage, ({ call }) => call, view.hasUsage),
     stream: writes.stream?.filter(chunk => !isDelta(chunk) && !view.hasChunk(chunk)),
     events: writes.events,
   });
-  const told = toldEvents({ events: draft.events?.length ?? 0 }, draft);
-  if (!told.ok) return err(refused(id, told.error));
+  const untold = untoldEvent(draft);
+  if (untold !== undefined) return err(refused(id, untold));
   const isFromOutside = guard.version === 'any';
   const facts: RecordFacts = {
     log: id,
@@ -157,7 +159,7 @@ export function planCommit(
   };
   const log = sealRecord(ports, before?.head ?? EMPTY_HEAD, facts, draft);
   const after = placed(framed.value, facts, log.hash);
-  const events = placedEvents(facts, told.value, log.hash);
+  const events = once(() => eventsOf(facts, draft, log.hash));
   const outcome = outcomeOf(facts, draft, after, {
     intervals: intervals.value,
     transitions: transitions.value,
@@ -185,9 +187,10 @@ export function replayRecord(view: CommitView, { header, body }: OpenRecord, has
   if (!intervals.ok) return err(intervals.error.message);
   const transitions = planTransitions(view, header.log, writes);
   if (!transitions.ok) return err(transitions.error.message);
-  const events = recordEvents(header, body, hash);
-  if (!events.ok) return events;
-  const rows = { intervals: intervals.value, transitions: transitions.value, events: events.value };
+  const untold = body.away?.events === true ? undefined : untoldEvent(body);
+  if (untold !== undefined) return err(untold);
+  const events = once(() => eventsOf(header, body, hash));
+  const rows = { intervals: intervals.value, transitions: transitions.value, events };
   return ok(outcomeOf(header, body, framed.value, rows));
 }
 
@@ -257,6 +260,18 @@ function outcomeOf(
   };
 }
 
+/** The events of a record that tells each of them. */
+function eventsOf(facts: RecordFacts, body: RecordDraft, hash: Digest): readonly StoredEvent[] {
+  const events = recordEvents(facts, body, hash);
+  if (!events.ok) throw new Bug(`record ${facts.n} of run ${facts.log}: ${events.error}`);
+  return events.value;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
 function runOf({ run }: WriteSet, guard: Guard): RecordDraft['run'] {
   if (run === undefined || guard.version === 'any') return undefined;
   return run.kind === 'create' ? { kind: 'create', epoch: guard.epoch, run: run.run } : run;
@@ -268,7 +283,7 @@ function isDelta({ kind }: StreamChunk): boolean {
 }
 
 /** What is not there yet, each once. */
-function once<Item>(
+function onlyNew<Item>(
   items: readonly Item[] | undefined,
   keyOf: (item: Item) => string,
   isThere: (key: string) => boolean,

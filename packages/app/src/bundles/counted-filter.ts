@@ -4,6 +4,7 @@ import type { SecretFilter } from '@signalbox/model';
 export interface CountedFilter {
   /** The same value where nothing is in it; counts what it changed. */
   data<Value>(value: Value): Value;
+  has(text: string): boolean;
   isIn(content: Uint8Array): boolean;
   /** How many values were changed. */
   readonly hits: number;
@@ -17,6 +18,7 @@ export function countedFilter(filter: SecretFilter): CountedFilter {
       if (kept !== value) hits += 1;
       return kept;
     },
+    has: filter.has,
     isIn: content => filter.has(Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1')),
     get hits() {
       return hits;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { portableHasher } from '../digest.ts';
 import { knownSecretOf, type SecretMac } from './known-secret.ts';
-import { createSecretFilter } from './secret-filter.ts';
+import { createSecretFilter, isCertainlyClean } from './secret-filter.ts';
 import { createSecretStream } from './secret-stream.ts';
 import { tokenShapes } from './token-shapes.ts';
 
@@ -138,6 +138,20 @@ describe('the secret filter', () => {
     const tail = createSecretFilter({ known: [...known, knownSecretOf('TAIL', '-and-3xyz', mac)], mac });
     expect(tail.text(`${SECRET}xyz`)).toBe('[redacted: DB_PASSWORD]');
     expect(filter.text(`postgres://app:${SECRET}@db`)).toBe('postgres://app:[redacted: DB_PASSWORD]@db');
+  });
+
+  it('[M86] data with a secret in a key or a value is never taken for clean at a glance', () => {
+    const texts = [
+      ...[SECRET, PHRASE, ...tokens.map(([, ...parts]) => parts.join(''))],
+      ...within.map(([, ...parts]) => parts.join('')),
+    ];
+    for (const text of texts.flatMap(one => [one, `so ${one}`, `${one} it is`])) {
+      for (const value of [{ a: text }, { [text]: 1 }, { a: [0, { b: text, c: 'next' }] }, [text, text]]) {
+        expect([value, isCertainlyClean(filter, value)]).toEqual([value, filter.data(value) === value]);
+      }
+    }
+    expect(isCertainlyClean(filter, { a: ['plain', 1, null], b: { c: 'text' } })).toBe(true);
+    expect(isCertainlyClean(filter, { a: 1n })).toBe(false);
   });
 
   it.each(tokens)('[M82] recognises a token by its shape: %s', (name, ...parts) => {

@@ -232,6 +232,20 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
   };
 }
 
+/**
+ * Whether plain data holds no secret, told by reading it as one text, which takes a fraction of the time of going through it. Where
+ * JSON escapes nothing, every key and value stands in the text as it is, between quotes, which belong to no secret. False says nothing.
+ */
+export function isCertainlyClean(filter: Pick<SecretFilter, 'has'>, value: object): boolean {
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    return false;
+  }
+  return !text.includes('\\') && !filter.has(text);
+}
+
 /** No shape is longer, and no private key. */
 const LONGEST_TOKEN = 16_384;
 const PRIVATE_KEY = '-----BEGIN ';

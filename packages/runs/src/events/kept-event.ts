@@ -53,42 +53,62 @@ export function keptEvents(parts: Parts, events: readonly EventDraft[]): readonl
   });
 }
 
+/** Whether a kept event can be told in full: its record has the part that it follows from. */
+export function isTold(parts: Parts, kept: KeptEvent): boolean {
+  if (!isShort(kept)) return true;
+  switch (kept[0]) {
+    case 'task.started':
+    case 'handler.ran':
+      return parts.tasks?.[kept[1]] !== undefined;
+    case 'task.ended':
+      return ENDED.has(parts.tasks?.[kept[1]]?.status);
+    case 'state.changed':
+      return parts.transitions?.[kept[1]] !== undefined;
+    case 'node.status': {
+      const interval = parts.intervals?.[kept[1]];
+      return interval !== undefined && statusIn(interval) !== undefined;
+    }
+    case 'frame.committed':
+      return parts.frame !== undefined;
+  }
+}
+
+const ENDED = new Set<unknown>(['done', 'error', 'canceled'] satisfies Task['status'][]);
+
 /** A kept event in full; undefined where its record has no part that it follows from. */
 export function fullEvent(parts: Parts, kept: KeptEvent): EventDraft | undefined {
   if (!isShort(kept)) return kept;
+  if (!isTold(parts, kept)) return undefined;
+  return told(parts as Required<Parts>, kept);
+}
+
+/** What `isTold` found to be there is there. */
+function told(parts: Required<Parts>, kept: ShortEvent): EventDraft {
+  const { tasks = [], transitions = [], intervals = [], frame } = parts;
   switch (kept[0]) {
     case 'task.started':
-      return ofTask(parts, kept[1], task => ({ type: kept[0], ...attemptOf(task) }));
-    case 'task.ended':
-      return ofTask(parts, kept[1], task => {
-        const { status, lastError } = task;
-        if (status !== 'done' && status !== 'error' && status !== 'canceled') return undefined;
-        const error = status === 'error' && lastError !== undefined ? { error: lastError } : {};
-        return { type: kept[0], ...attemptOf(task), outcome: status, stale: kept[2], ...error };
-      });
-    case 'handler.ran':
-      return ofTask(parts, kept[1], ({ id, node }) => ({
-        type: kept[0],
-        node,
-        handler: kept[2],
-        frame: kept[3],
-        task: id,
-      }));
+      return { type: kept[0], ...attemptOf(tasks[kept[1]] as Task) };
+    case 'task.ended': {
+      const task = tasks[kept[1]] as Task;
+      const { status, lastError } = task;
+      const event = { type: kept[0], ...attemptOf(task), outcome: status as Ended, stale: kept[2] };
+      return status === 'error' && lastError !== undefined ? { ...event, error: lastError } : event;
+    }
+    case 'handler.ran': {
+      const { id, node } = tasks[kept[1]] as Task;
+      return { type: kept[0], node, handler: kept[2], frame: kept[3], task: id };
+    }
     case 'state.changed': {
-      const transition = parts.transitions?.[kept[1]];
-      if (transition === undefined) return undefined;
-      const { change: _, at: __, ...fields } = transition;
+      const { change: _, at: __, ...fields } = transitions[kept[1]] as Transition;
       return { type: kept[0], ...fields };
     }
     case 'node.status': {
-      const interval = parts.intervals?.[kept[1]];
-      const to = interval && statusIn(interval);
-      if (interval === undefined || to === undefined) return undefined;
+      const interval = intervals[kept[1]] as IntervalWrite;
+      const to = statusIn(interval) as NodeStatus;
       return { type: kept[0], node: interval.key as Task['node'], frame: interval.fromFrame, from: kept[2], to };
     }
     case 'frame.committed': {
-      if (!parts.frame) return undefined;
-      const { index, trigger, mounted, unmounted, digest, planVersion } = parts.frame;
+      const { index, trigger, mounted, unmounted, digest, planVersion } = frame as Frame;
       return {
         type: kept[0],
         frame: index,
@@ -102,17 +122,14 @@ export function fullEvent(parts: Parts, kept: KeptEvent): EventDraft | undefined
   }
 }
 
+type Ended = Extract<Task['status'], 'done' | 'error' | 'canceled'>;
+
 export function isShort(kept: KeptEvent): kept is ShortEvent {
   return Array.isArray(kept);
 }
 
 export function eventType(kept: KeptEvent): EventDraft['type'] {
   return isShort(kept) ? kept[0] : kept.type;
-}
-
-function ofTask({ tasks }: Parts, at: number, event: (task: Task) => EventDraft | undefined): EventDraft | undefined {
-  const task = tasks?.[at];
-  return task && event(task);
 }
 
 function attemptOf({ id, node, iteration, retryCount }: Task) {

@@ -135,10 +135,14 @@ type PackedTask = Partial<Task> & { readonly now?: readonly (typeof TIMES)[numbe
 
 function packTask(task: Task, at: Timestamp): PackedTask {
   const now = TIMES.filter(time => task[time] === at);
-  const packed = without(task, part =>
-    part in TASK ? task[part] === TASK[part as keyof typeof TASK] : now.includes(part as never),
-  );
-  return now.length === 0 ? packed : { ...packed, now };
+  const usual: Readonly<Partial<Record<string, unknown>>> = TASK;
+  const packed: Record<string, unknown> = {};
+  for (const part in task) {
+    const value = task[part as keyof Task];
+    if (value !== usual[part] && !(value === at && now.includes(part as never))) packed[part] = value;
+  }
+  if (now.length > 0) packed.now = now;
+  return packed;
 }
 
 function unpackTask({ now = [], ...packed }: PackedTask, at: Timestamp): Task {

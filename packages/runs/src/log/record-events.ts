@@ -1,5 +1,5 @@
 import { type Digest, err, ok, type Result } from '@signalbox/model';
-import { fullEvent } from '../events/kept-event.ts';
+import { fullEvent, isTold } from '../events/kept-event.ts';
 import { type AnyEvent, EVENT_VERSION, type EventDraft, type StoredEvent } from '../events/stored-event.ts';
 import { eventIdAt } from './event-id.ts';
 import type { RecordDraft, RecordHeader } from './record.ts';
@@ -19,13 +19,15 @@ export function toldEvents(
   body: RecordDraft,
 ): Result<readonly EventDraft[], string> {
   if (body.away?.events === true) return ok(Array.from({ length: events }, () => ({ type: 'event.gone' })));
-  const told: EventDraft[] = [];
-  for (const kept of body.events ?? []) {
-    const event = fullEvent(body, kept);
-    if (event === undefined) return err(`its event ${told.length} follows from nothing in it`);
-    told.push(event);
-  }
-  return ok(told);
+  const untold = untoldEvent(body);
+  if (untold !== undefined) return err(untold);
+  return ok((body.events ?? []).map(kept => fullEvent(body, kept) as EventDraft));
+}
+
+/** Which event of a record cannot be told, if there is one. */
+export function untoldEvent(body: RecordDraft): string | undefined {
+  const at = body.events?.findIndex(kept => !isTold(body, kept)) ?? -1;
+  return at < 0 ? undefined : `its event ${at} follows from nothing in it`;
 }
 
 type Place = Pick<RecordHeader, 'log' | 'n' | 'seq' | 'at' | 'events'>;

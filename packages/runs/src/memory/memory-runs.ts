@@ -58,7 +58,7 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
     runs.set(guard.run, keep(kept ?? heir(plan.value), plan.value));
     const { idempotencyKey } = plan.value.record;
     if (idempotencyKey !== undefined) byIdempotencyKey.set(idempotencyKey, guard.run);
-    if (plan.value.isFromOutside) for (const { event } of plan.value.events) outsideIds.add(event.id);
+    if (plan.value.isFromOutside) for (const { event } of plan.value.events()) outsideIds.add(event.id);
     return ok(plan.value.committed);
   }
 
@@ -131,7 +131,7 @@ function viewOf(
 function doubledRow(kept: KeptRun | undefined, plan: CommitPlan, outsideIds: ReadonlySet<EventId>): string | undefined {
   return (
     doubled(
-      plan.isFromOutside ? plan.events.map(({ event }) => event.id) : [],
+      plan.isFromOutside ? plan.events().map(({ event }) => event.id) : [],
       id => outsideIds.has(id) && `event ${id}`,
     ) ??
     doubled(plan.transitions.map(placeOf), place => kept?.places.has(place) === true && `transition ${place}`) ??
@@ -231,7 +231,7 @@ function keep(run: KeptRun, plan: CommitPlan): KeptRun {
   for (const artifact of plan.artifacts) run.artifacts.set(artifact.id, artifact);
   for (const usage of plan.usage) if (!run.usage.has(usage.call)) run.usage.set(usage.call, usage);
   run.log.push(plan.log);
-  run.events.push(...plan.events);
+  run.events.push(...plan.events());
   for (const chunk of [...plan.stream, ...plan.deltas]) {
     const chunks = run.streams.get(chunk.task) ?? new Map();
     if (!chunks.has(chunk.index)) run.streams.set(chunk.task, chunks.set(chunk.index, chunk));

@@ -10,7 +10,7 @@ import { redactBody } from './redact-writes.ts';
 
 export interface RedactLogPorts {
   /** Knows the secret, in every way in which it may be written. */
-  readonly filter: Pick<SecretFilter, 'text' | 'data'>;
+  readonly filter: Pick<SecretFilter, 'text' | 'data' | 'has'>;
   readonly hasher: Hasher;
   readonly salt: () => string;
   readonly textOf: (blob: Digest) => string;

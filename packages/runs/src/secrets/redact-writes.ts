@@ -1,19 +1,21 @@
-import { type Hasher, type SecretFilter, utf8Length } from '@signalbox/model';
+import { type Hasher, isCertainlyClean, type SecretFilter, utf8Length } from '@signalbox/model';
 import type { ArtifactRecord } from '../artifacts/artifact-record.ts';
 import type { Commit, RunWrite, WriteSet } from '../commit.ts';
 import type { RecordBody } from '../log/record.ts';
 
+type Filter = Pick<SecretFilter, 'data' | 'has'>;
+
 /** Commits nothing that the filter takes out. Everything that goes into a row or an event goes through here. */
-export function redactingCommit(commit: Commit, filter: Pick<SecretFilter, 'data'>, hasher: Hasher): Commit {
+export function redactingCommit(commit: Commit, filter: Filter, hasher: Hasher): Commit {
   return { commit: (writes, guard) => commit.commit(redactWrites(writes, filter, hasher), guard) };
 }
 
-export function redactWrites(writes: WriteSet, filter: Pick<SecretFilter, 'data'>, hasher: Hasher): WriteSet {
+export function redactWrites(writes: WriteSet, filter: Filter, hasher: Hasher): WriteSet {
   return redacted(writes, filter, hasher);
 }
 
 /** The body of a record that was made elsewhere. Whoever seals it does so afterwards. */
-export function redactBody(body: RecordBody, filter: Pick<SecretFilter, 'data'>, hasher: Hasher): RecordBody {
+export function redactBody(body: RecordBody, filter: Filter, hasher: Hasher): RecordBody {
   return redacted(body, filter, hasher);
 }
 
@@ -22,12 +24,9 @@ interface Written {
   readonly artifacts?: readonly ArtifactRecord[] | undefined;
 }
 
-function redacted<Writes extends Written>(
-  writes: Writes,
-  { data }: Pick<SecretFilter, 'data'>,
-  hasher: Hasher,
-): Writes {
-  const kept = data(writes);
+function redacted<Writes extends Written>(writes: Writes, filter: Filter, hasher: Hasher): Writes {
+  if (isCertainlyClean(filter, writes)) return writes;
+  const kept = filter.data(writes);
   if (kept === writes) return writes;
   const { run, artifacts } = writes;
   return {

@@ -33,13 +33,23 @@ export function commitRows(
   if (!planned.ok) return planned;
   const plan = planned.value;
   const { record, log, deltas, committed, events, isFromOutside } = plan;
+  const count = record.nextSeq - (found?.record.nextSeq ?? 0);
   const run = projectOutcome(tables, found?.n, plan, writes.run !== undefined || writes.retention !== undefined);
-  const outsideIds = isFromOutside ? events.map(({ event }) => event.id) : [];
-  tables.log.append(run, record.records - 1, record.nextSeq - events.length, log, outsideIds);
+  const outsideIds = isFromOutside ? events().map(({ event }) => event.id) : [];
+  tables.log.append(run, record.records - 1, record.nextSeq - count, log, outsideIds);
   for (const chunk of deltas) tables.streams.insert(run, chunk);
   tables.known.set(guard.run, { n: run, record });
   const stream = writes.stream ?? [];
-  return ok({ committed, notice: { run: committed.run, version: committed.version, events, stream } });
+  const { run: id, version } = committed;
+  const notice: CommitNotice = {
+    run: id,
+    version,
+    stream,
+    get events() {
+      return events();
+    },
+  };
+  return ok({ committed, notice });
 }
 
 /** What a run came to so far, for the judge of its next record. */

@@ -118,6 +118,9 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
   const taskById = database.prepare('select * from tasks where run = ? and id = ?');
   const statusById = database.prepare('select status from tasks where run = ? and id = ?');
   const putTask = database.prepare(placeInto('tasks', tasks.columns, 'run, id'));
+  const changeTask = database.prepare(
+    `update tasks set ${tasks.columns.map(column => `${column} = ?`).join(', ')} where run = ? and id = ?`,
+  );
   const handledBefore = database.prepare('select * from tasks where run = ? and handled_frame < ? order by place');
   const resultAt = tasks.columns.indexOf('result');
   const decisionById = database.prepare('select * from decisions where run = ? and id = ?');
@@ -140,8 +143,10 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
       return known === undefined ? undefined : taskStatus.parse(known);
     },
     putTask(run, record) {
-      putTask.run(run, ...tasks.toCells(record));
       const place = taskPlace(run, record.id);
+      // One that is known to be under way has a row.
+      if (cache.get(place) === undefined) putTask.run(run, ...tasks.toCells(record));
+      else changeTask.run(...tasks.toCells(record), run, record.id);
       if (isTaskUnderWay(record.status)) cache.remember(place, { value: record.status, ...NO_ROWS });
       else cache.forget(place);
     },

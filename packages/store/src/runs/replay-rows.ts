@@ -55,7 +55,7 @@ export function replayRows(
   if (!replayed.ok) return err({ kind: 'body', why: replayed.error });
   const outcome = replayed.value;
   const run = projectOutcome(tables, found?.n ?? n, outcome, body.run !== undefined || body.retention !== undefined);
-  const outsideIds = outcome.isFromOutside ? outcome.events.map(({ event }) => event.id) : [];
+  const outsideIds = outcome.isFromOutside ? outcome.events().map(({ event }) => event.id) : [];
   tables.log.append(run, at, seq, record, outsideIds);
   tables.known.set(log, { n: run, record: outcome.record });
   return ok({ run, record: opened.value, outcome });
