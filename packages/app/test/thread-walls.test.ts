@@ -6,6 +6,7 @@ import { startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
 import { thisMachine } from '../src/machine.ts';
+import { commitText } from '../src/threads/commit-message.ts';
 import { threadHost } from '../src/threads/thread-host.ts';
 import { bystander, tell } from './support/bystander.ts';
 import { openTestHost, planText } from './support/open-host.ts';
@@ -74,8 +75,11 @@ describe('a thread that asks for a run of another', () => {
       calls.trace(run, {} as never);
       return Promise.all([
         calls.commit(
-          { at: '2026-01-01T00:00:00.000Z', run: { kind: 'change', change: { status: 'failed' } } } as never,
-          guard,
+          commitText({
+            writes: { at: '2026-01-01T00:00:00.000Z', run: { kind: 'change', change: { status: 'failed' } } } as never,
+            guard,
+            frames: [],
+          }),
         ),
         calls.execute('x', { run } as never),
         calls.allow({ run } as never, {}),

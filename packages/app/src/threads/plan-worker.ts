@@ -22,6 +22,7 @@ import { filterOf } from '../secrets/open-secrets.ts';
 import { createFileWatcher } from '../workspaces/file-watcher.ts';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
 import { threadWorkspace } from '../workspaces/thread-workspace.ts';
+import { commitText } from './commit-message.ts';
 import { compiledFiles } from './compiled-files.ts';
 import { loadedPlans } from './loaded-plans.ts';
 import { connectPort } from './port-calls.ts';
@@ -45,6 +46,8 @@ const lives = new Map<RunId, PlanRun>();
 const loading = new Map<RunId, Promise<unknown>>();
 const verdicts = new Map<RunId, StopVerdict>();
 const queries = new Map<string, Queries>();
+/** How long the frames took whose times are not told yet. */
+const frames: number[] = [];
 const progresses = new Map<string, TaskRequest['progress']>();
 const watcher = createFileWatcher(machine);
 
@@ -157,6 +160,7 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
   } finally {
     lives.delete(run);
     verdicts.delete(run);
+    if (frames.length > 0) host.tell('framed', frames.splice(0));
   }
 }
 
@@ -189,7 +193,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     owner,
     formerOwner,
     changed,
-    commit: { commit: (writes, guard) => host.call('commit', writes, guard) },
+    commit: { commit: (writes, guard) => host.call('commit', commitText({ writes, guard, frames: frames.splice(0) })) },
     reader,
     executor,
     mayStart: asked => verdicts.get(asked) ?? verdicts.get(run) ?? limit,
@@ -204,7 +208,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     secrets: filter,
     onFrame() {
       const begun = performance.now();
-      return () => host.tell('framed', performance.now() - begun);
+      return () => void frames.push(performance.now() - begun);
     },
     ...machine,
   });

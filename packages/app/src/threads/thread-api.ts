@@ -72,7 +72,8 @@ export interface ThreadCalls {
 
 /** What a thread asks of the host: everything that is durable, and the work of agents and people. */
 export interface HostCalls {
-  commit: Commit['commit'];
+  /** What `commitText` makes. */
+  commit(text: string): ReturnType<Commit['commit']>;
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
   allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
@@ -84,8 +85,8 @@ export interface HostCalls {
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
   subRun(run: RunId, parent: RunId, driven: boolean): void;
   trace(run: RunId, entry: TraceEntry): void;
-  /** How long a frame took to make. */
-  framed(ms: number): void;
+  /** How long frames took that no commit told, in milliseconds. */
+  framed(frames: readonly number[]): void;
 }
 
 export type WorkspaceRequest =

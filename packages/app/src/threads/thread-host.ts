@@ -6,6 +6,7 @@ import type { HostExecutor } from '../runs/host-executor.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import { workWithFiles } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
+import { commitMessage } from './commit-message.ts';
 import { withOwnerTime } from './owner-time.ts';
 import type { DrivenWhere } from './plan-threads.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
@@ -23,7 +24,8 @@ export interface ThreadHostPorts {
   readonly workspaces: WorkspaceDesk | undefined;
   readonly onSubRun: HostCalls['subRun'];
   readonly onTrace: HostCalls['trace'];
-  readonly onFramed: HostCalls['framed'];
+  /** How long a frame took to make, in milliseconds. */
+  readonly onFramed: (ms: number) => void;
 }
 
 const readable: readonly ReadMethod[] = [
@@ -49,7 +51,9 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
 
   return {
     calls: {
-      async commit(writes, guard) {
+      async commit(text) {
+        const { writes, guard, frames } = commitMessage(text);
+        for (const ms of frames) onFramed(ms);
         const created = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
         if (!(await isOwn(guard.run, created))) return err(notOwn(guard.run));
         const timed = withOwnerTime((await workspaces?.attach(writes, guard.run)) ?? writes, clock.now());
@@ -86,7 +90,9 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
       trace(run, entry) {
         if (where(run) === 'here') onTrace(run, entry);
       },
-      framed: onFramed,
+      framed(frames) {
+        for (const ms of frames) if (Number.isFinite(ms)) onFramed(ms);
+      },
     },
     lost() {
       for (const control of going.values()) control.abort(new Error('its thread was lost'));
