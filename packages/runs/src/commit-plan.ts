@@ -269,7 +269,10 @@ function eventsOf(facts: RecordFacts, body: RecordDraft, hash: Digest): readonly
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function runOf({ run }: WriteSet, guard: Guard): RecordDraft['run'] {

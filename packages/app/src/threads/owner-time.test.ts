@@ -35,7 +35,7 @@ const stamped = (time: Timestamp) =>
 
 /** The times of the events that are told of a commit. */
 function toldTimes({ at, events = [], frame }: WriteSet): readonly Timestamp[] {
-  const header = { log: 'run' as RunId, seq: 0, at, events: events.length };
+  const header = { log: 'run' as RunId, n: 0, seq: 0, at, events: events.length };
   const told = recordEvents(header, { frame, events }, `sha256:${'0'.repeat(64)}` as Digest);
   if (!told.ok) throw new Error(told.error);
   return told.value.map(({ event }) => event.ts);
