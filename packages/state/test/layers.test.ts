@@ -334,6 +334,20 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
     return found;
   };
 
+  it('[S183] are undone below directories that their owner may not look into, and those are closed again', async () => {
+    fs.mkdirSync(`${root}/private`);
+    write('private/s', 's');
+    fs.chmodSync(`${root}/private`, 0o000);
+    await place.run(
+      'chmod 700 private; echo more >> private/s; chmod 000 private; mkdir secret; echo q > secret/q; chmod 000 secret',
+    );
+    const undone = must(await undoCall({ files: place.files, checkpoint: checkpoint('call-1'), locks: place.locks }));
+    expect([undone.lost, fs.existsSync(`${root}/secret`)]).toEqual([[], false]);
+    expect(fs.statSync(`${root}/private`).mode & 0o777).toBe(0);
+    fs.chmodSync(`${root}/private`, 0o700);
+    expect(read('private/s')).toBe('s');
+  });
+
   it('[S79] are undone path by path, also in .git and node_modules', async () => {
     fs.mkdirSync(`${root}/.git`);
     write('.git/index', 'one');

@@ -13,6 +13,7 @@ import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { applyChanges } from './apply-changes.ts';
 import { at, parentOf } from './apply-steps.ts';
+import { type ClosedDirectories, lookIntoClosed } from './closed-directories.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import type { Identity, LayerChange } from './layer-change.ts';
@@ -47,7 +48,15 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   const { root, changes, files } = options;
   fs.mkdirSync(options.home, { recursive: true, mode: 0o700 });
   const lookedAt = await instantNear(root, options.home);
-  const looked = await lookAt(root, changes);
+  const closed = lookIntoClosed(root);
+  let looked: Looked;
+  try {
+    looked = await lookAt(root, changes, closed);
+  } catch (cause) {
+    return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+  } finally {
+    closed.close();
+  }
   if (looked.conflicts.length > 0) return err(conflict(looked.conflicts));
   const { wanted, lost } = looked;
   const open = openDatabases(
@@ -88,14 +97,20 @@ interface Wanted {
   readonly there: Identity | undefined;
 }
 
-async function lookAt(root: string, changes: CallChanges) {
+interface Looked {
+  readonly wanted: readonly Wanted[];
+  readonly lost: readonly string[];
+  readonly conflicts: readonly string[];
+}
+
+async function lookAt(root: string, changes: CallChanges, closed: ClosedDirectories): Promise<Looked> {
   const wanted: Wanted[] = [];
   const lost: string[] = [];
   const conflicts: string[] = [];
   const owners = ownershipHere();
   for (const [path, { before, after }] of changes) {
     const full = path === '' ? root : `${root}/${path}`;
-    const there = at(full);
+    const there = closed.at(path);
     if (before?.kind === 'special' || before?.kind === 'opaque') {
       lost.push(path);
       continue;
@@ -110,6 +125,7 @@ async function lookAt(root: string, changes: CallChanges) {
   }
   for (const { path, before, there } of wanted) {
     if (before !== undefined || there?.kind !== 'directory') continue;
+    closed.open(path);
     for (const name of namesIn(`${root}/${path}`))
       if (!changes.has(joined(path, name))) conflicts.push(joined(path, name));
   }
