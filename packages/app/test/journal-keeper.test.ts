@@ -19,7 +19,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 function keeperIn(home: string, store: Store, { timers, clock }: Pick<Machine, 'timers' | 'clock'>): JournalKeeper {
   const writer = createJournalWriter(home, store);
   const mark = openJournalMark(home, store, clock);
-  return createJournalKeeper({ feed: store, timers, mark, writer: { ...writer, close: async () => {} }, last: writer });
+  return createJournalKeeper({ feed: store, timers, mark, writer: { ...writer, isStarted: () => true, close: async () => {} }, last: writer });
 }
 
 it('[A197] a journal that cannot be written is written when it can be', async () => {
@@ -71,12 +71,12 @@ it('[A62] a thread of its own writes it while the run goes on, and none is start
   const home = temporaryFolder();
   const store = storeIn(home);
   const { run } = await startRun(store, newRun());
-  const thread = createJournalThread(home);
+  const thread = createJournalThread({ dataDirectory: home });
   expect(await thread.write([run])).toEqual([]);
   expect(journalOfRun(home, run).read()).toMatchObject({ ok: true, value: { length: 1 } });
   await thread.close();
   expect(await thread.write([run])).toEqual([run]);
-  const late = createJournalThread(home);
+  const late = createJournalThread({ dataDirectory: home });
   await late.close();
   expect(await late.write([run])).toEqual([run]);
   store.close();

@@ -9,6 +9,10 @@ export interface LogSettings {
   readonly maxBytes?: number | undefined;
 }
 
+/** What they are where nothing is said. */
+export const DEFAULT_LOG_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_LOG_LEVEL: LogLevel = 'debug';
+
 const logs = z.strictObject({
   level: z.enum(logLevels).optional(),
   maxBytes: z

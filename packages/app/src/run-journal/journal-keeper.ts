@@ -9,7 +9,7 @@ import type { JournalWriter } from './journal-writer.ts';
  *
  * K1  Journals are copies: nothing waits for them. What is committed is written within a second, many records at a time.
  * K2  A journal that cannot be written now is tried again, after waits that double.
- * K3  The end of the process writes only what is short. The rest is written by the next process, which knows by the mark since when
+ * K3  The end of the process writes only what is short, and waits for no write that is under way. The rest is written by the next process, which knows by the mark since when
  *     journals may lack something, or by whoever exports or verifies the run.
  */
 export interface JournalKeeper {
@@ -22,9 +22,9 @@ export interface JournalKeeperPorts {
   readonly feed: RunFeed;
   readonly timers: Timers;
   readonly mark: JournalMark;
-  /** Writes while the process goes on. */
-  readonly writer: JournalWriter & { close(): Promise<void> };
-  /** Writes at its end. */
+  /** Writes while the process goes on. It may take a moment to start. */
+  readonly writer: JournalWriter & { isStarted(): boolean; close(): Promise<void> };
+  /** Writes at the end of a process that was too short to start the other. */
   readonly last: JournalWriter;
 }
 
@@ -41,6 +41,7 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
   let waitMs = FIRST_WAIT_MS;
   let planned: (() => void) | undefined;
   let isClosed = false;
+  let isWriting = false;
 
   function plan(ms: number): void {
     planned ??= timers.after(ms, () => {
@@ -53,7 +54,9 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
     const since = mark.now();
     const runs = [...due];
     due.clear();
+    isWriting = true;
     const left = await writer.write(runs).catch(() => runs);
+    isWriting = false;
     for (const run of left) due.add(run);
     if (due.size === 0) mark.whole(since);
     if (left.length === 0) {
@@ -83,12 +86,12 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
       unsubscribe();
       isClosed = true;
       planned?.();
-      await writer.close();
-      await writing;
       const since = mark.now();
-      if (due.size === 0 || due.size > LAST_RUNS) return;
-      const left = await last.write([...due], LAST_RECORDS).catch(() => due);
-      if ([...left].length === 0) mark.whole(since);
+      if (!isWriting && due.size > 0 && due.size <= LAST_RUNS) {
+        const left = await (writer.isStarted() ? writer : last).write([...due], LAST_RECORDS).catch(() => [...due]);
+        if (left.length === 0) mark.whole(since);
+      }
+      await writer.close();
     },
   };
 }

@@ -1,10 +1,25 @@
 import { Worker } from 'node:worker_threads';
+import type { LogSettings } from '../logs/log-config.ts';
+import type { RunLogWriter } from '../logs/run-log-writer.ts';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { connectPort, PortClosedError, type Remote } from '../threads/port-calls.ts';
 import type { JournalWriter } from './journal-writer.ts';
 
 /** What the thread is started with. */
 export interface JournalThreadData {
   readonly dataDirectory: string;
+  readonly logs?: LogSettings | undefined;
+  /** What no line of a log holds. */
+  readonly secrets?: SharedSecrets | undefined;
+}
+
+/** Writes what follows from commits: journals and logs. */
+export type DerivedWriter = JournalWriter & RunLogWriter;
+
+/** The same in a thread of its own. */
+export interface DerivedThread extends DerivedWriter {
+  isStarted(): boolean;
+  close(): Promise<void>;
 }
 
 /** Types are stripped where the sources run; the built program has its own entry beside it. */
@@ -14,17 +29,17 @@ const ENTRY = import.meta.url.endsWith('.ts') ? './journal-worker.ts' : './journ
  * Writes in a thread of its own, which waits for the disk so that nobody else does. It is started when it is first needed, and not
  * again once it was closed: a thread that nobody ends keeps the process from ending.
  */
-export function createJournalThread(dataDirectory: string): JournalWriter & { close(): Promise<void> } {
-  let thread: { readonly worker: Worker; readonly calls: Remote<JournalWriter> } | undefined;
+export function createJournalThread(data: JournalThreadData): DerivedThread {
+  let thread: { readonly worker: Worker; readonly calls: Remote<DerivedWriter> } | undefined;
   let isClosed = false;
 
   function started(): NonNullable<typeof thread> {
     if (thread !== undefined) return thread;
     const worker = new Worker(new URL(ENTRY, import.meta.url), {
-      workerData: { dataDirectory } satisfies JournalThreadData,
+      workerData: data,
     });
-    const calls = connectPort<JournalWriter>(worker, {});
-    // Journals are copies: nothing is lost with the thread, and the next call has another one.
+    const calls = connectPort<DerivedWriter>(worker, {});
+    // Journals and logs are copies: nothing is lost with the thread, and the next call has another one.
     worker.once('error', () => {});
     worker.once('exit', () => {
       calls.close();
@@ -35,6 +50,7 @@ export function createJournalThread(dataDirectory: string): JournalWriter & { cl
   }
 
   return {
+    isStarted: () => thread !== undefined,
     async write(runs, most) {
       if (isClosed) return runs;
       try {
@@ -44,6 +60,16 @@ export function createJournalThread(dataDirectory: string): JournalWriter & { cl
         throw error;
       }
     },
+    async writeLogs(runs) {
+      if (isClosed) return { left: runs };
+      try {
+        return await started().calls.call('writeLogs', runs);
+      } catch (error) {
+        if (error instanceof PortClosedError) return { left: runs };
+        throw error;
+      }
+    },
+    restLogs: async () => (thread === undefined ? { left: [] } : thread.calls.call('restLogs')),
     rewrite: run => started().calls.call('rewrite', run),
     async close() {
       isClosed = true;

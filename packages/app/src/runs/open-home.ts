@@ -9,11 +9,13 @@ import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
 import { readLogSettings } from '../logs/log-config.ts';
 import { openRunLogs } from '../logs/run-log-files.ts';
+import { createRunLogWriter } from '../logs/run-log-writer.ts';
 import type { Machine } from '../machine.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { noteOf, placesOf } from '../recoveries/recovery-note.ts';
 import { finishTaking } from '../redact/finish-taking.ts';
 import { homeRetention } from '../retention/home-ports.ts';
+import { createJournalThread } from '../run-journal/journal-thread.ts';
 import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
 import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
@@ -58,13 +60,21 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   for (const { name, why } of secrets.unusable)
     log.say('warn', 'the value of a secret variable is not redacted', { variable: name, why });
   if (!settings.ok) log.say('warn', 'the settings of logs are not used', { why: settings.error });
-  const logs = openRunLogs({
-    ...(settings.ok && settings.value),
-    feed: store,
-    reader: store,
+  const derived = createJournalThread({
     dataDirectory,
+    logs: settings.ok ? settings.value : {},
+    secrets: secrets.shared,
+  });
+  const logs = openRunLogs({
+    feed: store,
     timers: machine.timers,
-    clean: filter.data,
+    writer: derived,
+    last: createRunLogWriter({
+      ...(settings.ok && settings.value),
+      reader: store,
+      dataDirectory,
+      clean: filter.data,
+    }),
     onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: thrownText(thrown) }),
   });
   const rewrite = (run: RunId) => rewriteJournal(dataDirectory, store, run);
@@ -91,6 +101,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     workspaces,
     providers,
     clean: filter.text,
+    // Runs that rest when the host closes have lines to be written.
+    derived: { ...derived, close: async () => {} },
   });
   return ok({
     host,
@@ -111,6 +123,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     async close() {
       await host.close();
       await logs.close();
+      await derived.close();
       await log.close();
       owned.value.close();
     },

@@ -38,7 +38,7 @@ import { createRedactDesk } from '../redact/redact-desk.ts';
 import { createRetentionDesk, oneByOne, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { openJournalMark } from '../run-journal/journal-mark.ts';
-import { createJournalThread } from '../run-journal/journal-thread.ts';
+import { createJournalThread, type DerivedThread } from '../run-journal/journal-thread.ts';
 import { createJournalWriter } from '../run-journal/journal-writer.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk } from '../storage/storage-desk.ts';
@@ -83,6 +83,8 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   /** Providers that agents can call here, and what takes secrets out of what they say. */
   readonly providers?: readonly ProviderReference[];
   readonly clean?: (text: string) => string;
+  /** Writes journals and logs; without it the host has a thread for journals. Whoever gives it closes it after the host. */
+  readonly derived?: DerivedThread;
   /** Whose secrets are in nothing that leaves. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A run that waits goes on as soon as it is answered. */
@@ -115,7 +117,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     feed: store,
     timers: machine.timers,
     mark: openJournalMark(options.dataDirectory, store, machine.clock),
-    writer: createJournalThread(options.dataDirectory),
+    writer: options.derived ?? createJournalThread({ dataDirectory: options.dataDirectory }),
     last: createJournalWriter(options.dataDirectory, store),
   });
   const decisions = createDecisionDesk({ commit: storage, reader: store, machine, secrets });

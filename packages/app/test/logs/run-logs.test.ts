@@ -8,12 +8,13 @@ import { openHostLog } from '../../src/logs/host-log.ts';
 import { lazyHostLog } from '../../src/logs/lazy-host-log.ts';
 import { readLogSettings } from '../../src/logs/log-config.ts';
 import { openRunLogs, type RunLogOptions } from '../../src/logs/run-log-files.ts';
+import { createRunLogWriter, type RunLogWriterPorts } from '../../src/logs/run-log-writer.ts';
 import { storeIn } from '../retention/support.ts';
 import { manualMachine } from '../support/run-builders.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-function opened(home: string, options: Partial<RunLogOptions> = {}) {
+function opened(home: string, options: Partial<RunLogOptions & RunLogWriterPorts> = {}) {
   const store = storeIn(home);
   const { timers, pass: passTime } = manualMachine();
   /** Once everybody was told of what is committed. */
@@ -22,7 +23,12 @@ function opened(home: string, options: Partial<RunLogOptions> = {}) {
     passTime(ms);
   };
   const open = () =>
-    openRunLogs({ feed: store, reader: store, dataDirectory: home, timers, clean: value => value, ...options });
+    openRunLogs({
+      feed: store,
+      timers,
+      writer: createRunLogWriter({ reader: store, dataDirectory: home, clean: value => value, ...options }),
+      ...options,
+    });
   return { store, pass, open };
 }
 

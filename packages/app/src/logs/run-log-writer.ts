@@ -1,0 +1,206 @@
+import { appendFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { type Digest, type Json, type RunId, thrownText } from '@signalbox/model';
+import { type AnyEvent, hasRunEnded, openRecord, type RunReader, recordEvents } from '@signalbox/runs';
+import { openBlobFiles } from '@signalbox/store';
+import { bytesFor } from '../packed-file.ts';
+import { makePrivateDirectory } from '../private-directory.ts';
+import { correlationOf } from './correlation.ts';
+import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL, type LogSettings } from './log-config.ts';
+import { isAtLeast, type LogLine, lineOfChunk, lineOfEvent } from './projections/log-line.ts';
+import { emptySummary, type LogSummary, withDropped, withLine } from './projections/log-summary.ts';
+import { pieceOf, readBack, STREAM } from './read-back.ts';
+import { firstAfter } from './record-position.ts';
+
+/**
+ * Writes the logs of runs from their records: `runs/<run>/logs/stream.ndjson`, one line an event, and `stream.summary.json` beside
+ * it. Past a size the lines go on in a new file, and those before are compressed: `stream.<number>.ndjson.zst`.
+ *
+ * 1. What a process that was killed had not written, the next one writes: a line says which event it tells, and none is told twice.
+ * 2. A log has a size. Past half of it what is for debugging is left out, past all of it what is not a warning; that is counted
+ *    in the summary.
+ * 3. A line is in the compressed file before it goes from the other.
+ */
+export interface RunLogWriter {
+  writeLogs(runs: readonly RunId[]): Promise<WrittenLogs>;
+  /** Writes the summaries of logs that are open. */
+  restLogs(): Promise<WrittenLogs>;
+}
+
+export interface WrittenLogs {
+  /** The runs whose last lines could not be written. */
+  readonly left: readonly RunId[];
+  /** Why the first of them could not. */
+  readonly fault?: string;
+}
+
+export interface RunLogWriterPorts extends LogSettings {
+  readonly reader: Pick<RunReader, 'run' | 'records' | 'task'>;
+  readonly dataDirectory: string;
+  /** Takes secrets out. */
+  readonly clean: (value: Json) => Json;
+}
+
+/** Past it, lines are compressed. */
+export const PIECE_BYTES = 256 * 1024;
+const PAGE = 200;
+
+interface OpenLog {
+  readonly folder: string;
+  readonly correlationId: string;
+  readonly nodes: Map<string, string>;
+  summary: LogSummary;
+  /** The record to be told next. */
+  next: number;
+  /** How many compressed files there are. */
+  pieces: number;
+  /** Whether what agents said is told. A process that goes on with a log does not know what was, up to the first new event. */
+  tellsChunks: boolean;
+}
+
+export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
+  const { reader, dataDirectory, clean, level = DEFAULT_LOG_LEVEL, maxBytes = DEFAULT_LOG_BYTES } = ports;
+  const logs = new Map<RunId, OpenLog>();
+  const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
+
+  async function write(run: RunId): Promise<void> {
+    const log = logs.get(run) ?? (await open(run));
+    if (log === undefined) return;
+    let status: AnyEvent | undefined;
+    for (;;) {
+      const page = await reader.records(run, log.next, PAGE);
+      const lines = linesFor(log);
+      for (const record of page) {
+        const { header, body } = opened(record, run);
+        const events = recordEvents(header, body, record.hash);
+        if (!events.ok) throw new Error(`record ${header.n} of run ${run} is damaged: ${events.error}`);
+        for (const { event } of events.value) {
+          if (event.type === 'task.started') log.nodes.set(event.task, event.node);
+          if (event.type === 'run.status') status = event;
+          if (event.seq <= log.summary.lastSeq) continue;
+          log.tellsChunks = true;
+          lines.add(lineOfEvent(event, log.correlationId, clean));
+        }
+        for (const chunk of body.stream ?? []) {
+          // Token by token it is in the database, for whoever watches.
+          const isPart = chunk.kind === 'token' || chunk.kind === 'thinking' || chunk.kind === 'message';
+          if (isPart || !log.tellsChunks) continue;
+          const node = log.nodes.get(chunk.task) ?? (await reader.task(run, chunk.task))?.node ?? '';
+          lines.add(lineOfChunk(run, node, chunk, log.correlationId, clean));
+        }
+      }
+      lines.end();
+      log.next += page.length;
+      if (page.length < PAGE) break;
+    }
+    if (status?.type === 'run.status' && status.to !== 'running') rest(run, log, hasRunEnded(status.to));
+  }
+
+  function opened(record: Parameters<typeof openRecord>[0], run: RunId) {
+    const found = openRecord(record, nodeHasher, textOf);
+    if (!found.ok) throw new Error(`a record of run ${run} is damaged: ${found.error}`);
+    return found.value;
+  }
+
+  function textOf(name: Digest): string {
+    const content = blobs.get(name);
+    // Lines are cut to a size that no such value fits into.
+    return content.ok ? Buffer.from(content.value).toString() : 'null';
+  }
+
+  /** Gathers lines, and writes them many at a time. */
+  function linesFor(log: OpenLog) {
+    let text = '';
+    const end = () => {
+      if (text !== '') append(log, text);
+      text = '';
+    };
+    return {
+      add(line: LogLine) {
+        if (!isAtLeast(line.level, level)) return;
+        if (isLeftOut(line, log.summary)) {
+          log.summary = withDropped(log.summary, line);
+          return;
+        }
+        const written = `${JSON.stringify(line)}\n`;
+        text += written;
+        log.summary = withLine(log.summary, line, Buffer.byteLength(written));
+        if (text.length >= PIECE_BYTES) end();
+      },
+      end,
+    };
+  }
+
+  function isLeftOut({ level: of }: LogLine, { bytes }: LogSummary): boolean {
+    if (bytes >= maxBytes) return !isAtLeast(of, 'warn');
+    return bytes >= maxBytes / 2 && of === 'debug';
+  }
+
+  async function open(run: RunId): Promise<OpenLog | undefined> {
+    const record = await reader.run(run);
+    if (record === undefined) return undefined;
+    const folder = path.join(dataDirectory, 'runs', run, 'logs');
+    makePrivateDirectory(folder);
+    const correlationId = await correlationOf(reader, record);
+    const { summary, pieces } = readBack(folder, emptySummary(run, correlationId));
+    const isNew = summary.lines === 0;
+    const next = isNew ? 0 : await firstAfter(reader, run, record.records, summary.lastSeq);
+    const log: OpenLog = { folder, correlationId, nodes: new Map(), summary, next, pieces, tellsChunks: isNew };
+    logs.set(run, log);
+    return log;
+  }
+
+  /** The run does nothing now: its summary is written. It is opened again when something happens. */
+  function rest(run: RunId, { folder, summary }: OpenLog, isOver: boolean): void {
+    placed(path.join(folder, SUMMARY), Buffer.from(`${JSON.stringify(summary, null, 2)}\n`));
+    if (isOver) logs.delete(run);
+  }
+
+  return {
+    writeLogs: runs => each(runs, write),
+    restLogs: () =>
+      each([...logs.keys()], async run => {
+        const log = logs.get(run);
+        if (log !== undefined) rest(run, log, true);
+      }),
+  };
+
+  async function each(runs: readonly RunId[], work: (run: RunId) => Promise<void>): Promise<WrittenLogs> {
+    const left: RunId[] = [];
+    let fault: string | undefined;
+    for (const run of runs) {
+      try {
+        await work(run);
+      } catch (thrown) {
+        logs.delete(run);
+        left.push(run);
+        fault ??= thrownText(thrown);
+      }
+    }
+    return { left, ...(fault !== undefined && { fault }) };
+  }
+}
+
+const SUMMARY = 'stream.summary.json';
+
+function append(log: OpenLog, text: string): void {
+  const file = path.join(log.folder, STREAM);
+  appendFileSync(file, text, { mode: 0o600 });
+  if (statSync(file).size >= PIECE_BYTES) {
+    log.pieces += 1;
+    packAway(log.folder, log.pieces);
+  }
+}
+
+/** The lines so far go into a compressed file. One that is killed in between leaves both, which the next reader sees. */
+function packAway(folder: string, number: number): void {
+  const [from, to] = [path.join(folder, STREAM), path.join(folder, pieceOf(number))];
+  placed(to, bytesFor(to, readFileSync(from)));
+  rmSync(from);
+}
+
+function placed(file: string, content: Uint8Array): void {
+  writeFileSync(`${file}.tmp`, content, { mode: 0o600 });
+  renameSync(`${file}.tmp`, file);
+}
