@@ -19,7 +19,13 @@ import { temporaryFolder } from './temporary-folder.ts';
 function keeperIn(home: string, store: Store, { timers, clock }: Pick<Machine, 'timers' | 'clock'>): JournalKeeper {
   const writer = createJournalWriter(home, store);
   const mark = openJournalMark(home, store, clock);
-  return createJournalKeeper({ feed: store, timers, mark, writer: { ...writer, isStarted: () => true, close: async () => {} }, last: writer });
+  return createJournalKeeper({
+    feed: store,
+    timers,
+    mark,
+    writer: { ...writer, isStarted: () => true, close: async () => {} },
+    last: writer,
+  });
 }
 
 it('[A197] a journal that cannot be written is written when it can be', async () => {
