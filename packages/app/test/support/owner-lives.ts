@@ -69,7 +69,7 @@ export default definePlan({
   render: ctx => (
     <Task id="long" onFinished={result => ctx.state.set('result', result)} run={async ({ attempt }) => {
       appendFileSync(ctx.input.folder + '/begun', attempt + '\\n');
-      while (!existsSync(ctx.input.folder + '/go')) await new Promise(resolve => setTimeout(resolve, 10));
+      while (!existsSync(ctx.input.folder + '/go')) await new Promise(resolve => setTimeout(resolve, 50));
       return 'done';
     }} />
   ),
