@@ -78,7 +78,9 @@ async function openDesk(folder = temporaryFolder()) {
   const start = async (directory: string) => {
     const run = machine.ids.mint<RunId>();
     const made = must(await desk.make(run, directory));
-    await frame(run, { run: { kind: 'create', run: create(made) } });
+    const record = create(made);
+    const { driver, name } = record;
+    await frame(run, { run: { kind: 'create', run: record }, events: [{ type: 'run.created', driver, name }] });
     return { run, ...made };
   };
   return { folder, home: `${dataDirectory}-workspaces`, machine, store, desk, open, frame, start };

@@ -24,7 +24,8 @@ function world() {
       const run = machine.ids.mint<RunId>();
       const common = { driver: 'plan', name: 'p', tags: [], status: 'running', phase: 'EXECUTE', mode: 'AUTO' };
       const rest = { globalMode: 'IMPLEMENTATION', input: null, limits: {}, seed: 1, ...(origin && { origin }) };
-      await write(run, { run: { kind: 'create', run: { ...common, ...rest } } });
+      const events = [{ type: 'run.created', driver: 'plan', name: 'p', ...(origin && { origin }) }];
+      await write(run, { run: { kind: 'create', run: { ...common, ...rest } }, events });
       return run;
     },
     async task(run: RunId, node: string, effects: Task['effects'], handledFrame?: number): Promise<Task> {

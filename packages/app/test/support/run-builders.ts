@@ -58,6 +58,7 @@ export async function memoryRun(machine: Machine): Promise<{ readonly store: Mem
           seed: 1,
         },
       },
+      events: [{ type: 'run.created', driver: 'plan', name: 'plan' }],
     },
     { run, epoch: 0, version: 0 },
   );
