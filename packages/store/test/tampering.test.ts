@@ -70,6 +70,8 @@ function missedOf(attacks: Iterable<Attack>): { readonly tried: number; readonly
   const missed: string[] = [];
   let tried = 0;
   for (const attack of attacks) {
+    // What the schema refuses cannot be done to it.
+    if (!isPossible(attack)) continue;
     tried += 1;
     const defects = foundAfter(
       attack.apply,
@@ -79,6 +81,19 @@ function missedOf(attacks: Iterable<Attack>): { readonly tried: number; readonly
       missed.push(`${attack.name}: ${JSON.stringify(defects.slice(0, 2))}`);
   }
   return { tried, missed };
+}
+
+function isPossible({ apply }: Attack): boolean {
+  database.exec('begin');
+  try {
+    apply();
+    return true;
+  } catch (cause) {
+    if (cause instanceof Error && /constraint failed/.test(cause.message)) return false;
+    throw cause;
+  } finally {
+    database.exec('rollback');
+  }
 }
 
 /** Table and key are named; of a value that changed also the version that wrote it, and what is expected. */

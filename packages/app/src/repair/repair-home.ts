@@ -6,6 +6,7 @@ import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
 import { acquireOwner, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { journalLog, runsWithJournal } from './run-journals.ts';
+import { inOrderOfArrival } from './run-order.ts';
 
 export interface RepairRequest {
   readonly dataDirectory: string;
@@ -97,7 +98,7 @@ function restoreFrom(
 ): { readonly restored: RepairReport['restored']; readonly refused: readonly Named[] } {
   const restored: { run: RunId; records: number }[] = [];
   const refused: Named[] = [];
-  for (const run of runsWithJournal(dataDirectory)) {
+  for (const run of inOrderOfArrival(dataDirectory, runsWithJournal(dataDirectory))) {
     const isBroken = without.has(run);
     const journal = journalLog(dataDirectory, run);
     if (!journal.ok) {
