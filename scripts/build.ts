@@ -46,7 +46,7 @@ const withTheirOwn = [...new Set(inlined.flatMap(name => [name, ...dependenciesO
 
 const { undeclared, files } = await bundle({
   entries: {
-    all: path.join(published, 'src/main.ts'),
+    all: path.join(published, 'src/programs/all.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
     ...api,

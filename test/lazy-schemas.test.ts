@@ -23,6 +23,35 @@ describe('a lazy schema', () => {
     const make = () => z.object({ id: z.string().describe('an id') }).describe('a thing');
     expect(z.toJSONSchema(lazySchema(make))).toEqual(z.toJSONSchema(make()));
     expect(lazySchema(make).description).toBe('a thing');
+    const makers = [
+      () => z.string().optional(),
+      () => z.number().int().min(1).default(3).describe('a count'),
+      () => z.array(z.string().nullable()).readonly(),
+      () => z.record(z.string(), z.union([z.literal('a'), z.enum(['b', 'c'])])),
+      () =>
+        z.discriminatedUnion('kind', [
+          z.strictObject({ kind: z.literal('a') }),
+          z.strictObject({ kind: z.literal('b') }),
+        ]),
+      () =>
+        z
+          .strictObject({ a: z.string(), b: z.number() })
+          .omit({ a: true })
+          .extend({ c: z.string().regex(/x/) }),
+      () => z.string().transform(Number).pipe(z.number()).catch(1),
+      () => z.tuple([z.string().brand('word')]).rest(z.boolean()),
+      () =>
+        z
+          .object({ a: z.string() })
+          .refine(({ a }) => a !== '')
+          .meta({ title: 'refined' }),
+    ];
+    const both = (make: () => z.ZodType) =>
+      [make(), lazySchema(make)].map(schema => z.toJSONSchema(z.object({ schema }), { io: 'input' }));
+    for (const make of makers) {
+      const [eager, lazy] = both(make);
+      expect(lazy).toEqual(eager);
+    }
   });
 
   it('may contain itself', () => {

@@ -50,6 +50,8 @@ export function paintOf({ hasColours }: Terminal): Paint {
 
 /** Text from files and from elsewhere, made harmless: a terminal obeys control characters. */
 export function shown(text: string): string {
+  // Most text is plain, and need not be looked at by classes of Unicode.
+  if (/^[ -~]*$/.test(text)) return text;
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

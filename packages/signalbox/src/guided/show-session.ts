@@ -1,11 +1,8 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
-import { showSession } from '@signalbox/app/guided';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
-import { paintOf, reportError, type Terminal } from '../terminal.ts';
-import { workflowPlaces } from '../workflow/workflow-places.ts';
+import { reportError, type Terminal } from '../terminal.ts';
 import { targetOf } from './guided-target.ts';
-import { describeSession } from './session-report.ts';
 
 interface Flags extends DataFlags {
   readonly frame?: string;
@@ -24,9 +21,9 @@ export async function showIfSession(given: string, flags: Flags, terminal: Termi
   if (flags.frame !== undefined || flags.xml === true) {
     return refuse(usageError('--frame and --xml are for runs of plans.', 'Leave them out for a guided session.'));
   }
-  const dataDirectory = askedDataDirectory(flags.dataDir);
-  const session = await showSession({ dataDirectory, directories: workflowPlaces() }, target.sessionId);
+  const { readSession } = await import('./read-session.ts');
+  const session = await readSession(askedDataDirectory(flags.dataDir), target.sessionId);
   if (!session.ok) return refuse(session.error);
-  terminal.print(flags.json ? JSON.stringify(session.value) : describeSession(session.value, paintOf(terminal)));
+  terminal.print(flags.json ? JSON.stringify(session.value) : session.describe(terminal));
   return exitCodes.done;
 }

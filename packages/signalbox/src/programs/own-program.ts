@@ -6,7 +6,7 @@ import { hostTerminal } from '../terminal.ts';
 /** Runs a command line; `self` is how the whole program is started again. */
 export type OwnProgram = (argv: readonly string[], self: Program) => Promise<number>;
 
-/** A program with a few of the commands, for those whose start people and agents wait for. Each is built into a file of its own. */
+/** A program with these commands. Those whose start people and agents wait for are built into files of their own. */
 export function programOf(...entries: readonly CommandEntry[]): OwnProgram {
   return (argv, self) => runCommandLine(argv, hostTerminal(), entries, self);
 }

@@ -1,0 +1,12 @@
+import { type SessionId, showSession } from '@signalbox/app/guided';
+import { paintOf, type Terminal } from '../terminal.ts';
+import { workflowPlaces } from '../workflow/workflow-places.ts';
+import { describeSession } from './session-report.ts';
+
+/** A guided session, and how it is told to a person. Loaded for sessions only: most of what `show` shows is a run. */
+export async function readSession(dataDirectory: string, sessionId: SessionId) {
+  const session = await showSession({ dataDirectory, directories: workflowPlaces() }, sessionId);
+  return session.ok
+    ? { ...session, describe: (terminal: Terminal) => describeSession(session.value, paintOf(terminal)) }
+    : session;
+}

@@ -1,0 +1,4 @@
+import { commands } from '../commands.ts';
+import { programOf } from './own-program.ts';
+
+export const main = programOf(...commands);
