@@ -1,20 +1,23 @@
-import type { RunId } from '@signalbox/model';
+import type { RunId, Timestamp } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { RunFeed } from '@signalbox/runs';
+import type { JournalMark } from '../run-journal/journal-mark.ts';
 import type { RunLogWriter } from './run-log-writer.ts';
 
 /**
  * Has the logs of runs written a moment after what they tell was committed, many lines at a time, by whoever writes them. Nothing
- * waits for it. A log that cannot be written is tried again, after waits that double.
+ * waits for it. A log that cannot be written is tried again, after waits that double. The end of the process waits a moment for the last
+ * lines; what is left then, or was when the process was killed, is written after the next start, which knows by the mark.
  */
 export interface RunLogFiles {
-  /** Writes what is left. */
+  /** Writes what is left, as far as that takes no time. */
   close(): Promise<void>;
 }
 
 export interface RunLogOptions {
   readonly feed: RunFeed;
   readonly timers: Timers;
+  readonly mark: JournalMark;
   readonly writer: RunLogWriter;
   /** Writes at the end of a process that was too short to start the other. */
   readonly last?: RunLogWriter | undefined;
@@ -24,13 +27,15 @@ export interface RunLogOptions {
 
 /** How long lines are gathered before they are written. */
 const GATHER_MS = 100;
+/** How long the end of the process waits. */
+const END_MS = 30;
 /** Between two tries at a log that cannot be written. */
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
 
-export function openRunLogs({ feed, timers, last, onFault, ...options }: RunLogOptions): RunLogFiles {
+export function openRunLogs({ feed, timers, mark, last, onFault, ...options }: RunLogOptions): RunLogFiles {
   let { writer } = options;
-  let waiting = new Set<RunId>();
+  let waiting = new Set<RunId>(mark.behind());
   /** Runs whose last lines could not be written. */
   let behind: ReadonlySet<RunId> = new Set();
   let cancel: (() => void) | undefined;
@@ -45,6 +50,8 @@ export function openRunLogs({ feed, timers, last, onFault, ...options }: RunLogO
     cancel ??= timers.after(GATHER_MS, flush);
   });
 
+  if (waiting.size > 0) cancel = timers.after(GATHER_MS, flush);
+
   function flush(): void {
     cancel = undefined;
     writing = writing.then(write);
@@ -56,7 +63,7 @@ export function openRunLogs({ feed, timers, last, onFault, ...options }: RunLogO
     if (runs.length === 0) return;
     hasWritten = true;
     const { left, fault } = await writer.writeLogs(runs).catch(thrown => ({ left: runs, fault: thrown as unknown }));
-    if (left.some(run => !behind.has(run))) onFault?.(fault);
+    if (fault !== undefined && left.some(run => !behind.has(run))) onFault?.(fault);
     behind = new Set([...[...behind].filter(run => !runs.includes(run)), ...left]);
     if (behind.size === 0) waitMs = FIRST_WAIT_MS;
     else if (!isClosed) {
@@ -71,17 +78,28 @@ export function openRunLogs({ feed, timers, last, onFault, ...options }: RunLogO
     flush();
   }
 
+  async function writeLast(since: Timestamp): Promise<void> {
+    await writing;
+    if (!hasWritten && last !== undefined) writer = last;
+    await write();
+    const { fault } = await writer.restLogs().catch(thrown => ({ fault: thrown as unknown }));
+    if (fault !== undefined) onFault?.(fault);
+    if (behind.size === 0) mark.whole(since);
+  }
+
   return {
     async close() {
       unsubscribe();
       isClosed = true;
       cancel?.();
       cancelRetry?.();
-      await writing;
-      if (!hasWritten && last !== undefined) writer = last;
-      await write();
-      const { fault } = await writer.restLogs().catch(thrown => ({ fault: thrown as unknown }));
-      if (fault !== undefined) onFault?.(fault);
+      const since = mark.now();
+      let stopWaiting = () => {};
+      const ended = new Promise<void>(resolve => {
+        stopWaiting = timers.after(END_MS, resolve);
+      });
+      await Promise.race([ended, writeLast(since)]);
+      stopWaiting();
     },
   };
 }

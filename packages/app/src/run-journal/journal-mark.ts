@@ -3,14 +3,14 @@ import path from 'node:path';
 import { type Clock, type RunId, type Timestamp, timestamp, timestampOf } from '@signalbox/model';
 
 /**
- * Until when the journals of a data directory are known to hold everything: `cache/journaled`. It may be older than the truth, or
- * missing; then more journals are looked at than need be.
+ * Until when the journals of a data directory, or its logs, are known to hold everything: `cache/journaled`, `cache/logged`. It may be
+ * older than the truth, or missing; then more of them are looked at than need be.
  */
 export interface JournalMark {
   now(): Timestamp;
-  /** Runs whose journals may lack something. */
+  /** Runs whose journals, or logs, may lack something. */
   behind(): readonly RunId[];
-  /** Every journal holds what was committed before this moment. */
+  /** Each of them holds what was committed before this moment. */
   whole(since: Timestamp): void;
 }
 
@@ -18,8 +18,9 @@ export function openJournalMark(
   dataDirectory: string,
   store: { changedSince(at: Timestamp): readonly RunId[] },
   clock: Clock,
+  name: 'journaled' | 'logged' = 'journaled',
 ): JournalMark {
-  const file = path.join(dataDirectory, 'cache', 'journaled');
+  const file = path.join(dataDirectory, 'cache', name);
   return {
     now: () => timestampOf(clock),
     behind() {

@@ -15,6 +15,7 @@ import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { noteOf, placesOf } from '../recoveries/recovery-note.ts';
 import { finishTaking } from '../redact/finish-taking.ts';
 import { homeRetention } from '../retention/home-ports.ts';
+import { openJournalMark } from '../run-journal/journal-mark.ts';
 import { createJournalThread } from '../run-journal/journal-thread.ts';
 import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
 import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
@@ -68,6 +69,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const logs = openRunLogs({
     feed: store,
     timers: machine.timers,
+    mark: openJournalMark(dataDirectory, store, machine.clock, 'logged'),
     writer: derived,
     last: createRunLogWriter({
       ...(settings.ok && settings.value),

@@ -9,6 +9,7 @@ import { lazyHostLog } from '../../src/logs/lazy-host-log.ts';
 import { readLogSettings } from '../../src/logs/log-config.ts';
 import { openRunLogs, type RunLogOptions } from '../../src/logs/run-log-files.ts';
 import { createRunLogWriter, type RunLogWriterPorts } from '../../src/logs/run-log-writer.ts';
+import { openJournalMark } from '../../src/run-journal/journal-mark.ts';
 import { storeIn } from '../retention/support.ts';
 import { manualMachine } from '../support/run-builders.ts';
 import { until } from '../support/until.ts';
@@ -16,7 +17,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 
 function opened(home: string, options: Partial<RunLogOptions & RunLogWriterPorts> = {}) {
   const store = storeIn(home);
-  const { timers, pass: passTime } = manualMachine();
+  const { timers, clock, pass: passTime } = manualMachine();
   /** Once everybody was told of what is committed. */
   const pass = async (ms: number) => {
     await new Promise(process.nextTick);
@@ -26,6 +27,7 @@ function opened(home: string, options: Partial<RunLogOptions & RunLogWriterPorts
     openRunLogs({
       feed: store,
       timers,
+      mark: openJournalMark(home, store, clock, 'logged'),
       writer: createRunLogWriter({ reader: store, dataDirectory: home, clean: value => value, ...options }),
       ...options,
     });
@@ -126,6 +128,29 @@ describe('the log of a run', () => {
     await second.close();
     expect(linesOf(home, writer.run).map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
     expect(summaryOf(home, writer.run)).toMatchObject({ lines: 4, lastSeq: 3 });
+    store.close();
+  });
+
+  it('[A473] ends with the process after a moment; what is left is written after the next start', async () => {
+    const home = temporaryFolder();
+    const never = new Promise<never>(() => {});
+    const slow = { writeLogs: () => never, restLogs: () => never };
+    const { store, open, pass } = opened(home, { writer: slow });
+    const first = open();
+    const { run } = await startRun(store);
+    await pass(100);
+    const closed = first.close();
+    await pass(30);
+    await closed;
+    expect(existsSync(logOf(home, run))).toBe(false);
+
+    const next = opened(home, { feed: store, reader: store });
+    const second = next.open();
+    await next.pass(100);
+    await until(() => existsSync(logOf(home, run)) || undefined);
+    await second.close();
+    expect(linesOf(home, run).map(({ seq }) => seq)).toEqual([0]);
+    next.store.close();
     store.close();
   });
 
