@@ -66,6 +66,16 @@ describe.skipIf(!hasLayers)('a command on a layer', () => {
     },
   );
 
+  it.each([0o000, 0o400, 0o600, 0o300])(
+    '[S184] that fails beside a directory of mode %o is dropped like any other',
+    async mode => {
+      fs.chmodSync(`${root}/old`, mode);
+      const outcome = await place.run('echo bad > src/a; exit 3');
+      expect(outcome).toMatchObject({ status: 'failed', rollback: { kind: 'dropped' } });
+      expect([read('src/a'), fs.statSync(`${root}/old`).mode & 0o777]).toEqual(['a', mode]);
+    },
+  );
+
   it('[S71] that takes too long is stopped and dropped', async () => {
     const before = treeOf(root);
     expect(await place.run('echo bad > src/a; sleep 600', { timeoutMs: 300 })).toMatchObject({

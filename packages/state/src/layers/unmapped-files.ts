@@ -12,7 +12,7 @@ export async function unmappedFile(root: string): Promise<string | undefined> {
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
     for (const name of namesIn(directory)) {
       const path = Buffer.concat([directory, SLASH, name]);
-      const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+      const stat = statOf(path);
       if (stat === undefined || stat.isSymbolicLink()) continue;
       if ((stat.uid !== uid || stat.gid !== gid) && isWritable(path)) return path.toString();
       if (stat.isDirectory()) waiting.push(path);
@@ -39,5 +39,14 @@ function isWritable(path: Buffer): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Undefined where it is gone, or in a directory that its owner may list and not look into. */
+function statOf(path: Buffer): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
