@@ -72,7 +72,7 @@ describe('a question', () => {
     expect(answered).toMatchObject({ ok: true, value: { decision: { status: 'answered', answeredBy: 'ada' } } });
     expect(await desk.ask(asked)).toEqual(approve);
     expect(await desk.ask(asked)).toEqual(approve);
-    expect(await types()).toEqual(['decision.asked', 'decision.answered', 'decision.delivered']);
+    expect(await types()).toEqual(['run.created', 'decision.asked', 'decision.answered', 'decision.delivered']);
   });
 
   it('[A19] has one answer: a second one is told the first', async () => {
