@@ -1,4 +1,4 @@
-import type { RunId, Timestamp } from '@signalbox/model';
+import type { RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { RunFeed } from '@signalbox/runs';
 import type { JournalMark } from '../run-journal/journal-mark.ts';
@@ -6,11 +6,11 @@ import type { RunLogWriter } from './run-log-writer.ts';
 
 /**
  * Has the logs of runs written a moment after what they tell was committed, many lines at a time, by whoever writes them. Nothing
- * waits for it. A log that cannot be written is tried again, after waits that double. The end of the process waits a moment for the last
- * lines; what is left then, or was when the process was killed, is written after the next start, which knows by the mark.
+ * waits for it. A log that cannot be written is tried again, after waits that double. What a process that was
+ * killed had not written is written after the next start, which knows by the mark since when logs may lack something.
  */
 export interface RunLogFiles {
-  /** Writes what is left, as far as that takes no time. */
+  /** Writes what is left. */
   close(): Promise<void>;
 }
 
@@ -27,8 +27,6 @@ export interface RunLogOptions {
 
 /** How long lines are gathered before they are written. */
 const GATHER_MS = 100;
-/** How long the end of the process waits. */
-const END_MS = 30;
 /** Between two tries at a log that cannot be written. */
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
@@ -78,15 +76,6 @@ export function openRunLogs({ feed, timers, mark, last, onFault, ...options }: R
     flush();
   }
 
-  async function writeLast(since: Timestamp): Promise<void> {
-    await writing;
-    if (!hasWritten && last !== undefined) writer = last;
-    await write();
-    const { fault } = await writer.restLogs().catch(thrown => ({ fault: thrown as unknown }));
-    if (fault !== undefined) onFault?.(fault);
-    if (behind.size === 0) mark.whole(since);
-  }
-
   return {
     async close() {
       unsubscribe();
@@ -94,12 +83,12 @@ export function openRunLogs({ feed, timers, mark, last, onFault, ...options }: R
       cancel?.();
       cancelRetry?.();
       const since = mark.now();
-      let stopWaiting = () => {};
-      const ended = new Promise<void>(resolve => {
-        stopWaiting = timers.after(END_MS, resolve);
-      });
-      await Promise.race([ended, writeLast(since)]);
-      stopWaiting();
+      await writing;
+      if (!hasWritten && last !== undefined) writer = last;
+      await write();
+      const { fault } = await writer.restLogs().catch(thrown => ({ fault: thrown as unknown }));
+      if (fault !== undefined) onFault?.(fault);
+      if (behind.size === 0) mark.whole(since);
     },
   };
 }

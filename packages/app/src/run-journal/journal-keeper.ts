@@ -9,7 +9,7 @@ import type { JournalWriter } from './journal-writer.ts';
  *
  * K1  Journals are copies: nothing waits for them. What is committed is written within a second, many records at a time.
  * K2  A journal that cannot be written now is tried again, after waits that double.
- * K3  The end of the process writes only what is short, and waits for no write that is under way. The rest is written by the next process, which knows by the mark since when
+ * K3  The end of the process ends the write that is under way, and writes only what is short. The rest is written by the next process, which knows by the mark since when
  *     journals may lack something, or by whoever exports or verifies the run.
  */
 export interface JournalKeeper {
@@ -41,7 +41,6 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
   let waitMs = FIRST_WAIT_MS;
   let planned: (() => void) | undefined;
   let isClosed = false;
-  let isWriting = false;
 
   function plan(ms: number): void {
     planned ??= timers.after(ms, () => {
@@ -54,9 +53,7 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
     const since = mark.now();
     const runs = [...due];
     due.clear();
-    isWriting = true;
     const left = await writer.write(runs).catch(() => runs);
-    isWriting = false;
     for (const run of left) due.add(run);
     if (due.size === 0) mark.whole(since);
     if (left.length === 0) {
@@ -86,8 +83,9 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
       unsubscribe();
       isClosed = true;
       planned?.();
+      await writing;
       const since = mark.now();
-      if (!isWriting && due.size > 0 && due.size <= LAST_RUNS) {
+      if (due.size > 0 && due.size <= LAST_RUNS) {
         const left = await (writer.isStarted() ? writer : last).write([...due], LAST_RECORDS).catch(() => [...due]);
         if (left.length === 0) mark.whole(since);
       }
