@@ -38,7 +38,7 @@ async function goOn(store: Store, writer: number): Promise<never> {
     const id = ids.mint<EventId>();
     const committed = await store.commit(
       guard.version === 0
-        ? { ...created(newRun()), events: [] }
+        ? created(newRun())
         : {
             at: at(),
             events: [{ id, ts: at(), type: 'signal.received', name: `${number}`, payload: writer, by: 'child' }],
