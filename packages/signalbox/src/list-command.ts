@@ -1,9 +1,10 @@
 import { usageError } from '@signalbox/app';
 import { everyRun, type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeRun } from './look.ts';
+import { tellAhead } from './storage/tell-ahead.ts';
 import { reportError } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
@@ -27,6 +28,8 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
         return end(exitCodes.usage);
       }
       const nothing = () => {
+        // Journals without a database are of one that was lost.
+        tellAhead(terminal, askedDataDirectory(flags.dataDir));
         if (flags.json !== true) terminal.print('There are no runs yet.');
         return exitCodes.done;
       };

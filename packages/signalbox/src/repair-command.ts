@@ -55,6 +55,11 @@ export function describeRepair(report: RepairReport, paint: Paint): string {
     ...missing.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
     ...(dryRun && changes > 0 ? ['Nothing was changed. Run "signalbox repair" to do this.'] : []),
     ...(ok && !(dryRun && changes > 0) ? [paint.good(`✓ all ${runs} runs match their logs`)] : []),
-    ...(ok ? [] : [paint.bad('Some runs could not be repaired. Restore them from a backup or an export.')]),
+    ...(ok
+      ? []
+      : [
+          paint.bad('Some runs could not be repaired.'),
+          'If their journals are whole ("signalbox doctor --deep"), "signalbox repair --from-journals" rebuilds them. Otherwise restore them from a backup or an export.',
+        ]),
   ].join('\n');
 }

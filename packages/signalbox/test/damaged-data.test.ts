@@ -78,6 +78,7 @@ describe('a data directory that is damaged', () => {
     expect(deepOf(await checkDeep(data))).toMatchObject({ runs: 'ok' });
 
     for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
+    expect((await signalbox(data, 'ls')).errors).toContain('signalbox repair');
     expect((await signalbox(data, 'gc')).errors).toContain('signalbox repair');
     expect((await signalbox(data, 'doctor', '--deep', '--json')).out).toContain('"name":"journals","status":"fail"');
     expect(await signalbox(data, 'repair')).toMatchObject({

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { defectWords, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import { defectWords, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
 import { acquireOwner, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
@@ -162,6 +162,11 @@ function reportOf(
 function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairReport, ErrorEnvelope> {
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok && archive.error.code !== 'store/missing' && !fromJournals) return err(orFromJournals(archive.error));
+  const [broken] = archive.ok && !fromJournals ? archive.value.integrity() : [];
+  if (archive.ok && broken !== undefined) {
+    archive.value.close();
+    return err(damagedFile(broken));
+  }
   const checks = archive.ok && !fromJournals ? [...archive.value.checkAll()] : [];
   const damaged = checks.flatMap(({ run, defects }) => {
     const defect = defects.find(({ where }) => where === 'log');
@@ -195,6 +200,15 @@ function putAside(file: string): string | undefined {
     if (existsSync(file + suffix)) renameSync(file + suffix, nameOf() + suffix);
   }
   return nameOf();
+}
+
+/** The file itself is damaged. A repair makes its indexes again first, which may be enough. */
+function damagedFile(what: string): ErrorEnvelope<'store/unusable'> {
+  return failure('store/unusable', {
+    message: `The database file is damaged: ${what}.`,
+    suggestion:
+      'Run "signalbox repair"; if that cannot mend it, "signalbox repair --from-journals" puts it aside and rebuilds it.',
+  });
 }
 
 function orFromJournals(error: ErrorEnvelope): ErrorEnvelope {

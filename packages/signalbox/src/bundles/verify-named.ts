@@ -65,10 +65,14 @@ function describeRunReport(report: RunReport, paint: Paint): string {
     ...(journal === undefined
       ? []
       : [
-          `  journal   ${journal.health}, ${journal.events} records in ${journal.segments} segments` +
+          `  journal   ${journal.health}, ${counted(journal.events, 'record')} in ${counted(journal.segments, 'segment')}` +
             (added === undefined ? '' : `, ${added} of them added now`),
         ]),
   ].join('\n');
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 /** What was taken away is said: which records, by whom, and why. */

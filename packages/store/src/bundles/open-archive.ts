@@ -7,6 +7,7 @@ import { openBlobFiles } from '../blobs/blob-files.ts';
 import { preparedTables } from '../runs/prepared-tables.ts';
 import { runReader } from '../runs/run-reader.ts';
 import type { RunTables } from '../runs/run-tables.ts';
+import { fileDefects } from '../sqlite/connection.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
 import { checkRun, checkRuns, type LogCheck, type LogDefect } from '../verify/check-run.ts';
@@ -52,12 +53,7 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
     checkAll: () => checkRuns({ database, blobs, hasher: nodeHasher }),
     strays: () => strayRows(database),
     unlisted: () => unlistedRows(database),
-    integrity: () =>
-      database
-        .prepare('pragma integrity_check')
-        .all()
-        .map(({ integrity_check: said }) => String(said))
-        .filter(said => said !== 'ok'),
+    integrity: () => fileDefects(database),
     close() {
       database.exec('rollback');
       database.close();

@@ -9,7 +9,7 @@ import type { StoreError } from '../open-store.ts';
 import { replayRows } from '../runs/replay-rows.ts';
 import { runTables } from '../runs/run-tables.ts';
 import { valueCache } from '../runs/value-cache.ts';
-import { openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
+import { fileDefects, openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
 import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { thrownDamage } from '../thrown-damage.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
@@ -76,7 +76,8 @@ function repairOf(database: DatabaseSync, home: string): Repair {
       // No effect inside a transaction.
       database.exec('pragma foreign_keys = off');
       try {
-        return ok(transaction(() => rebuildRows(ports)));
+        const broken = reindexed(database);
+        return broken === undefined ? ok(transaction(() => rebuildRows(ports))) : err(unusable(broken));
       } catch (cause) {
         const damage = thrownDamage(cause);
         if (damage !== undefined) return err(unusable((cause as Error).message));
@@ -129,6 +130,13 @@ function repairOf(database: DatabaseSync, home: string): Repair {
       database.exec('pragma foreign_keys = on');
     }
   }
+}
+
+/** What is wrong with the file itself, once its indexes were made again; rows are of no use on pages that cannot be trusted. */
+function reindexed(database: DatabaseSync): string | undefined {
+  if (fileDefects(database).length === 0) return undefined;
+  database.exec('reindex');
+  return fileDefects(database)[0];
 }
 
 /** What the records of a log say of bodies that were replaced. */

@@ -90,6 +90,16 @@ export function refusedBy(file: string, cause: unknown): UnusableStore {
 export function unusable(why: string): UnusableStore {
   return failure('store/unusable', {
     message: `The database cannot be used: ${why}.`,
-    suggestion: 'See that the data directory is writable and that its db.sqlite was made by Signalbox.',
+    suggestion:
+      'See that the data directory is writable and that its db.sqlite was made by Signalbox. If the file is damaged, "signalbox repair --from-journals" rebuilds it.',
   });
+}
+
+/** What SQLite finds wrong with the pages and indexes of a file; nothing where it is whole. */
+export function fileDefects(database: DatabaseSync): readonly string[] {
+  return database
+    .prepare('pragma integrity_check')
+    .all()
+    .map(({ integrity_check: said }) => String(said))
+    .filter(said => said !== 'ok');
 }
