@@ -100,6 +100,6 @@ export function fileDefects(database: DatabaseSync): readonly string[] {
   return database
     .prepare('pragma integrity_check')
     .all()
-    .map(({ integrity_check: said }) => String(said))
-    .filter(said => said !== 'ok');
+    .flatMap(({ integrity_check: said }) => String(said).split('\n'))
+    .filter(said => said !== 'ok' && !said.startsWith('***'));
 }
