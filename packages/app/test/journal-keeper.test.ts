@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
 import type { Store } from '@signalbox/store';
@@ -23,7 +23,7 @@ function keeperIn(home: string, store: Store, { timers, clock }: Pick<Machine, '
     feed: store,
     timers,
     mark,
-    writer: { ...writer, isStarted: () => true, close: async () => {} },
+    writer: { ...writer, isStarted: () => true, end: () => {}, close: async () => {} },
     last: writer,
   });
 }
@@ -70,6 +70,32 @@ it('[A62] what the end of the process left is written by the next one', async ()
   await until(() => lengthOf(long.run) === 101 || undefined);
   await second.close();
 
+  store.close();
+});
+
+it('[A474] a thread that is told that the process ends writes only what is short, and the next process the rest', async () => {
+  const home = temporaryFolder();
+  const store = storeIn(home);
+  const short = await startRun(store, newRun());
+  const long = await startRun(store, newRun());
+  for (let n = 0; n < 450; n++) await long.write({ at: at(), events: [signal(`s${n}`)] });
+  const lengthOf = (run: RunId) => {
+    const journal = journalOfRun(home, run).read();
+    return journal.ok ? journal.value.length : undefined;
+  };
+  const linesOf = (run: RunId) =>
+    readFileSync(path.join(home, 'runs', run, 'logs', 'stream.ndjson'), 'utf8').split('\n').length - 1;
+  const first = createJournalThread({ dataDirectory: home });
+  first.end();
+  expect(await first.write([short.run, long.run])).toEqual([long.run]);
+  expect(await first.writeLogs([short.run, long.run])).toEqual({ left: [long.run] });
+  expect([lengthOf(short.run), lengthOf(long.run), linesOf(short.run), linesOf(long.run)]).toEqual([1, 0, 1, 200]);
+  await first.close();
+  const second = createJournalThread({ dataDirectory: home });
+  expect(await second.write([long.run])).toEqual([]);
+  expect(await second.writeLogs([long.run])).toEqual({ left: [] });
+  await second.close();
+  expect([lengthOf(long.run), linesOf(long.run)]).toEqual([451, 451]);
   store.close();
 });
 

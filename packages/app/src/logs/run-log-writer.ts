@@ -40,6 +40,8 @@ export interface RunLogWriterPorts extends LogSettings {
   readonly dataDirectory: string;
   /** Takes secrets out. */
   readonly clean: (value: Json) => Json;
+  /** Once the process ends, no more than one page of a log is written. */
+  readonly isEnding?: (() => boolean) | undefined;
 }
 
 /** Past it, lines are compressed. */
@@ -64,9 +66,10 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
   const logs = new Map<RunId, OpenLog>();
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
 
-  async function write(run: RunId): Promise<void> {
+  /** False where the process ends and the rest is for the next one. */
+  async function write(run: RunId): Promise<boolean> {
     const log = logs.get(run) ?? (await open(run));
-    if (log === undefined) return;
+    if (log === undefined) return true;
     let status: AnyEvent | undefined;
     for (;;) {
       const page = await reader.records(run, log.next, PAGE);
@@ -93,8 +96,10 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
       lines.end();
       log.next += page.length;
       if (page.length < PAGE) break;
+      if (ports.isEnding?.() === true) return false;
     }
     if (status?.type === 'run.status' && status.to !== 'running') rest(run, log, hasRunEnded(status.to));
+    return true;
   }
 
   function opened(record: Parameters<typeof openRecord>[0], run: RunId) {
@@ -163,15 +168,16 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
       each([...logs.keys()], async run => {
         const log = logs.get(run);
         if (log !== undefined) rest(run, log, true);
+        return true;
       }),
   };
 
-  async function each(runs: readonly RunId[], work: (run: RunId) => Promise<void>): Promise<WrittenLogs> {
+  async function each(runs: readonly RunId[], work: (run: RunId) => Promise<boolean>): Promise<WrittenLogs> {
     const left: RunId[] = [];
     let fault: string | undefined;
     for (const run of runs) {
       try {
-        await work(run);
+        if (!(await work(run))) left.push(run);
       } catch (thrown) {
         logs.delete(run);
         left.push(run);

@@ -2,7 +2,7 @@ import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { RunFeed } from '@signalbox/runs';
 import type { JournalMark } from './journal-mark.ts';
-import type { JournalWriter } from './journal-writer.ts';
+import { type JournalWriter, LAST_RECORDS } from './journal-writer.ts';
 
 /**
  * Writes the journals of runs soon after what they hold was committed.
@@ -23,7 +23,7 @@ export interface JournalKeeperPorts {
   readonly timers: Timers;
   readonly mark: JournalMark;
   /** Writes while the process goes on. It may take a moment to start. */
-  readonly writer: JournalWriter & { isStarted(): boolean; close(): Promise<void> };
+  readonly writer: JournalWriter & { isStarted(): boolean; end(): void; close(): Promise<void> };
   /** Writes at the end of a process that was too short to start the other. */
   readonly last: JournalWriter;
 }
@@ -31,9 +31,8 @@ export interface JournalKeeperPorts {
 const SOON_MS = 500;
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
-/** Of how many runs the end of the process writes how many records. */
+/** Of how many runs the end of the process writes something. */
 const LAST_RUNS = 4;
-const LAST_RECORDS = 64;
 
 export function createJournalKeeper({ feed, timers, mark, writer, last }: JournalKeeperPorts): JournalKeeper {
   const due = new Set<RunId>(mark.behind());
@@ -83,6 +82,7 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
       unsubscribe();
       isClosed = true;
       planned?.();
+      writer.end();
       await writing;
       const since = mark.now();
       if (due.size > 0 && due.size <= LAST_RUNS) {

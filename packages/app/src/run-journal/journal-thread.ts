@@ -13,12 +13,19 @@ export interface JournalThreadData {
   readonly secrets?: SharedSecrets | undefined;
 }
 
+/** The same, with what tells the thread, while it writes, that the process ends: 1 in the first place. */
+export interface JournalWorkerData extends JournalThreadData {
+  readonly ending: Int32Array<SharedArrayBuffer>;
+}
+
 /** Writes what follows from commits: journals and logs. */
 export type DerivedWriter = JournalWriter & RunLogWriter;
 
 /** The same in a thread of its own. */
 export interface DerivedThread extends DerivedWriter {
   isStarted(): boolean;
+  /** From now on only what is short is written: the next process writes the rest. */
+  end(): void;
   close(): Promise<void>;
 }
 
@@ -32,11 +39,12 @@ const ENTRY = import.meta.url.endsWith('.ts') ? './journal-worker.ts' : './journ
 export function createJournalThread(data: JournalThreadData): DerivedThread {
   let thread: { readonly worker: Worker; readonly calls: Remote<DerivedWriter> } | undefined;
   let isClosed = false;
+  const ending = new Int32Array(new SharedArrayBuffer(4));
 
   function started(): NonNullable<typeof thread> {
     if (thread !== undefined) return thread;
     const worker = new Worker(new URL(ENTRY, import.meta.url), {
-      workerData: data,
+      workerData: { ...data, ending } satisfies JournalWorkerData,
     });
     const calls = connectPort<DerivedWriter>(worker, {});
     // Journals and logs are copies: nothing is lost with the thread, and the next call has another one.
@@ -51,6 +59,7 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
 
   return {
     isStarted: () => thread !== undefined,
+    end: () => void Atomics.store(ending, 0, 1),
     async write(runs, most) {
       if (isClosed) return runs;
       try {

@@ -6,15 +6,16 @@ import { openReader } from '@signalbox/store';
 import { createRunLogWriter } from '../logs/run-log-writer.ts';
 import { filterOf } from '../secrets/open-secrets.ts';
 import { connectPort } from '../threads/port-calls.ts';
-import type { JournalThreadData } from './journal-thread.ts';
+import type { JournalWorkerData } from './journal-thread.ts';
 import { createJournalWriter } from './journal-writer.ts';
 
 if (parentPort === null) throw new Bug('this is the entry of a thread');
-const { dataDirectory, logs, secrets } = workerData as JournalThreadData;
+const { dataDirectory, logs, secrets, ending } = workerData as JournalWorkerData;
+const isEnding = () => Atomics.load(ending, 0) === 1;
 const reader = openReader({ path: path.join(dataDirectory, 'db.sqlite') });
 if (!reader.ok) throw new Error(reader.error.message);
 const { data: clean } = filterOf(secrets);
 connectPort(parentPort, {
-  ...createJournalWriter(dataDirectory, reader.value),
-  ...createRunLogWriter({ ...logs, reader: reader.value, dataDirectory, clean }),
+  ...createJournalWriter(dataDirectory, reader.value, isEnding),
+  ...createRunLogWriter({ ...logs, reader: reader.value, dataDirectory, clean, isEnding }),
 });

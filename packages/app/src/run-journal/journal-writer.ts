@@ -5,6 +5,9 @@ import { extendJournal, journalOfRun } from './derive-journal.ts';
 import { rewriteJournal } from './rewrite-journal.ts';
 import { ownRecordSchema, type RunRecordEvent } from './run-record-event.ts';
 
+/** How many records of a run the end of a process writes. */
+export const LAST_RECORDS = 64;
+
 /** Brings journals up to their logs. */
 export interface JournalWriter {
   /** Answers which of the runs still lack something. A run that lacks more than `most` records is left as it is. */
@@ -13,14 +16,24 @@ export interface JournalWriter {
   rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
 }
 
-/** Writes in this thread. The journals that were written last stay open: a run that goes on need not read what it wrote. */
-export function createJournalWriter(dataDirectory: string, reader: Pick<RunReader, 'records'>): JournalWriter {
+/** Writes in this thread, and only what is short once the process ends. The journals that were written last stay open: a run that goes on need not read what it wrote. */
+export function createJournalWriter(
+  dataDirectory: string,
+  reader: Pick<RunReader, 'records'>,
+  isEnding: () => boolean = () => false,
+): JournalWriter {
   let open = new Map<RunId, Journal<RunRecordEvent>>();
 
   async function isWritten(run: RunId, journal: Journal<RunRecordEvent>, most: number): Promise<boolean> {
     // A run that was removed meanwhile needs no journal.
     if ((await reader.records(run, 0, 1)).length === 0) return true;
-    const extended = await extendJournal(journal, dataDirectory, reader, run, next => next > most);
+    const extended = await extendJournal(
+      journal,
+      dataDirectory,
+      reader,
+      run,
+      next => next > (isEnding() ? Math.min(most, LAST_RECORDS) : most),
+    );
     if (!extended.ok) return false;
     open.set(run, journal);
     return extended.value.isWhole;
