@@ -118,7 +118,24 @@ export function createTestRunner(state: ExecutionState, options: Partial<ToolRun
 /** A new directory that is gone when the test is. */
 export function temporaryDirectory(): { path: string; remove(): void } {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-state-'));
-  return { path: made, remove: () => removeTree(nodeHostFiles, made) };
+  return { path: made, remove: () => removeAll(made) };
+}
+
+/**
+ * Removes a directory with whatever is in it. A layer that was made ahead may still be ending there: until its namespace is gone, it
+ * makes and closes directories of its own.
+ */
+export function removeAll(directory: string): void {
+  for (;;) {
+    try {
+      removeTree(nodeHostFiles, directory);
+      return;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!['EACCES', 'EBUSY', 'ENOENT', 'ENOTEMPTY'].includes(code)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
 }
 
 export function openTestFilesystem(root: string, options: Partial<HostFilesystemOptions> = {}): HostFilesystem {

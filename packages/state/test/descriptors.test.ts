@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeAll } from './builders.ts';
 import { hasLayers, sandbox } from './layered.ts';
 
 const hasNamespaces = sandbox.ok && sandbox.value.name === 'bubblewrap';
@@ -13,7 +14,7 @@ beforeAll(() => {
   for (const name of ['root', 'home']) fs.mkdirSync(`${place}/${name}`, { recursive: true });
   fs.writeFileSync(`${place}/home/secret`, SECRET);
 });
-afterAll(() => fs.rmSync(place, { recursive: true, force: true }));
+afterAll(() => removeAll(place));
 
 /** Numbers below, at and far above those that Node closes by itself. */
 const NUMBERS = [4, 6, 9, 15, 16, 30, 251, 1000];

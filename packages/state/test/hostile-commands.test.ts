@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRunCommand, detectSandbox, type ProjectRules, sandboxRules, type ToolOutcome } from '../src/index.ts';
 import { makeCgroup } from '../src/sandbox/cgroup.ts';
 import { startInGroup } from '../src/sandbox/running-command.ts';
-import { createTestRunner, createTestState, must, openTestFilesystem } from './builders.ts';
+import { createTestRunner, createTestState, must, openTestFilesystem, removeAll } from './builders.ts';
 import { hasLayers, openLayered, sandbox } from './layered.ts';
 
 /**
@@ -62,7 +62,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   process.env.HOME = before;
-  for (const made of [place, inMemory]) fs.rmSync(made, { recursive: true, force: true });
+  for (const made of [place, inMemory]) removeAll(made);
 });
 afterEach(() => {
   for (const name of fs.readdirSync(root)) fs.rmSync(`${root}/${name}`, { recursive: true, force: true });

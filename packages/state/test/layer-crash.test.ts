@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
 import { bringBackKept } from '../src/index.ts';
-import { must, temporaryDirectory, treeOf } from './builders.ts';
+import { must, removeAll, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, openLayered } from './layered.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
@@ -15,15 +15,7 @@ beforeEach(() => {
   directory = temporaryDirectory();
   base = fs.realpathSync(directory.path);
 });
-afterEach(() => {
-  makeRemovable();
-  directory.remove();
-});
-
-/** The kernel leaves directories that their owner may not enter. */
-function makeRemovable(): void {
-  spawnSync('chmod', ['-R', 'u+rwx', base]);
-}
+afterEach(() => directory.remove());
 
 /** Everything that an apply has to deal with. */
 const SCRIPT = [
@@ -34,9 +26,8 @@ const SCRIPT = [
 
 function buildTree(): Record<string, string> {
   const root = `${base}/root`;
-  makeRemovable();
-  fs.rmSync(root, { recursive: true, force: true });
-  fs.rmSync(`${base}/data`, { recursive: true, force: true });
+  removeAll(root);
+  removeAll(`${base}/data`);
   for (const name of ['dir', 'nested/tree', 'empty', 'locked']) fs.mkdirSync(`${root}/${name}`, { recursive: true });
   for (const name of ['file', 'dir/gone', 'nested/tree/leaf', 'locked/inner', 'odd']) {
     fs.writeFileSync(`${root}/${name}`, 'original');
