@@ -51,7 +51,9 @@ function openBelow(directory: string): { readonly open: readonly Open[]; readonl
     seen.push(path.relative(directory, at));
     const mode = entry.mode & 0o777;
     if (mode !== (entry.isDirectory() ? 0o700 : 0o600)) open.push({ path: at, mode: mode.toString(8) });
-    if (entry.isDirectory()) for (const name of readdirSync(at)) look(path.join(at, name));
+    // A layer may be ready for the next command. It is closed itself, and what is in it is as the project and the kernel have it.
+    const isLayer = path.basename(path.dirname(at)) === 'layers';
+    if (entry.isDirectory() && !isLayer) for (const name of readdirSync(at)) look(path.join(at, name));
   };
   look(directory);
   return { open, seen };
