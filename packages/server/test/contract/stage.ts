@@ -28,12 +28,12 @@ export interface Stage {
 }
 
 const STORM = `
-import { definePlan, Effect } from 'signalbox';
+import { definePlan, Task } from 'signalbox';
 import * as z from 'zod';
 export default definePlan({
   name: 'storm',
   state: z.object({ n: z.number().default(0) }),
-  render: ctx => <Effect id="spin" deps={[ctx.state.get('n')]} run={() => { setTimeout(() => ctx.state.update('n', n => 1 - n)); }} />,
+  render: ctx => <Task id="spin" label={String(ctx.state.get('n'))} run={() => new Promise(() => { setInterval(() => ctx.state.update('n', n => 1 - n), 1); })} />,
 });`;
 
 const TURNS = `
