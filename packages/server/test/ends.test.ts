@@ -147,7 +147,7 @@ const ways: Record<Exclude<RunStatus, 'queued' | 'running'>, Readonly<Record<str
   stalled: {
     'it renders the same again and again while work goes on': {
       plan: plan(
-        `<Task id="long" run={work => { let v = 0; setInterval(() => ctx.state.set('n', (v = 1 - v)), 1); return long(work); }} />`,
+        `<Task id="long" run={work => { let v = 0; setInterval(() => ctx.state.set('n', (v = 1 - v)), 50); return long(work); }} />`,
       ),
     },
   },

@@ -33,7 +33,7 @@ import * as z from 'zod';
 export default definePlan({
   name: 'storm',
   state: z.object({ n: z.number().default(0) }),
-  render: ctx => <Task id="spin" label={String(ctx.state.get('n'))} run={() => new Promise(() => { setInterval(() => ctx.state.update('n', n => 1 - n), 1); })} />,
+  render: ctx => <Task id="spin" label={String(ctx.state.get('n'))} run={() => new Promise(() => { setInterval(() => ctx.state.update('n', n => 1 - n), 50); })} />,
 });`;
 
 const TURNS = `
