@@ -69,7 +69,7 @@ async function bundleFamily(
     // Traces name files and lines; the text of the sources would triple what is installed.
     sourcesContent: false,
     external: dependencies.filter(name => !inlined.includes(name)),
-    plugins: [ownSources(root), foreignSchemas, lazyBuiltins],
+    plugins: [ownSources(root), foreignSchemas, ...(isGuarded(entryPoints) ? [] : [lazyBuiltins])],
     logLevel: 'warning',
     metafile: true,
   });
@@ -107,6 +107,11 @@ const lazyBuiltins: Plugin = {
     });
   },
 };
+
+/** The thread of plans replaces members of Node's modules for everything that is loaded in it: what it reads must be what is there then. */
+function isGuarded(entryPoints: Readonly<Record<string, string>>): boolean {
+  return 'plan-worker' in entryPoints;
+}
 
 function builtinModule(name: string): string {
   return `process.getBuiltinModule(${JSON.stringify(name)})`;
