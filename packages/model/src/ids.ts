@@ -84,7 +84,7 @@ export function nextTick(last: Tick, now: number, start: number): Tick {
 /** The UUIDv5 namespace of every id that Signalbox derives. */
 const NAMESPACE = parse('5b1e7a10-51b0-5a1b-8b0c-0c0ffee0b0c5');
 
-/** Canonical JSON; a list of plain texts and whole numbers is written the same way by the platform, in a fraction of the time. */
+/** Canonical JSON. The platform writes a list of plain texts and whole numbers the same way. */
 function canonicalList(parts: readonly Json[]): string {
   const isSimple = parts.every(part => (typeof part === 'string' ? part.isWellFormed() : Number.isSafeInteger(part)));
   return isSimple ? JSON.stringify(parts) : canonicalJson(parts);

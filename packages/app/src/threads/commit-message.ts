@@ -1,8 +1,8 @@
 import type { Guard, WriteSet } from '@signalbox/runs';
 
 /**
- * What a thread commits, as it goes to the host: one text, which takes half the time of a copy of all its objects. It holds no more
- * than JSON can; whether it is a commit is for the judge to say.
+ * A commit on its way from a thread to the host: one JSON text instead of a copy of every object, so it holds plain data only.
+ * The judge decides whether it is a valid commit.
  */
 export interface CommitMessage {
   readonly writes: WriteSet;
@@ -15,7 +15,7 @@ export function commitText(message: CommitMessage): string {
   return JSON.stringify(message);
 }
 
-/** Throws on what is no such text. */
+/** Throws if the text is not a commit message. */
 export function commitMessage(text: string): CommitMessage {
   const message = JSON.parse(text) as CommitMessage;
   if (!message.frames.every(Number.isFinite)) throw new TypeError('a commit has no times of frames');

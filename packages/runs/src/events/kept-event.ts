@@ -79,11 +79,11 @@ const ENDED = new Set<unknown>(['done', 'error', 'canceled'] satisfies Task['sta
 export function fullEvent(parts: Parts, kept: KeptEvent): EventDraft | undefined {
   if (!isShort(kept)) return kept;
   if (!isTold(parts, kept)) return undefined;
-  return told(parts as Required<Parts>, kept);
+  return told(parts, kept);
 }
 
-/** What `isTold` found to be there is there. */
-function told(parts: Required<Parts>, kept: ShortEvent): EventDraft {
+/** Requires `isTold`: the part that the event follows from is there. */
+function told(parts: Parts, kept: ShortEvent): EventDraft {
   const { tasks = [], transitions = [], intervals = [], frame } = parts;
   switch (kept[0]) {
     case 'task.started':
