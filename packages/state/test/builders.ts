@@ -3,7 +3,9 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { createIdSource, type IdSource, type Result, type Rng, type SessionId } from '@signalbox/model';
 import * as z from 'zod';
+import { lookIntoClosed } from '../src/filesystem/closed-paths.ts';
 import { removeTree } from '../src/filesystem/host-files.ts';
+import { osPath } from '../src/filesystem/path-name.ts';
 import {
   append,
   type CheckpointStore,
@@ -165,22 +167,30 @@ export function must<T>(result: Result<T, { message: string }>): T {
 /** Everything under a directory: kind, mode, content or target, by path. What two trees are compared by. */
 export function treeOf(root: string): Record<string, string> {
   const found: Record<string, string> = {};
-  const walk = (directory: Buffer, at: string) => {
-    for (const name of fs.readdirSync(directory, { encoding: 'buffer' })) {
-      const own = Buffer.concat([directory, Buffer.from('/'), name]);
-      const shown = `${at}/${name.toString('latin1')}`;
-      const stat = fs.lstatSync(own);
-      const mode = (stat.mode & 0o7777).toString(8);
+  const below = lookIntoClosed(root);
+  const walk = (path: string) => {
+    for (const name of below.names(path)) {
+      const own = path === '' ? name : `${path}/${name}`;
+      const shown = `./${Buffer.from(osPath(own)).toString('latin1')}`;
+      const stat = below.stat(own);
+      if (stat === undefined) continue;
+      const mode = (stat.mode & 0o7777n).toString(8);
       if (stat.isDirectory()) {
         found[shown] = `directory ${mode}`;
-        // Of a directory that its owner closed, only itself is compared.
-        if (process.geteuid?.() === 0 || (stat.mode & 0o500) === 0o500) walk(own, shown);
+        walk(own);
       } else if (stat.isSymbolicLink())
-        found[shown] = `link ${fs.readlinkSync(own, { encoding: 'buffer' }).toString('latin1')}`;
-      else if (stat.isFile()) found[shown] = `file ${mode} ${fs.readFileSync(own).toString('latin1')}`;
-      else found[shown] = 'other';
+        found[shown] = `link ${fs.readlinkSync(osPath(`${root}/${own}`), { encoding: 'buffer' }).toString('latin1')}`;
+      else if (stat.isFile()) {
+        const fd = below.openFile(own);
+        found[shown] = `file ${mode} ${fs.readFileSync(fd).toString('latin1')}`;
+        fs.closeSync(fd);
+      } else found[shown] = 'other';
     }
   };
-  walk(Buffer.from(root), '.');
-  return found;
+  try {
+    walk('');
+    return found;
+  } finally {
+    below.close();
+  }
 }

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 const NAMES = ['a', 'b', 'd', 'd/a', 'd/e', 'd/e/f', 'g', 'g/h', '.git/index', 'node_modules/m/i', 'x y', 'n\nl'];
-const MODES = ['600', '644', '755', '700', '400', '500'];
+const MODES = ['600', '644', '755', '700', '400', '500', '000', '300', '200'];
 
 /** One thing that a shell does to files. What cannot be done is left out, in the layer as in the model. */
 function step(dice: (limit: number) => number, count: number): string {

@@ -1,8 +1,10 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
+import * as net from 'node:net';
 import * as path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findLayers, forkAt, rollbackToTool, undoCall } from '../src/index.ts';
+import { type FilesystemSnapshot, filesystem, findLayers, forkAt, rollbackToTool, undoCall } from '../src/index.ts';
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { must, treeOf } from './builders.ts';
 import { begun, hasLayers, openLayered, usedLayers } from './layered.ts';
@@ -216,33 +218,38 @@ describe.skipIf(!hasLayers)('a root without a layer', () => {
 
   it('[S84] a view ends when it is let go, and with the process that opened it', async () => {
     const child = path.join(import.meta.dirname, 'layer-owner.ts');
-    write('.go', '');
-    const owner = spawn(process.execPath, [child, fs.realpathSync(directory.path), ': > .begun; sleep 3600'], {
-      stdio: 'ignore',
-    });
-    await begun(`${place.data}/layers`, new Set());
-    const holders = () =>
-      execFileSync('sh', ['-c', `grep -l ${JSON.stringify(`${root} `)} /proc/[0-9]*/mountinfo || true`], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }).toString();
-    expect(holders()).not.toBe('');
+    const own = `${fs.realpathSync(directory.path)}/own`;
+    fs.mkdirSync(own);
+    const owner = spawn(process.execPath, [child, own, ': > .begun; sleep 3600'], { stdio: 'ignore' });
+    await expect.poll(() => fs.existsSync(`${own}/data/layers`)).toBe(true);
+    await begun(`${own}/data/layers`, new Set());
+    expect(onLayerOf(`${own}/root`)).not.toEqual([]);
     owner.kill('SIGKILL');
-    await expect.poll(holders).toBe('');
-    expect(await place.recover()).toEqual([]);
+    await expect.poll(() => onLayerOf(`${own}/root`)).toEqual([]);
+    expect(await (await openLayered(own)).recover()).toEqual([]);
   });
 });
 
-describe.skipIf(!hasLayers)('the layer of the next call', () => {
-  const waiting = (data: string) =>
-    fs.readdirSync('/proc').filter(pid => {
-      try {
-        const line = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return line.startsWith('/bin/sh') && line.includes(`${data}/`);
-      } catch {
-        return false;
-      }
-    });
+function nameOf(pid: string): string {
+  try {
+    return fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
 
+/** The processes that see a layer of a root. */
+function onLayerOf(root: string): readonly string[] {
+  return fs.readdirSync('/proc').filter(pid => {
+    try {
+      return fs.readFileSync(`/proc/${pid}/mounts`, 'utf8').includes(`overlay ${root} overlay`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe.skipIf(!hasLayers)('the layer of the next call', () => {
   it('[S85] is made ahead, once', async () => {
     await place.run('echo c > src/a');
     await expect.poll(() => fs.readdirSync(`${place.data}/layers`).length).toBe(1);
@@ -260,7 +267,8 @@ describe.skipIf(!hasLayers)('the layer of the next call', () => {
     const other = `${directory.path}/other`;
     fs.mkdirSync(other);
     await place.run('echo c > src/a');
-    await expect.poll(() => waiting(place.data)).toHaveLength(1);
+    await expect.poll(() => fs.readdirSync(`${place.data}/layers`).length).toBe(1);
+    await expect.poll(() => onLayerOf(root)).not.toEqual([]);
     const [ahead = ''] = fs.readdirSync(`${place.data}/layers`);
     execFileSync('mount', ['-t', 'tmpfs', 'other', other]);
     try {
@@ -280,10 +288,8 @@ describe.skipIf(!hasLayers)('the layer of the next call', () => {
   async function aheadAndUsed(meanwhile: () => void, script: string) {
     await place.run('echo c > src/a');
     await expect.poll(() => fs.readdirSync(`${place.data}/layers`).length).toBe(1);
-    await expect.poll(() => waiting(place.data)).toHaveLength(1);
+    await expect.poll(() => onLayerOf(root)).not.toEqual([]);
     const ours = fs.readFileSync('/proc/self/mounts', 'utf8');
-    const mounts = () => fs.readFileSync(`/proc/${waiting(place.data)[0]}/mounts`, 'utf8');
-    await expect.poll(mounts).toContain(`overlay ${root} overlay`);
     const [ahead = ''] = fs.readdirSync(`${place.data}/layers`);
     meanwhile();
     let used: readonly string[] = [];
@@ -323,17 +329,57 @@ describe.skipIf(!hasLayers)('the layer of the next call', () => {
     expect([mode.isAhead, read('mode'), fs.statSync(root).mode & 0o777]).toEqual([false, '750\n', 0o750]);
   });
 
+  it('[S222] has its sandbox started ahead, which is used for a command that would get the same one now', async () => {
+    const sees = async (script: string) => {
+      const outcome = await place.run(script);
+      return outcome.status === 'succeeded' ? (outcome.value as { output: string }).output : outcome.status;
+    };
+    const shells = () => onLayerOf(root).filter(pid => nameOf(pid) === 'sh').length;
+    await place.run('true');
+    await expect.poll(shells).toBe(1);
+    expect(await sees('echo here')).toBe('here\n');
+    await expect.poll(shells).toBe(1);
+    // A socket that listens since must be covered, too.
+    const at = `${root}/socket`;
+    const server = net.createServer().listen(at);
+    await once(server, 'listening');
+    try {
+      expect(await sees('[ -S socket ] && echo seen || echo covered')).toBe('covered\n');
+    } finally {
+      server.close();
+    }
+    expect(await sees('echo again')).toBe('again\n');
+  });
+
+  it('[S222] tells of a program that cannot be started as it does without', async () => {
+    const start = async (...command: string[]) => {
+      const call = { id: `start ${command.join(' ')}`, name: 'run_command', input: { command } };
+      return must(await place.runner.execute(call));
+    };
+    await place.run('true');
+    for (const name of ['no-such-program', './src/a', '-x', 'a b\n c']) {
+      await expect.poll(() => onLayerOf(root)).not.toEqual([]);
+      expect(await start(name, '1')).toMatchObject({
+        status: 'failed',
+        error: { message: expect.stringContaining('could not be started') },
+      });
+    }
+    expect(await start('/bin/sh', '-c', 'exit 127')).toMatchObject({
+      error: { message: expect.stringContaining('exited with 127') },
+    });
+  });
+
   it('[S85] ends with its process', async () => {
     const child = path.join(import.meta.dirname, 'layer-owner.ts');
     const own = `${fs.realpathSync(directory.path)}/own`;
     fs.mkdirSync(own);
     const owner = spawn(process.execPath, [child, own, 'true'], { stdio: ['pipe', 'ignore', 'ignore'] });
     try {
-      await expect.poll(() => waiting(own)).toHaveLength(1);
+      await expect.poll(() => onLayerOf(`${own}/root`)).not.toEqual([]);
     } finally {
       owner.kill('SIGKILL');
     }
-    await expect.poll(() => waiting(own)).toEqual([]);
+    await expect.poll(() => onLayerOf(`${own}/root`)).toEqual([]);
   });
 });
 
@@ -382,6 +428,29 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
     expect(refused).toMatchObject({ ok: false, error: { code: 'state/conflict', details: { paths: ['new/mine'] } } });
     expect(treeOf(root)).toEqual(before);
   });
+
+  it('[S106] are not undone over a later call, which is named with all that it changed', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `src/n${at}`);
+    await place.run('for n in $(seq 0 29); do echo 1 > src/n$n; done');
+    await place.run('for n in $(seq 0 28); do echo 2 > src/n$n; done');
+    write('src/n29', 'mine');
+    const later = async () => [laterCall('call-2')];
+    const refused = await undoCall({ files: place.files, checkpoint: checkpoint('call-1'), locks: place.locks, later });
+    expect(refused).toMatchObject({
+      error: {
+        message: expect.stringMatching(
+          /^call call-2 of run_command changed .* 26 more, and someone else changed src\/n29 since/,
+        ),
+        details: { total: names.length },
+      },
+    });
+  });
+
+  const laterCall = (id: string) => {
+    const { toolCallId, toolName, pre, post } = checkpoint(id);
+    const filesOf = (one: typeof pre | null) => one?.resources.get(filesystem.name) as FilesystemSnapshot;
+    return { toolCallId, toolName, before: filesOf(pre), after: filesOf(post) };
+  };
 
   it('[S80] are rolled back together', async () => {
     const before = treeOf(root);

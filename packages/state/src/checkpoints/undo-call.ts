@@ -7,7 +7,7 @@ import { pathParts } from '../filesystem/path-name.ts';
 import { mergeRestore } from '../filesystem/restore-merge.ts';
 import { type DirectoryNode, differingPaths, nodeAt } from '../filesystem/tree.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
-import { conflict, type LaterChange, type StateError } from '../snapshots/snapshot-error.ts';
+import { conflict, type LaterChange, pathsOf, type StateError } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import { type CallChanges, changesBetween, joinedChanges, removedIn, treeBefore } from './call-changes.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
@@ -52,7 +52,8 @@ export async function undoCall(options: {
     if (before.partial === true && files.undo !== undefined) {
       const changes = changesBetween(before, after);
       const undone = await files.undo(changes, { id: `undo:${checkpoint.toolCallId}`, dryRun });
-      return undone.ok ? ok({ ...undone.value, removed: removedIn(changes, undone.value.paths) }) : undone;
+      if (undone.ok) return ok({ ...undone.value, removed: removedIn(changes, undone.value.paths) });
+      return undone.error.code === 'state/conflict' ? err(await byWhom(pathsOf(undone.error))) : undone;
     }
     const now = await files.snapshot();
     if (!now.ok) return now;
@@ -65,7 +66,7 @@ export async function undoCall(options: {
       if (error.code !== 'state/conflict') return err(error);
       const reach = files.root === null ? {} : { reach: reachOf(files.root) };
       const moved = mergeRestore({ left: after, target: before, now: now.value.tree }, reach).conflicts;
-      return err(moved.length === 0 ? error : conflict(moved, laterChanges(moved, (await options.later?.()) ?? [])));
+      return err(moved.length === 0 ? error : await byWhom(moved));
     };
     const broughtBack = ({ lost }: { readonly lost: readonly string[] }) => {
       const restored = paths.filter(path => !lost.includes(path));
@@ -81,6 +82,10 @@ export async function undoCall(options: {
     return restored.ok ? broughtBack(restored.value) : await told(restored.error);
   } finally {
     lock.value();
+  }
+
+  async function byWhom(paths: readonly string[]): Promise<StateError> {
+    return conflict(paths, laterChanges(paths, (await options.later?.()) ?? []));
   }
 }
 

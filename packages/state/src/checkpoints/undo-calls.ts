@@ -3,7 +3,7 @@ import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import type { Filesystem } from '../filesystem/filesystem.ts';
 import { isWithin, type LockError, type PathLocks } from '../filesystem/path-locks.ts';
 import { joined } from '../filesystem/tree.ts';
-import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
+import { conflict, pathsOf, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { type CallChanges, joinedChanges, removedIn } from './call-changes.ts';
 
 /** What one call changed under the root that it worked in. */
@@ -131,10 +131,4 @@ async function undo(files: Filesystem, changes: CallChanges, how: { readonly id:
   return files.undo === undefined
     ? err(restoreFailed('its files are not on disk', { state: 'unchanged' }))
     : files.undo(changes, how);
-}
-
-/** The paths that a conflict names. */
-function pathsOf({ details }: ErrorEnvelope): readonly string[] {
-  const { paths } = (details ?? {}) as { readonly paths?: readonly string[] };
-  return paths ?? [];
 }

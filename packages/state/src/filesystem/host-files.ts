@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { runProgram } from '../programs/run-program.ts';
+import { openToLook } from './closed-paths.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
 
 /**
@@ -59,7 +60,7 @@ export const nodeHostFiles: HostFiles = {
   unlink: path => fs.unlinkSync(osPath(path)),
   rmdir: path => fs.rmdirSync(osPath(path)),
   async sync(path) {
-    const fd = fs.openSync(osPath(path), fs.constants.O_RDONLY);
+    const fd = openToLook(path);
     try {
       await fsync(fd);
     } finally {

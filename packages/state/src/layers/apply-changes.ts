@@ -1,9 +1,10 @@
 import * as fs from 'node:fs';
 import { type Digest, err, ok, type Result } from '@signalbox/model';
+import { isClosed, lookIntoClosed, whileOpen } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import { type HostFiles, removeTree, syncAll } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
-import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
@@ -95,10 +96,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     if (!isNear) await put([]);
     const copies = isNear ? undefined : copyNear(files, layer, staging, changes);
     const from = (path: string) => copies?.get(path) ?? `upper/${path}`;
-    steps = planSteps(copies === undefined ? changes : withCopies(changes, staging, copies), from, path => {
-      const stat = fs.lstatSync(osPath(pathIn(place, path)), { bigint: true, throwIfNoEntry: false });
-      return stat?.isDirectory() ? attributesOf(identityOf(stat)) : undefined;
-    });
+    steps = planned(layer.root, copies === undefined ? changes : withCopies(changes, staging, copies), from);
     // Steps that are written down before their contents are durable were not begun: there is nothing to take back.
     await all([options.before?.store.sync(), syncContents(files, place, steps), put(steps)]);
   } catch (cause) {
@@ -107,14 +105,19 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
   }
 
   const outcome = performApply(place, steps);
-  const changed = outcome.kind === 'changed' ? [outcome.path] : [];
-  const late = outcome.kind === 'done' ? lateChanges(place, steps, options.lookedAt) : changed;
-  if (outcome.kind !== 'done' || late.length > 0) {
+  let late = outcome.kind === 'changed' ? [outcome.path] : [];
+  let cause = outcome.kind === 'failed' ? { at: outcome.path, of: outcome.cause } : undefined;
+  try {
+    if (outcome.kind === 'done') late = [...lateChanges(place, steps, options.lookedAt)];
+  } catch (thrown) {
+    cause = { at: place.staging, of: thrown };
+  }
+  if (outcome.kind !== 'done' || cause !== undefined || late.length > 0) {
     const left = takeBackApply(place, steps, outcome.kind === 'done' ? steps.length : outcome.done);
     await abandon(left);
     if (left.length > 0) return failed(halfDone(place, steps, left), left);
-    if (outcome.kind !== 'failed') return { kind: 'changed', paths: late };
-    return failed(restoreFailed(`${outcome.path}: ${reasonOf(outcome.cause)}`, { state: 'unchanged' }));
+    if (cause === undefined) return { kind: 'changed', paths: late };
+    return failed(restoreFailed(`${cause.at}: ${reasonOf(cause.of)}`, { state: 'unchanged' }));
   }
   await syncDirectories(files, place, steps);
   const applied: AppliedChanges = {
@@ -130,6 +133,18 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     },
   };
   return { kind: 'applied', applied };
+}
+
+function planned(root: string, changes: readonly LayerChange[], from: (path: string) => string): readonly ApplyStep[] {
+  const below = lookIntoClosed(root);
+  try {
+    return planSteps(changes, from, path => {
+      const stat = below.stat(path);
+      return stat?.isDirectory() ? attributesOf(identityOf(stat)) : undefined;
+    });
+  } finally {
+    below.close();
+  }
 }
 
 /** Waits for all of them, also if one fails: what still ran would undo the clean-up. */
@@ -148,18 +163,32 @@ function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: b
     const kept = `${place.staging}/${step.as}`;
     const now = at(kept);
     if (now === undefined || step.was === null) return [];
-    if (now.kind === 'directory') return [...newerInside(kept, step.path, lookedAt)];
+    if (now.kind === 'directory') return newerInside(kept, step.path, lookedAt);
     return isSame(now, step.was) ? [] : [step.path];
   });
 }
 
-/** What is in a directory and was changed since an instant. */
-export function* newerInside(directory: string, path: string, since: bigint): Generator<string> {
-  for (const name of fs.readdirSync(osPath(directory), { encoding: 'buffer' }).map(nameFromBytes)) {
-    const stat = fs.lstatSync(osPath(`${directory}/${name}`), { bigint: true, throwIfNoEntry: false });
-    if (stat === undefined) continue;
-    if (stat.ctimeNs >= since) yield joined(path, name);
-    if (stat.isDirectory()) yield* newerInside(`${directory}/${name}`, joined(path, name), since);
+/**
+ * What is in a directory and was changed since an instant. What its owner may not look into was opened to be kept, which
+ * stamps it: what is written to it stamps its other time, too.
+ */
+export function newerInside(directory: string, path: string, since: bigint): readonly string[] {
+  const below = lookIntoClosed(directory);
+  const newer: string[] = [];
+  const look = (inside: string) => {
+    for (const name of below.names(inside)) {
+      const at = joined(inside, name);
+      const stat = below.stat(at);
+      if (stat === undefined) continue;
+      if ((isClosed(stat) ? stat.mtimeNs : stat.ctimeNs) >= since) newer.push(joined(path, at));
+      if (stat.isDirectory()) look(at);
+    }
+  };
+  try {
+    look('');
+    return newer;
+  } finally {
+    below.close();
   }
 }
 
@@ -191,13 +220,14 @@ function copyNear(
   const names = new Map<string, string>();
   for (const change of changes) {
     if (change.op !== 'put') continue;
-    const from = osPath(`${layer.directory}/upper/${change.path}`);
+    const full = `${layer.directory}/upper/${change.path}`;
+    const from = osPath(full);
     const name = `new-${names.size}`;
     const to = osPath(`${staging}/${name}`);
     names.set(change.path, name);
     const { mode, uid, gid, mtime, kind } = change.now;
     if (kind === 'link') fs.symlinkSync(fs.readlinkSync(from, { encoding: 'buffer' }), to);
-    else if (kind === 'file') fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
+    else if (kind === 'file') whileOpen(full, () => fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE));
     else throw new Error(`${change.path} is a pipe, and cannot be copied to another filesystem`);
     if (process.geteuid?.() === 0) fs.lchownSync(to, uid, gid);
     if (kind !== 'file') continue;
@@ -232,9 +262,11 @@ async function syncContents(files: HostFiles, place: ApplyPlace, steps: readonly
 
 async function syncDirectories(files: HostFiles, place: ApplyPlace, steps: readonly ApplyStep[]): Promise<void> {
   const parents = new Set(steps.flatMap(({ op, path }) => (op === 'attributes' ? [path] : [parentOf(path)])));
-  // A directory that nobody may open any more cannot be synced by itself.
-  const open = [...parents].map(path => pathIn(place, path)).filter(path => isOpen(path));
-  await syncMany(files, open, place.root);
+  const paths = [...parents].map(path => pathIn(place, path));
+  const open = paths.filter(path => isOpen(path));
+  // What nobody may open any more cannot be synced by itself.
+  if (open.length < paths.length && files.syncFilesystem !== undefined) await files.syncFilesystem(place.staging);
+  else await syncMany(files, open, place.staging);
 }
 
 function isOpen(directory: string): boolean {

@@ -52,9 +52,10 @@ export function planSteps(
   const finals: ApplyStep[] = [];
   const steps: ApplyStep[] = [];
   let next = 0;
-  const open = (directory: string) => {
-    const was = opened.has(directory) || made.has(directory) ? undefined : modeOf(directory);
-    if (was !== undefined && (was.mode & 0o300) !== 0o300) {
+  const open = (directory: string, needed = 0o300) => {
+    if (directory !== '') open(parentOf(directory), 0o100);
+    const was = made.has(directory) ? undefined : modeOf(directory);
+    if (was !== undefined && (was.mode & needed) !== needed) {
       opened.set(directory, { set: { ...was, mode: was.mode | 0o700 }, was });
     }
   };
@@ -71,7 +72,7 @@ export function planSteps(
         open(parentOf(path));
         steps.push({ op: 'mkdir', path });
         made.add(path);
-        finals.unshift({ op: 'attributes', path, set: attributesOf(change.now), was: MADE });
+        finals.push({ op: 'attributes', path, set: attributesOf(change.now), was: MADE });
         break;
       case 'put':
         open(parentOf(path));
@@ -90,7 +91,9 @@ export function planSteps(
   const closings = [...opened]
     .filter(([path]) => !given.has(path) && !gone.has(path))
     .map(([path, { set, was }]): ApplyStep => ({ op: 'attributes', path, set: was, was: set }));
-  return [...openings, ...steps, ...finals, ...closings];
+  // What is inside is reached through what is around it.
+  const lasts = [...finals, ...closings].sort((a, b) => (a.path < b.path ? 1 : -1));
+  return [...openings.sort((a, b) => (a.path < b.path ? -1 : 1)), ...steps, ...lasts];
 }
 
 /** What a directory has when it was just made; nobody gets it back. */

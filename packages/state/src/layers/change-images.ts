@@ -1,4 +1,6 @@
 import * as fs from 'node:fs';
+import type { Digest } from '@signalbox/model';
+import { type ClosedPaths, lookIntoClosed, openToLook } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 import { type DirectoryNode, joined, type TreeNode } from '../filesystem/tree.ts';
@@ -22,14 +24,22 @@ export async function keepImages(
   changes: readonly LayerChange[],
   options: KeepOptions,
 ): Promise<ChangeImages> {
-  const keeper = new Keeper(options.store, options.refillable);
-  const before = new Draft(place.root);
-  const after = new Draft(place.root);
-  for (const change of changes) {
+  const below = lookIntoClosed(place.root);
+  const keeper = new Keeper(options, below);
+  const before = new Draft(below);
+  const after = new Draft(below);
+  try {
+    for (const change of changes) await keep(change);
+    return { before: before.tree(), after: after.tree() };
+  } finally {
+    below.close();
+  }
+
+  async function keep(change: LayerChange): Promise<void> {
     const { path } = change;
     switch (change.op) {
       case 'remove':
-        before.set(path, await keeper.node(`${place.root}/${path}`, path, change.was));
+        before.set(path, await keeper.inRoot(path, change.was));
         // Another change may put something in its place.
         after.forget(path);
         break;
@@ -38,9 +48,9 @@ export async function keepImages(
         before.leaveOut(path);
         break;
       case 'put':
-        if (change.was !== null) before.set(path, await keeper.node(`${place.root}/${path}`, path, change.was));
+        if (change.was !== null) before.set(path, await keeper.inRoot(path, change.was));
         else before.leaveOut(path);
-        after.set(path, await keeper.node(`${place.upper}/${path}`, path, change.now, { isNew: true }));
+        after.set(path, await keeper.onLayer(`${place.upper}/${path}`, path, change.now));
         break;
       case 'attributes':
         before.directory(path, change.was);
@@ -48,7 +58,6 @@ export async function keepImages(
         break;
     }
   }
-  return { before: before.tree(), after: after.tree() };
 }
 
 interface KeepOptions {
@@ -65,50 +74,78 @@ class Keeper {
   private bytes = 0;
   private readonly store: ContentStore;
   private readonly refillable: ReadonlySet<string>;
+  private readonly below: ClosedPaths;
 
-  constructor(store: ContentStore, refillable: ReadonlySet<string>) {
+  constructor({ store, refillable }: KeepOptions, below: ClosedPaths) {
     this.store = store;
     this.refillable = refillable;
+    this.below = below;
   }
 
-  async node(from: string, path: string, facts: Identity, { isNew = false } = {}): Promise<TreeNode> {
+  async inRoot(path: string, facts: Identity): Promise<TreeNode> {
     switch (facts.kind) {
       case 'link':
-        return { kind: 'link', target: nameFromBytes(fs.readlinkSync(osPath(from), { encoding: 'buffer' })) };
+        return linkAt(this.below.fullOf(path));
       case 'directory':
-        return this.directory(from, path, facts);
+        return this.directory(path, facts);
       case 'file':
-        return this.file(from, path, facts, isNew);
+        return this.goes(path, facts);
       default:
         return { kind: 'special' };
     }
   }
 
-  private async directory(from: string, path: string, facts: Identity): Promise<DirectoryNode> {
+  async onLayer(from: string, path: string, facts: Identity): Promise<TreeNode> {
+    if (facts.kind === 'link') return linkAt(from);
+    if (facts.kind !== 'file') return { kind: 'special' };
+    return this.isRefillable(path) ? unread(facts) : this.file(openToLook(from), facts);
+  }
+
+  private async directory(path: string, facts: Identity): Promise<DirectoryNode> {
     const entries = new Map<string, TreeNode>();
-    for (const name of fs.readdirSync(osPath(from), { encoding: 'buffer' }).map(nameFromBytes)) {
-      const stat = fs.lstatSync(osPath(`${from}/${name}`), { bigint: true, throwIfNoEntry: false });
-      if (stat !== undefined)
-        entries.set(name, await this.node(`${from}/${name}`, joined(path, name), identityOf(stat)));
+    for (const name of this.below.names(path)) {
+      const at = joined(path, name);
+      const stat = this.below.stat(at);
+      if (stat !== undefined) entries.set(name, await this.inRoot(at, identityOf(stat)));
     }
     return { kind: 'directory', ...attributesOf(facts), entries };
   }
 
-  private async file(from: string, path: string, facts: Identity, isNew: boolean): Promise<TreeNode> {
-    const size = Number(facts.size);
-    const isRefillable = path.split('/').some(part => this.refillable.has(part));
-    if (isRefillable && isNew) return unread(facts);
-    if (isRefillable) {
+  private async goes(path: string, facts: Identity): Promise<TreeNode> {
+    if (this.isRefillable(path)) {
       this.files += 1;
-      this.bytes += size;
+      this.bytes += Number(facts.size);
       if (this.files > REFILLABLE_FILES || this.bytes > REFILLABLE_BYTES) return { kind: 'special' };
     }
-    const digest =
-      size < LARGE_FILE
-        ? await this.store.put(fs.readFileSync(osPath(from)))
-        : await this.store.putStream(fs.createReadStream(osPath(from), { highWaterMark: 1 << 20 }));
+    return this.file(this.below.openFile(path), facts);
+  }
+
+  /** Closes the descriptor. */
+  private async file(fd: number, facts: Identity): Promise<TreeNode> {
+    const size = Number(facts.size);
+    const digest = await (size < LARGE_FILE ? this.whole(fd) : this.store.putStream(streamOf(fd)));
     return { kind: 'file', ...attributesOf(facts), size, digest };
   }
+
+  private whole(fd: number): Promise<Digest> {
+    try {
+      return this.store.put(fs.readFileSync(fd));
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  private isRefillable(path: string): boolean {
+    return path.split('/').some(part => this.refillable.has(part));
+  }
+}
+
+function linkAt(full: string): TreeNode {
+  return { kind: 'link', target: nameFromBytes(fs.readlinkSync(osPath(full), { encoding: 'buffer' })) };
+}
+
+function streamOf(fd: number): fs.ReadStream {
+  return fs.createReadStream('', { fd, highWaterMark: 1 << 20 });
 }
 
 /** A file that is known without its content. */
@@ -119,11 +156,11 @@ function unread(facts: Identity): TreeNode {
 
 /** A tree that is filled path by path. Directories on the way are as they are in the root, and not looked into. */
 class Draft {
-  private readonly root: string;
+  private readonly below: ClosedPaths;
   private readonly top: DraftDirectory;
 
-  constructor(root: string) {
-    this.root = root;
+  constructor(below: ClosedPaths) {
+    this.below = below;
     this.top = this.asInRoot('') ?? NOWHERE();
   }
 
@@ -179,10 +216,7 @@ class Draft {
   }
 
   private asInRoot(path: string): DraftDirectory | undefined {
-    const stat = fs.lstatSync(osPath(path === '' ? this.root : `${this.root}/${path}`), {
-      bigint: true,
-      throwIfNoEntry: false,
-    });
+    const stat = this.below.stat(path);
     if (!stat?.isDirectory()) return undefined;
     return { ...attributesOf(identityOf(stat)), isPartial: true, entries: new Map() };
   }

@@ -1,18 +1,19 @@
 import * as fs from 'node:fs';
 import { type Digest, digest, json } from '@signalbox/model';
 import * as z from 'zod';
+import { type ClosedPaths, lookIntoClosed } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
-import { osPath } from '../filesystem/path-name.ts';
 import { newerInside, syncMany } from './apply-changes.ts';
-import { at } from './apply-steps.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import {
   type ChangeSet,
   type Identity,
+  identityOf,
   isSame,
+  kindOf,
   type LayerChange,
   type LayerConflict,
   layerChange,
@@ -114,20 +115,29 @@ export async function shownMoved(held: HeldChanges, directory: string, ports: Ho
 
 /** The same changes against what the root has now, and what of that is other than it was shown. */
 function presentChanges(held: HeldChanges, chosen: readonly LayerChange[]): ChangeSet {
+  const below = lookIntoClosed(held.root);
+  try {
+    return changesAgainst(below, held, chosen);
+  } finally {
+    below.close();
+  }
+}
+
+function changesAgainst(below: ClosedPaths, held: HeldChanges, chosen: readonly LayerChange[]): ChangeSet {
   const conflicts: LayerConflict[] = [];
   const removed = held.changes.filter(({ op }) => op === 'remove');
   const changes = held.changes.flatMap((change): readonly LayerChange[] => {
     const { path } = change;
-    const full = path === '' ? held.root : `${held.root}/${path}`;
     // What another change of the set takes away first is not in the way of what comes there.
     if (isNew(change) && removed.some(one => isWithin(path, one.path))) return [change];
-    const now = at(full);
+    const there = below.stat(path);
+    const now = there && identityOf(there);
     const was = change.op === 'make' ? null : change.was;
     const isAsShown = now === undefined || was === null ? now === undefined && was === null : isSame(now, was);
     if (!isAsShown)
       conflicts.push({ path, of: path, theirs: now === undefined ? 'deleted' : was === null ? 'created' : 'changed' });
     if (change.op === 'remove' && now?.kind === 'directory') {
-      for (const newer of newerInside(full, path, BigInt(held.shownAt)))
+      for (const newer of newerInside(below.fullOf(path), path, BigInt(held.shownAt)))
         conflicts.push({ path: newer, of: path, theirs: 'created' });
     }
     return againstPresent(change, now);
@@ -172,14 +182,13 @@ async function shown(
   directory: string,
   { files, store }: HoldPorts,
 ): Promise<HeldChanges> {
-  const theirs = (path: string) => (path === '' ? held.root : `${held.root}/${path}`);
   const told: HeldChanges = {
     ...held,
     conflicts: await Promise.all(
       conflicts.map(async ({ path, of, theirs: what }) => ({
         ...{ path, of, theirs: what },
-        yours: await versionOf(store, theirs(path)),
-        layers: await versionOf(store, `${directory}/upper/${path}`),
+        yours: await versionOf(store, held.root, path),
+        layers: await versionOf(store, `${directory}/upper`, path),
       })),
     ),
   };
@@ -233,12 +242,19 @@ export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'dr
 
 async function versionOf(
   store: ContentStore,
+  top: string,
   path: string,
 ): Promise<{ readonly digest?: Digest; readonly size?: number } | null> {
-  const there = at(path);
-  // The overlay writes a deletion down as a device.
-  if (there === undefined || there.kind === 'other') return null;
-  if (there.kind !== 'file') return {};
-  const digest = await store.putStream(fs.createReadStream(osPath(path)));
-  return { digest, size: Number(there.size) };
+  const below = lookIntoClosed(top);
+  try {
+    const there = below.stat(path);
+    const kind = there && kindOf(there);
+    // The overlay writes a deletion down as a device.
+    if (there === undefined || kind === 'other') return null;
+    if (kind !== 'file') return {};
+    const digest = await store.putStream(fs.createReadStream('', { fd: below.openFile(path) }));
+    return { digest, size: Number(there.size) };
+  } finally {
+    below.close();
+  }
 }

@@ -33,14 +33,24 @@ export interface LayerEntry {
   /** The directory of the layer: what is written on it takes room there. */
   readonly directory: string;
   /**
-   * Runs a script of the system's shell in the layer, with the pipes of a command (`LAYER_STDIO`). The status says
-   * `{"layer": PID}` when the layer is mounted; until it was `entered`, what the script becomes must wait.
+   * Runs a script of the system's shell in the layer, once, with the pipes of a command (`LAYER_STDIO`). The status says
+   * `{"layer": PID}` when the layer is mounted; until it was `entered`, what the script becomes must wait. Neither the process
+   * nor its pipes keep ours alive.
    */
   start(script: string): ChildProcess;
   /** Whether what is started finds itself as root of a user namespace, and has to become somebody else. */
   readonly isMapped: boolean;
   /** Called when the layer is mounted, and a process is in it. From then on it has a view. */
   entered(pid: number): void;
+  /** Says what to start on the next layer of the root as soon as it is mounted ahead, if anything. */
+  ahead(start: ((next: LayerEntry) => Standby) | undefined): void;
+}
+
+/** A process that waits on a layer that was made ahead. It must not look at anything below the root. */
+export interface Standby {
+  isAlive(): boolean;
+  /** Ends it, unless it was used. */
+  end(): void;
 }
 
 export interface Layers {
@@ -80,4 +90,9 @@ export function noLayer(root: string, reason: string): NoLayerError {
 /** Thrown by a handler whose program could not enter its layer. Nothing was run. */
 export class LayerRefused extends Error {
   override readonly name = 'LayerRefused';
+}
+
+/** Thrown by a handler whose program was started ahead in another way than it has to be. Nothing was run. */
+export class OtherLayerNeeded extends Error {
+  override readonly name = 'OtherLayerNeeded';
 }

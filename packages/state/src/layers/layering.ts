@@ -101,7 +101,6 @@ export function createLayering(options: LayeringOptions): Layering {
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
     changes: readonly LayerChange[],
     call: LayerCall,
-    close = () => {},
   ): Promise<LayerApplied | LayerFailed | Extract<ApplyResult, { kind: 'changed' }>> {
     const place = { root, upper: `${layer.directory}/upper` };
     let images: ChangeImages;
@@ -114,8 +113,6 @@ export function createLayering(options: LayeringOptions): Layering {
       await options.keep(images.after);
     } catch (cause) {
       return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
-    } finally {
-      close();
     }
     const { id, tool, startedAt, checkpoints, evaluation } = call;
     const charged = evaluation === undefined ? {} : { evaluation };
@@ -149,7 +146,7 @@ export function createLayering(options: LayeringOptions): Layering {
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
       // Read before and after: what is read of another directory says nothing about the root.
       const replaced = () => (isPlace(root, layer.place) ? undefined : (options.checkRoot() ?? rootMoved(root)));
-      let set: ReturnType<typeof readChanges>;
+      let set: ChangeSet;
       try {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
@@ -169,14 +166,12 @@ export function createLayering(options: LayeringOptions): Layering {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
         if (set.conflicts.length > 0) return await hold(set);
-        const done = await apply(layer, set.changes, call, set.close);
+        const done = await apply(layer, set.changes, call);
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is as it was.
         return await hold({ changes: set.changes, conflicts: conflictsAt(set.changes, done.paths) });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
-      } finally {
-        set.close();
       }
     },
     held: heldOf,

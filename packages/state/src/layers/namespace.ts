@@ -14,7 +14,7 @@ import { mountTable } from './mount-table.ts';
 export interface Namespace {
   /** Whether it is as one that is made now: still there, and with the same mounts. */
   isCurrent(): boolean;
-  /** Runs a script, once. The process has the pipes of a command, which are the script's. */
+  /** Runs a script, once. The process has the pipes of a command, which are the script's; it keeps ours from ending as little as before. */
   run(script: string): ChildProcess;
   /** Ends the shell if it still waits. */
   end(): void;
@@ -46,7 +46,6 @@ export function makeNamespace({ unshare, isRoot, first, later }: NamespaceOption
     isCurrent: () => child.exitCode === null && child.signalCode === null && mounts === mountTable(),
     run(text) {
       hasBegun = true;
-      for (const one of [child, ...pipes]) one.ref();
       fs.writeFileSync(later, text, { mode: 0o600 });
       go?.end('\n');
       return child;

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { err, ok } from '@signalbox/model';
 import * as z from 'zod';
+import { PATH_ONLY } from '../filesystem/closed-paths.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { instantNear } from './filesystem-instant.ts';
 import { HELD, heldIn } from './held-changes.ts';
-import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer } from './layer.ts';
+import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer, type Standby } from './layer.ts';
 import { mountsInside } from './mount-table.ts';
 import { makeNamespace, type Namespace } from './namespace.ts';
 import { createRemoval } from './remove-soon.ts';
@@ -26,7 +27,7 @@ export interface OverlayLayersOptions {
  *    when we end, however that is.
  * 3. A root with mounts inside it gets none: the overlay would not show them.
  * 4. It is mounted ahead, and used only if the root is still the same directory with the same attributes. Until a command
- *    looks, the overlay has seen nothing of the root but the directory itself.
+ *    looks, the overlay has seen nothing of the root but the directory itself. What is started on it ahead waits without looking.
  */
 export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   const { home, programs } = options;
@@ -35,6 +36,8 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   /** By root, the oldest first. */
   const ready = new Map<string, MountedLayer>();
   const refused = new Map<string, string>();
+  /** What to start ahead, by root. */
+  const starters = new Map<string, (next: LayerEntry) => Standby>();
   const removal = createRemoval(files);
 
   return {
@@ -88,7 +91,38 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
       first: { script: MOUNT, args: [root, directory, programs.mount, isRoot ? '' : ',userxattr'] },
     });
     const place = { dev: String(own.dev), ino: String(own.ino) };
-    return { id, root, directory, place, namespace, attributes: attributesOf(own) };
+    return {
+      id,
+      root,
+      directory,
+      place,
+      namespace,
+      attributes: attributesOf(own),
+      ...entryOf(root, directory, namespace),
+    };
+  }
+
+  function entryOf(root: string, directory: string, namespace: Namespace): Entry {
+    let held: number | undefined;
+    return {
+      entry: {
+        directory,
+        isMapped: !isRoot,
+        start: script => namespace.run(script),
+        entered(pid) {
+          held = fs.openSync(`/proc/${pid}/cwd`, PATH_ONLY | fs.constants.O_DIRECTORY);
+        },
+        ahead(start) {
+          if (start === undefined) starters.delete(root);
+          else starters.set(root, start);
+        },
+      },
+      view: () => (held === undefined ? undefined : `/proc/self/fd/${held}`),
+      leave() {
+        if (held !== undefined) fs.closeSync(held);
+        held = undefined;
+      },
+    };
   }
 
   /**
@@ -102,9 +136,13 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         if (reasonAgainst(root, homeNow()) !== undefined) return;
         const made = make(root);
         ready.set(root, made);
+        made.standby = starters.get(root)?.(made.entry);
         setTimeout(() => letReadyGo(made), READY_MS).unref();
         for (const oldest of [...ready.values()].slice(0, -MOST_READY)) letReadyGo(oldest);
-      } catch {}
+      } catch {
+        const half = ready.get(root);
+        if (half !== undefined) letReadyGo(half);
+      }
     };
     try {
       homeNow();
@@ -115,7 +153,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   function takeReady(root: string): MountedLayer | undefined {
     const taken = ready.get(root);
     ready.delete(root);
-    if (taken === undefined || (taken.namespace.isCurrent() && isAsMounted(taken))) return taken;
+    if (taken === undefined || isUsable(taken)) return taken;
     letGo(taken);
     return undefined;
   }
@@ -126,7 +164,9 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     letGo(made);
   }
 
-  function letGo({ namespace, directory }: MountedLayer): void {
+  function letGo({ namespace, standby, leave, directory }: MountedLayer): void {
+    standby?.end();
+    leave();
     namespace.end();
     discard(directory);
   }
@@ -138,26 +178,10 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   }
 
   function layerOf(mounted: MountedLayer & Pick<Layer, 'since'>): Layer {
-    const { id, root, directory, place, since, namespace } = mounted;
-    let held: number | undefined;
-    const leave = () => {
-      if (held !== undefined) fs.closeSync(held);
-      held = undefined;
-    };
-    const entry: LayerEntry = {
-      directory,
-      isMapped: !isRoot,
-      start: script => namespace.run(script),
-      entered(pid) {
-        held = fs.openSync(`/proc/${pid}/cwd`, PATH_ONLY | fs.constants.O_DIRECTORY);
-      },
-    };
+    const { id, root, directory, place, since, entry, view, leave } = mounted;
     return {
-      ...{ id, root, directory, place, since, entry },
-      view: () => (held === undefined ? undefined : `/proc/self/fd/${held}`),
-      leave,
+      ...{ id, root, directory, place, since, entry, view, leave },
       drop() {
-        leave();
         letGo(mounted);
         prepare(root);
       },
@@ -172,14 +196,18 @@ const READY_MS = 60_000;
 const MOST_READY = 4;
 
 /** A layer that is mounted, or is about to be, and that nobody is on. */
-interface MountedLayer extends Pick<Layer, 'id' | 'root' | 'directory' | 'place'> {
+interface MountedLayer extends Pick<Layer, 'id' | 'root' | 'directory' | 'place'>, Entry {
   readonly namespace: Namespace;
+  standby?: Standby | undefined;
   /** What the root had when the upper directory got the same. */
   readonly attributes: string;
 }
 
-/** Whether its directory is there, and the root what it was. */
-function isAsMounted({ root, directory, place, attributes }: MountedLayer): boolean {
+type Entry = Pick<Layer, 'entry' | 'view' | 'leave'>;
+
+/** Whether everything is as if it were made now: its processes and its directory are there, the mounts and the root what they were. */
+function isUsable({ root, directory, place, attributes, namespace, standby }: MountedLayer): boolean {
+  if (!namespace.isCurrent() || standby?.isAlive() === false) return false;
   const own = fs.lstatSync(root, { bigint: true });
   const isSame = String(own.dev) === place.dev && String(own.ino) === place.ino && attributesOf(own) === attributes;
   return isSame && fs.existsSync(directory);
@@ -188,9 +216,6 @@ function isAsMounted({ root, directory, place, attributes }: MountedLayer): bool
 function attributesOf({ mode, uid, gid }: fs.BigIntStats): string {
   return `${mode} ${uid} ${gid}`;
 }
-
-/** Linux' `O_PATH`, which Node does not name: a directory need not be readable to be held. */
-const PATH_ONLY = 0o10000000;
 
 /**
  * Mounts the layer over the root and says who is on it. The command that follows waits for its options until we are on the

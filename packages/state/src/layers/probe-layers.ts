@@ -54,8 +54,7 @@ async function tried(
     if ('reason' in ended) return err(noLayer(root, ended.reason));
     if (ended.kind !== 'exited' || ended.exitCode !== 0 || view === undefined)
       return err(noLayer(root, 'a command failed on it'));
-    const { changes, conflicts, close } = readChanges(layer, view);
-    close();
+    const { changes, conflicts } = readChanges(layer, view);
     const seen = changes.map(({ op, path }) => `${op} ${path}`);
     const isExact = conflicts.length === 0 && seen.join() === expected.join();
     return isExact ? ok(undefined) : err(noLayer(root, 'what a command wrote is not all on it'));

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { type ClosedPaths, lookIntoClosed, openToLook } from '../filesystem/closed-paths.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { dropPrivilege, isPrivileged } from '../sandbox/privileged-files.ts';
@@ -21,22 +22,19 @@ import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
  * 3. A directory on the way must be the one that the layer was over. The layer shows the inode of what a copy was made of;
  *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
  * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
- * 5. Directories of the root that their owner may not look into are open until `close`.
+ * 5. What its owner may not look into is opened to be read, and closed again.
  * 6. What belongs together conflicts together: a database and its log, the parts of a git repository. A database that a
  *    program has open is in use, also below a directory that goes: the program would go on with what was replaced.
  */
-export function readChanges(
-  layer: Pick<Layer, 'root' | 'directory' | 'since'>,
-  view: string,
-): ChangeSet & { readonly close: () => void } {
-  const reading = new Reading(layer, view);
+export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, view: string): ChangeSet {
+  const below = lookIntoClosed(layer.root);
   try {
+    const reading = new Reading(layer, view, below);
     reading.start();
-  } catch (cause) {
-    reading.close();
-    throw cause;
+    return { changes: reading.ordered(), conflicts: reading.conflicts };
+  } finally {
+    below.close();
   }
-  return { changes: reading.ordered(), conflicts: reading.conflicts, close: () => reading.close() };
 }
 
 type Stat = fs.BigIntStats;
@@ -48,7 +46,6 @@ class Reading {
   private readonly makes: LayerChange[] = [];
   private readonly puts: Put[] = [];
   private readonly attributes: LayerChange[] = [];
-  private readonly opened = new Map<string, number>();
   /** Files that go or are replaced, or the databases that they belong to, with the change that does it. */
   private readonly replaced = new Map<string, string>();
   /** Copies of files that are not at their path any more, by what they are copies of. */
@@ -58,22 +55,29 @@ class Reading {
   /** What copies were made of that is still at the path of its copy: another name for the copy is the command's. */
   private readonly inPlace = new Set<string>();
   private readonly root: string;
+  /** What is in the root now. */
+  private readonly below: ClosedPaths;
   private readonly upper: string;
   private readonly view: string;
   private readonly since: bigint;
   /** Whether the layer shows of what each copy was made. */
   private readonly showsOrigins: boolean;
 
-  constructor({ root, directory, since }: Pick<Layer, 'root' | 'directory' | 'since'>, view: string) {
+  constructor(
+    { root, directory, since }: Pick<Layer, 'root' | 'directory' | 'since'>,
+    view: string,
+    below: ClosedPaths,
+  ) {
     this.root = root;
+    this.below = below;
     this.upper = `${directory}/upper`;
     this.view = view;
     this.since = since;
-    this.showsOrigins = statOf(this.upper)?.dev === statOf(root)?.dev;
+    this.showsOrigins = statOf(this.upper)?.dev === below.stat('')?.dev;
   }
 
   start(): void {
-    const [above, below] = [statOf(this.upper), statOf(this.root)];
+    const [above, below] = [statOf(this.upper), this.below.stat('')];
     if (above === undefined || below === undefined) throw new Error('the layer or its root is gone');
     this.directoryAttributes('', above, below);
     this.inside('', below);
@@ -86,12 +90,6 @@ class Reading {
     for (const path of openDatabases(this.root, this.replaced.keys())) {
       this.conflict(path, 'in-use', this.replaced.get(path) ?? path);
     }
-  }
-
-  /** Gives directories of the root the mode back that they had to lose to be looked into. */
-  close(): void {
-    for (const [path, mode] of this.opened) fs.chmodSync(osPath(`${this.root}/${path}`), mode);
-    this.opened.clear();
   }
 
   /** What goes away leaves first, deep or not; directories are made from the top, and get their attributes at the end. */
@@ -107,7 +105,7 @@ class Reading {
       const at = joined(path, name);
       const above = this.unprivileged(at, statOf(`${this.upper}/${at}`));
       if (above === undefined) continue;
-      const there = below === undefined ? undefined : statOf(`${this.root}/${at}`);
+      const there = below === undefined ? undefined : this.below.stat(at);
       if (isWhiteout(above)) this.removed(at, there);
       else if (above.isDirectory()) this.directory(at, above, there, below);
       else if (kindOf(above) !== 'other') this.file(at, above, there, below);
@@ -126,19 +124,11 @@ class Reading {
     if (!may(`${this.upper}/${path}`, READ | fs.constants.W_OK)) fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
   }
 
-  /** Whether a directory of the root can be looked into, if need be by its owner who took that right away. */
+  /** Whether a directory of the root can be looked into; where only somebody else may, that is a conflict. */
   private canLook(path: string): boolean {
-    const full = `${this.root}/${path}`;
-    if (may(full, READ)) return true;
-    try {
-      const { mode } = fs.lstatSync(osPath(full));
-      fs.chmodSync(osPath(full), (mode & 0o7777) | 0o500);
-      this.opened.set(path, mode & 0o7777);
-      return true;
-    } catch {
-      this.conflict(path, 'unreadable');
-      return false;
-    }
+    if (this.below.canLook(path)) return true;
+    this.conflict(path, 'unreadable');
+    return false;
   }
 
   private directory(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
@@ -155,9 +145,9 @@ class Reading {
     if (relation === 'moved') this.conflict(path, 'moved');
     if (relation === 'copied' || relation === 'made-again') this.directoryAttributes(path, above, there);
     if (relation === 'made-again') {
-      for (const name of namesIn(`${this.root}/${path}`)) {
+      for (const name of this.below.names(path)) {
         const at = joined(path, name);
-        if (statOf(`${this.upper}/${at}`) === undefined) this.removed(at, statOf(`${this.root}/${at}`));
+        if (statOf(`${this.upper}/${at}`) === undefined) this.removed(at, this.below.stat(at));
       }
     }
     this.inside(path, there);
@@ -184,9 +174,9 @@ class Reading {
 
   /** Whether something that was in a directory when the layer began is not seen on the layer, and was not deleted by name. */
   private hidesOld(path: string): boolean {
-    for (const name of namesIn(`${this.root}/${path}`)) {
+    for (const name of this.below.names(path)) {
       const at = joined(path, name);
-      const there = statOf(`${this.root}/${at}`);
+      const there = this.below.stat(at);
       if (there === undefined || !this.isOlder(there) || statOf(`${this.upper}/${at}`) !== undefined) continue;
       return statOf(`${this.view}/${at}`) === undefined;
     }
@@ -237,11 +227,10 @@ class Reading {
   private *newerBelow(path: string, stat: Stat, of: string): Generator<string> {
     if (!this.isOlder(stat)) yield path;
     if (stat.isFile()) this.replaced.set(databaseOf(path), of);
-    if (!stat.isDirectory()) return;
-    if (!this.canLook(path)) return;
-    for (const name of namesIn(`${this.root}/${path}`)) {
+    if (!stat.isDirectory() || !this.canLook(path)) return;
+    for (const name of this.below.names(path)) {
       const at = joined(path, name);
-      const own = statOf(`${this.root}/${at}`);
+      const own = this.below.stat(at);
       if (own !== undefined) yield* this.newerBelow(at, own, of);
     }
   }
@@ -258,7 +247,7 @@ class Reading {
   private companions(path: string): void {
     this.replaced.set(databaseOf(path), path);
     for (const at of companionsOf(path)) {
-      const there = statOf(`${this.root}/${at}`);
+      const there = this.below.stat(at);
       if (there === undefined) continue;
       if (!this.isOlder(there) && !this.isUnchanged(at, there)) this.conflict(at, 'changed', path);
     }
@@ -274,13 +263,19 @@ class Reading {
     const [now, was] = [identityOf(above), identityOf(there)];
     if (now.kind !== was.kind) return false;
     if (now.kind === 'pipe') return now.mode === was.mode;
-    const [own, other] = [osPath(`${this.upper}/${path}`), osPath(`${this.root}/${path}`)];
     if (now.kind === 'link') {
-      return fs.readlinkSync(own, { encoding: 'buffer' }).equals(fs.readlinkSync(other, { encoding: 'buffer' }));
+      const [own, other] = [this.upper, this.root].map(one =>
+        fs.readlinkSync(osPath(`${one}/${path}`), { encoding: 'buffer' }),
+      ) as [Buffer, Buffer];
+      return own.equals(other);
     }
     // A time that was set is a change like any other, unless somebody else wrote the same meanwhile.
     if (!sameAttributesOf(now, was) || (now.mtime !== was.mtime && this.isOlder(there))) return false;
-    return now.size === was.size && sameBytes(own, other);
+    if (now.size !== was.size) return false;
+    return sameBytes(
+      () => openToLook(`${this.view}/${path}`),
+      () => this.below.openFile(path),
+    );
   }
 
   private isOlder(stat: Stat): boolean {
@@ -299,9 +294,11 @@ function isWhiteout(stat: Stat): boolean {
 
 const CHUNK = 1 << 20;
 
-function sameBytes(a: string | Buffer, b: string | Buffer): boolean {
-  const [left, right] = [fs.openSync(a, 'r'), fs.openSync(b, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)];
+function sameBytes(openOne: () => number, openOther: () => number): boolean {
+  const left = openOne();
+  let right: number | undefined;
   try {
+    right = openOther();
     const length = Math.min(CHUNK, fs.fstatSync(left).size + 1);
     const [own, other] = [Buffer.allocUnsafe(length), Buffer.allocUnsafe(length)];
     for (;;) {
@@ -310,8 +307,7 @@ function sameBytes(a: string | Buffer, b: string | Buffer): boolean {
       if (read === 0) return true;
     }
   } finally {
-    fs.closeSync(left);
-    fs.closeSync(right);
+    for (const one of [left, right]) if (one !== undefined) fs.closeSync(one);
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { type Digest, err, ok, type Result } from '@signalbox/model';
 import type { CallChanges, Leaf } from '../checkpoints/call-changes.ts';
+import { type ClosedPaths, lookIntoClosed } from '../filesystem/closed-paths.ts';
 import { ContentFault, type ContentStore, streamDigest } from '../filesystem/content-store.ts';
 import { type HostFiles, removeTree } from '../filesystem/host-files.ts';
 import { reasonOf } from '../filesystem/host-restore.ts';
@@ -13,10 +14,9 @@ import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { applyChanges } from './apply-changes.ts';
 import { at, parentOf } from './apply-steps.ts';
-import { type ClosedDirectories, lookIntoClosed } from './closed-directories.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
-import type { Identity, LayerChange } from './layer-change.ts';
+import { type Identity, identityOf, type LayerChange } from './layer-change.ts';
 import { databasesOpen, openDatabases } from './open-databases.ts';
 
 export interface UndoChangesOptions {
@@ -51,7 +51,7 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   const closed = lookIntoClosed(root);
   let looked: Looked;
   try {
-    looked = await lookAt(root, changes, closed);
+    looked = await lookAt(changes, closed);
   } catch (cause) {
     return err(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
   } finally {
@@ -103,20 +103,20 @@ interface Looked {
   readonly conflicts: readonly string[];
 }
 
-async function lookAt(root: string, changes: CallChanges, closed: ClosedDirectories): Promise<Looked> {
+async function lookAt(changes: CallChanges, below: ClosedPaths): Promise<Looked> {
   const wanted: Wanted[] = [];
   const lost: string[] = [];
   const conflicts: string[] = [];
   const owners = ownershipHere();
   for (const [path, { before, after }] of changes) {
-    const full = path === '' ? root : `${root}/${path}`;
-    const there = closed.at(path);
+    const stat = below.stat(path);
+    const there = stat && identityOf(stat);
     if (before?.kind === 'special' || before?.kind === 'opaque') {
       lost.push(path);
       continue;
     }
-    if (await isAs(full, there, before)) continue;
-    if (await isAs(full, there, after)) {
+    if (await isAs(below, path, there, before)) continue;
+    if (await isAs(below, path, there, after)) {
       wanted.push({ path, before, there });
       // What we may not give away comes back as ours.
       const isOwned = before?.kind === 'file' || before?.kind === 'directory';
@@ -125,24 +125,27 @@ async function lookAt(root: string, changes: CallChanges, closed: ClosedDirector
   }
   for (const { path, before, there } of wanted) {
     if (before !== undefined || there?.kind !== 'directory') continue;
-    closed.open(path);
-    for (const name of namesIn(`${root}/${path}`))
-      if (!changes.has(joined(path, name))) conflicts.push(joined(path, name));
+    for (const name of below.names(path)) if (!changes.has(joined(path, name))) conflicts.push(joined(path, name));
   }
   return { wanted, lost, conflicts };
 }
 
 /** Whether what is on disk is what a leaf tells. Of a directory, only itself is asked. */
-async function isAs(full: string, there: Identity | undefined, leaf: Leaf | undefined): Promise<boolean> {
+async function isAs(
+  below: ClosedPaths,
+  path: string,
+  there: Identity | undefined,
+  leaf: Leaf | undefined,
+): Promise<boolean> {
   if (there === undefined || leaf === undefined) return there === undefined && leaf === undefined;
   switch (leaf.kind) {
     case 'directory':
       return there.kind === 'directory' && there.mode === leaf.mode;
     case 'link':
-      return there.kind === 'link' && linkTarget(full) === leaf.target;
+      return there.kind === 'link' && linkTarget(below.fullOf(path)) === leaf.target;
     case 'file': {
       if (there.kind !== 'file' || there.mode !== leaf.mode || Number(there.size) !== leaf.size) return false;
-      if (leaf.digest !== null) return (await digestOf(full)) === leaf.digest;
+      if (leaf.digest !== null) return (await digestOf(below.openFile(path))) === leaf.digest;
       const { stamp } = leaf;
       return stamp?.ino === Number(there.ino) && stamp.mtimeMs === Number(there.mtime) / 1e6;
     }
@@ -210,16 +213,13 @@ function makeParents(files: HostFiles, upper: string, path: string): void {
   for (const parent of missing) files.mkdir(parent === '' ? upper : `${upper}/${parent}`, 0o700);
 }
 
-async function digestOf(path: string): Promise<Digest> {
+/** Closes the descriptor. */
+async function digestOf(fd: number): Promise<Digest> {
   const running = streamDigest();
-  for await (const chunk of fs.createReadStream(osPath(path))) running.update(chunk as Uint8Array);
+  for await (const chunk of fs.createReadStream('', { fd })) running.update(chunk as Uint8Array);
   return running.digest();
 }
 
 function linkTarget(path: string): string {
   return nameFromBytes(fs.readlinkSync(osPath(path), { encoding: 'buffer' }));
-}
-
-function namesIn(path: string): readonly string[] {
-  return fs.readdirSync(osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
 }

@@ -1,22 +1,23 @@
 import type { ChildProcess } from 'node:child_process';
-import * as fs from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import * as os from 'node:os';
 import type { Readable, Stream, Writable } from 'node:stream';
 import * as z from 'zod';
-import { isWithin } from '../filesystem/path-locks.ts';
-import type { LayerEntry } from '../layers/layer.ts';
+import type { LayerEntry, Standby } from '../layers/layer.ts';
 import { quoted } from '../programs/shell-words.ts';
 import { startProgram } from '../programs/start-program.ts';
+import { type BubblewrapPrivileges, optionsOf } from './bubblewrap-options.ts';
 import { type CommandCgroup, makeCgroup } from './cgroup.ts';
-import { bytesOf, type CommandLimits, DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
+import { DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
 import { COMMAND_STDIO, FILTER_FD, OPTIONS_FD, STATUS_FD } from './command-pipes.ts';
-import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
-import { createRecentMachineView, type MachineView, viewOf } from './command-view.ts';
+import type { CommandSandbox, ConfinedCommand } from './command-sandbox.ts';
+import { createRecentMachineView } from './command-view.ts';
 import { type LimitWatch, watchedPlace, watchLimits } from './limit-watch.ts';
 import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { boundProcesses, canBoundProcesses, type LimitPrograms, limitProcess } from './resource-limits.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
-import { listeningSockets } from './unix-sockets.ts';
+import { endStuckSandboxes } from './stuck-sandboxes.ts';
 
 /**
  * Confinement by `bwrap`, in namespaces of its own for mounts, processes, network and IPC.
@@ -27,47 +28,104 @@ import { listeningSockets } from './unix-sockets.ts';
  *    namespaces, such as the keys of our session by their names, is covered.
  * 3. The first process in the namespace takes all others with it when it ends, whatever session or parent they chose: it is
  *    a zombie only once they are gone. `bwrap` itself ends as soon as the command does, and the first process dies with it;
- *    so it is waited for. All of them die with us.
+ *    so it is waited for. All of them die with us; what a kill leaves half-made is ended by the next process.
  * 4. Options go through a pipe, and the command's variables with them: none of them may reach `bwrap` itself.
  * 5. No descriptor of ours reaches the command, whoever gave it to us: not `bwrap` nor anything that runs before it gets one
  *    besides the pipes that are named here.
  * 6. Namespaces do not cover everything that the kernel keeps for a user. A filter refuses the calls that reach the rest.
+ * 7. On a layer that is mounted ahead it is started ahead, too, as the last command on the same root was, and a shell in it waits
+ *    for its program. It is used only for a command that would be started with exactly the same options now.
  */
 export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filters }: BubblewrapSetup): CommandSandbox {
   const machine = createRecentMachineView();
+  const outer = [bwrap, '--args', String(OPTIONS_FD), '--seccomp', String(FILTER_FD), '--'];
+  endStuckSandboxes(outer);
+  const waiting = new WeakMap<LayerEntry, Launched>();
+
+  function launch(command: ConfinedCommand, program: string): Launched | string {
+    const { layer } = command;
+    const limits = limitsOf(command);
+    const cgroup = makeCgroup(limits);
+    const limited = limitProcess(limits, layer?.isMapped === true);
+    const script = [cgroup?.enter ?? ':', limited, `exec ${quoted(outer)} ${program}`].join('\n');
+    const child = layer?.start(script) ?? started(script);
+    lowerPriority(child);
+    // It takes time to become `bwrap`, which waits for its options.
+    const options = optionsFor(command);
+    if (typeof options === 'string') {
+      child.kill('SIGKILL');
+      void cgroup?.remove();
+      return options;
+    }
+    const go = () => {
+      send(child, FILTER_FD, cgroup === undefined ? filters.alone : filters.counted);
+      send(child, OPTIONS_FD, options.arguments.map(option => `${option}\0`).join(''));
+    };
+    if (layer === undefined) go();
+    const written = [command.root, ...options.writable, ...(layer ? [layer.directory] : [])];
+    const needsBound = privileges === 'capabilities' && cgroup === undefined && canBoundProcesses(programs);
+    const process = running(child, layer && { entry: layer, go }, {
+      watch(pid, exceeded) {
+        return watchLimits(pid, limits, watchedPlace(written, options.inMemory, limits), exceeded);
+      },
+      ...(needsBound && { bound: pid => boundProcesses(programs, pid, limits) }),
+      cgroup,
+    });
+    return { ...process, key: keyOf(command, options.arguments), isRootUnseen: options.isRootUnseen };
+  }
+
+  function optionsFor(command: ConfinedCommand) {
+    return optionsOf(command, privileges, machine(), hasSizes ? limitsOf(command) : undefined);
+  }
+
+  /** On the next layer of the root, everything but the program. */
+  function launchNext(command: ConfinedCommand, layer: LayerEntry): void {
+    layer.ahead(next => {
+      const launched = launch({ ...command, layer: next }, '/bin/sh');
+      if (typeof launched === 'string') throw new Error(launched);
+      waiting.set(next, launched);
+      return launched;
+    });
+  }
+
   return {
     name: 'bubblewrap',
     start(command) {
-      const limits = command.rules?.limits ?? DEFAULT_LIMITS;
-      const cgroup = makeCgroup(limits);
-      const pipes = ['--args', String(OPTIONS_FD), '--seccomp', String(FILTER_FD)];
-      const confined = quoted([bwrap, ...pipes, '--', ...command.command]);
-      const limited = limitProcess(limits, command.layer?.isMapped === true);
-      const script = [cgroup?.enter ?? ':', limited, `exec ${confined}`].join('\n');
-      const child = command.layer?.start(script) ?? started(script);
-      lowerPriority(child);
-      // It takes time to become `bwrap`, which waits for its options.
-      const options = optionsOf(command, privileges, machine(), hasSizes ? limits : undefined);
-      if (typeof options === 'string') {
-        child.kill('SIGKILL');
-        void cgroup?.remove();
-        return notStarted(options);
+      const { layer } = command;
+      const ready = layer && waiting.get(layer);
+      if (layer === undefined || ready === undefined) {
+        const launched = launch(command, `${quoted(command.command)} < /dev/null`);
+        if (typeof launched === 'string') return notStarted(launched);
+        if (layer !== undefined && launched.isRootUnseen) launchNext(command, layer);
+        return launched.begin();
       }
-      const go = () => {
-        send(child, FILTER_FD, cgroup === undefined ? filters.alone : filters.counted);
-        send(child, OPTIONS_FD, options.arguments.map(option => `${option}\0`).join(''));
-      };
-      if (command.layer === undefined) go();
-      const written = [command.root, ...options.writable, ...(command.layer ? [command.layer.directory] : [])];
-      const watched = watchedPlace(written, options.inMemory, limits);
-      const needsBound = privileges === 'capabilities' && cgroup === undefined && canBoundProcesses(programs);
-      return running(child, command.layer && { entry: command.layer, go }, {
-        watch: (pid, exceeded) => watchLimits(pid, limits, watched, exceeded),
-        ...(needsBound && { bound: pid => boundProcesses(programs, pid, limits) }),
-        cgroup,
-      });
+      const options = optionsFor(command);
+      const isSame = typeof options !== 'string' && ready.key === keyOf(command, options.arguments);
+      // A shell takes it for an option.
+      if (!isSame || command.command[0]?.startsWith('-')) {
+        layer.ahead(undefined);
+        ready.end();
+        return { onOutput() {}, kill() {}, ended: Promise.resolve({ kind: 'other layer' }) };
+      }
+      launchNext(command, layer);
+      return ready.begin(command.command);
     },
   };
+}
+
+function limitsOf({ rules }: ConfinedCommand) {
+  return rules?.limits ?? DEFAULT_LIMITS;
+}
+
+function keyOf(command: ConfinedCommand, options: readonly string[]): string {
+  return JSON.stringify([options, limitsOf(command)]);
+}
+
+/** A `bwrap` that was started. Where it is to run a shell, it waits for the program that the shell is to become. */
+interface Launched extends Standby {
+  readonly key: string;
+  readonly isRootUnseen: boolean;
+  begin(program?: readonly string[]): RunningCommand;
 }
 
 function started(script: string): ChildProcess {
@@ -82,122 +140,6 @@ export interface BubblewrapSetup {
   readonly hasSizes: boolean;
   /** The system calls that are refused, without and within a cgroup; see `syscallFilter`. */
   readonly filters: { readonly alone: Uint8Array; readonly counted: Uint8Array };
-}
-
-/**
- * - `capabilities`: for root. It keeps those that let it use files of others, and no more.
- * - `user-namespace`: for everybody else, and for a root that may not make namespaces otherwise.
- */
-export type BubblewrapPrivileges = 'capabilities' | 'user-namespace';
-
-/** Empty, private and writable: what is temporary, and what services listen in. */
-const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run'];
-/** No namespace confines what these tell. */
-const OF_THE_MACHINE = [
-  ...['keys', 'key-users', 'kcore', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list', 'timer_stats', 'slabinfo'],
-  ...['vmallocinfo', 'kpagecgroup', 'kpagecount', 'kpageflags', 'acpi', 'asound', 'scsi'],
-].map(name => `/proc/${name}`);
-const HOME = '/tmp/signalbox-home';
-const FILE_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'];
-
-/** Something at a path of the command's filesystem. */
-interface Mount {
-  readonly path: string;
-  /** `shown`: what is there outside. `empty`: a directory of its own. */
-  readonly kind: 'shown' | 'empty' | 'hidden';
-  readonly options: readonly string[];
-}
-
-interface BubblewrapOptions {
-  readonly arguments: readonly string[];
-  /** Private directories of the command. */
-  readonly inMemory: readonly string[];
-  /** Directories besides its root that it writes in. */
-  readonly writable: readonly string[];
-}
-
-/** The options, or why there are none. */
-function optionsOf(
-  command: ConfinedCommand,
-  privileges: BubblewrapPrivileges,
-  machine: MachineView,
-  sizes: CommandLimits | undefined,
-): BubblewrapOptions | string {
-  const { root, rules } = command;
-  const own = [...new Set(PRIVATE.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path)))];
-  const refused = command.refused.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path));
-  const wide = [...own, '/dev', '/proc', '/sys'].find(path => isWithin(path, root));
-  if (wide !== undefined) return `${root} cannot be confined to: it holds ${wide}`;
-  if (refused.includes(root)) return `${root} is refused`;
-  const view = viewOf({ root, machine, ...(rules && { rules }) });
-  const env = { ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules), ...command.env };
-
-  const size = sizes === undefined ? [] : ['--size', String(bytesOf(sizes.memoryMb))];
-  const empty = (path: string): Mount => ({ path, kind: 'empty', options: [...size, '--tmpfs', path] });
-  const mounts: readonly Mount[] = [
-    ...[...own, ...view.covered].map(empty),
-    ...view.readable.filter(({ path }) => !refused.some(one => isWithin(path, one))).map(({ path }) => readable(path)),
-    { path: root, kind: 'shown', options: ['--bind', root, root] },
-    ...view.writable.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
-    ...[...view.hidden, ...refused].map((path): Mount => ({ path, kind: 'hidden', options: hidden(path) })),
-  ];
-  // Of what is at the same path, the last counts: the sort is stable.
-  const ordered = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
-  const isShown = (path: string) => ordered.findLast(mount => isWithin(path, mount.path))?.kind === 'shown';
-  const options = [
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...(rules?.network === 'host' ? [] : ['--unshare-net']),
-    ...['--die-with-parent', '--json-status-fd', String(STATUS_FD)],
-    ...(privileges === 'user-namespace' ? ['--unshare-user'] : []),
-    // On a layer we are root of a user namespace already; the command is to be who we are.
-    ...(command.layer?.isMapped === true
-      ? ['--uid', String(process.geteuid?.()), '--gid', String(process.getegid?.())]
-      : []),
-    ...['--cap-drop', 'ALL'],
-    ...(privileges === 'capabilities' ? FILE_CAPABILITIES.flatMap(name => ['--cap-add', name]) : []),
-    ...['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ...['--proc', '/proc', '--remount-ro', '/proc'],
-    ...OF_THE_MACHINE.filter(path => fs.existsSync(path)).flatMap(covered),
-    ...ordered.flatMap(mount => mount.options),
-    ...listeningSockets()
-      .filter(isShown)
-      .flatMap(path => ['--ro-bind', '/dev/null', path]),
-    ...ordered
-      .filter(({ path, kind }) => kind === 'hidden' && isDirectory(path))
-      .flatMap(({ path }) => ['--remount-ro', path]),
-    ...['--dir', view.home ?? HOME, '--remount-ro', '/', '--chdir', root],
-    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
-  ];
-  // One option more could be hidden in another.
-  if (options.some(option => option.includes('\0'))) return 'a variable or a path holds a null character';
-  return { arguments: options, inMemory: ['/dev/shm', ...own, ...view.covered], writable: view.writable };
-}
-
-/** A link at the top of the system stays a link. */
-function readable(path: string): Mount {
-  const isLink = fs.lstatSync(path).isSymbolicLink();
-  return {
-    path,
-    kind: 'shown',
-    options: isLink ? ['--symlink', fs.readlinkSync(path), path] : ['--ro-bind', path, path],
-  };
-}
-
-function hidden(path: string): readonly string[] {
-  return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
-}
-
-/** Hidden for good: nothing is put there either. */
-function covered(path: string): readonly string[] {
-  return [...hidden(path), ...(isDirectory(path) ? ['--remount-ro', path] : [])];
-}
-
-function isDirectory(path: string): boolean {
-  return fs.statSync(path).isDirectory();
-}
-
-function depth(path: string): number {
-  return path.split('/').length;
 }
 
 function send(child: ChildProcess, descriptor: number, data: string | Uint8Array): void {
@@ -248,7 +190,14 @@ interface Entering {
 /** How a shell, and `bwrap`, tell of a process that wrote too large a file. */
 const FILE_TOO_LARGE = 128 + os.constants.signals.SIGXFSZ;
 
-function running(child: ChildProcess, layer: Entering | undefined, bounds: Bounds): RunningCommand {
+function running(
+  child: ChildProcess,
+  layer: Entering | undefined,
+  bounds: Bounds,
+): Pick<Launched, 'begin' | 'isAlive' | 'end'> {
+  let hasBegun = false;
+  /** What the shell says if it cannot become the program; the program does not know it. */
+  const failure = randomUUID();
   let isOnLayer = false;
   let refusal: string | undefined;
   let first: ProcessIdentity | undefined;
@@ -265,9 +214,10 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
       // It has ended already.
     }
   };
-  const watch = (pid: number) => {
+  const watch = () => {
+    if (!hasBegun || first === undefined || exitCode !== undefined || isKilled) return;
     watched?.end();
-    return bounds.watch(pid, reached => {
+    watched = bounds.watch(first.pid, reached => {
       limit = reached;
       killFirst();
     });
@@ -295,7 +245,7 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
         first = findProcess(report['child-pid'] as number);
         void bounds.bound?.(report['child-pid'] as number);
       }
-      if (first !== undefined && exitCode === undefined && !isKilled) watched = watch(first.pid);
+      watch();
     }
     if (isKilled) killFirst();
   });
@@ -318,6 +268,8 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
       if (exitCode !== 0 && !isKilled) limit ??= enforced;
       if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
       else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
+      else if (exitCode !== undefined && said.includes(failure))
+        resolve({ kind: 'not started', reason: refusalIn(said) });
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (refusal !== undefined) resolve({ kind: 'no layer', reason: refusal });
       else if (signal !== null) resolve({ kind: 'killed', signal });
@@ -330,11 +282,34 @@ function running(child: ChildProcess, layer: Entering | undefined, bounds: Bound
     });
   });
   return {
-    onOutput: take => handOver(child, take),
-    kill() {
-      isKilled = true;
-      killFirst();
+    begin(program) {
+      hasBegun = true;
+      for (const one of [child, ...child.stdio]) (one as Socket | ChildProcess | null)?.ref();
+      if (program !== undefined)
+        send(child, 0, `trap 'echo ${failure} >&2' EXIT; exec ${quoted(program)} < /dev/null\n`);
+      watch();
+      return {
+        onOutput: take => handOver(child, take),
+        kill() {
+          isKilled = true;
+          killFirst();
+        },
+        ended,
+      };
     },
-    ended,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    end() {
+      // It ends by itself without its pipes. If it were killed while it makes its namespaces, their first process would stay.
+      if (hasBegun) return;
+      for (const pipe of child.stdio) (pipe as Socket | null)?.destroy();
+    },
   };
+}
+
+/** Why a shell could not become a program. */
+function refusalIn(said: string): string {
+  return said
+    .slice(0, said.lastIndexOf('\n', said.length - 2))
+    .replace(/^.*?exec: /s, '')
+    .trim();
 }

@@ -19,4 +19,5 @@ export const FILTER_FD = 9;
 const ignored = LAYER_FDS.map((): Stdio => 'ignore');
 
 export const COMMAND_STDIO: readonly Stdio[] = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'ignore', ...ignored, 'pipe'];
-export const LAYER_STDIO: readonly Stdio[] = COMMAND_STDIO.with(GO_FD, 'pipe');
+/** What is started ahead waits on its input for its program. */
+export const LAYER_STDIO: readonly Stdio[] = COMMAND_STDIO.with(GO_FD, 'pipe').with(0, 'pipe');

@@ -20,7 +20,9 @@ export type CommandEnd =
   | { readonly kind: 'limit'; readonly limit: LimitName }
   | { readonly kind: 'not started'; readonly reason: string }
   /** The layer that it was to run on could not be mounted. */
-  | { readonly kind: 'no layer'; readonly reason: string };
+  | { readonly kind: 'no layer'; readonly reason: string }
+  /** Its layer was made ahead for other options. Nothing was run: it needs another layer. */
+  | { readonly kind: 'other layer' };
 
 const PIPE_PATIENCE_MS = 500;
 const GROUP_PATIENCE_MS = 200;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { must, temporaryDirectory } from '../../test/builders.ts';
@@ -65,8 +66,11 @@ describe('the rules of a project', () => {
     expect(refused.ok ? '' : refused.error.message).toContain(why);
   });
 
-  it('[S154] a file that cannot be read is not skipped', () => {
-    fs.mkdirSync(file());
-    expect(read()).toMatchObject({ ok: false, error: { message: expect.stringContaining('EISDIR') } });
+  it.each([
+    ['a directory', () => fs.mkdirSync(file())],
+    ['a pipe', () => execFileSync('mkfifo', [file()])],
+  ])('[S154] %s in its place is neither skipped nor waited for', (_, make) => {
+    make();
+    expect(read()).toMatchObject({ ok: false, error: { message: expect.stringContaining('it is not a file') } });
   });
 });

@@ -55,8 +55,16 @@ export function readSandboxRules(project: string, home: string): Result<ProjectR
   const file = path.join(project, SANDBOX_FILE);
   let bytes: Buffer;
   try {
-    if (fs.statSync(file).size > MAX_BYTES) return err(unusable(file, `it has more than ${MAX_BYTES} bytes`));
-    bytes = fs.readFileSync(file);
+    // A pipe in its place would never answer.
+    const handle = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    try {
+      const opened = fs.fstatSync(handle);
+      if (!opened.isFile()) return err(unusable(file, 'it is not a file'));
+      if (opened.size > MAX_BYTES) return err(unusable(file, `it has more than ${MAX_BYTES} bytes`));
+      bytes = fs.readFileSync(handle);
+    } finally {
+      fs.closeSync(handle);
+    }
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? ok(undefined) : err(unusable(file, `it cannot be read (${code})`));

@@ -97,7 +97,7 @@ export function conflict(paths: readonly string[], later: readonly LaterChange[]
     ...later.map(one => `call ${one.call} of ${one.tool} changed ${count(one.paths)}`),
     ...(others.length > 0 ? [`someone else changed ${count(others)}`] : []),
   ];
-  return failure('state/conflict', {
+  const error: ConflictError = failure('state/conflict', {
     message: `${who.join(', and ')} since; nothing was overwritten`,
     suggestion:
       others.length === 0
@@ -111,6 +111,15 @@ export function conflict(paths: readonly string[], later: readonly LaterChange[]
       }),
     },
   });
+  conflicting.set(error, paths);
+  return error;
+}
+
+const conflicting = new WeakMap<object, readonly string[]>();
+
+/** The paths of a conflict: all of them, as they are on disk. */
+export function pathsOf(error: ErrorEnvelope): readonly string[] {
+  return conflicting.get(error) ?? [];
 }
 
 const SHOWN = 20;

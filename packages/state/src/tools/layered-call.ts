@@ -4,7 +4,7 @@ import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
 import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import type { HeldChanges } from '../layers/held-changes.ts';
-import { type LayerEntry, LayerRefused } from '../layers/layer.ts';
+import { type LayerEntry, LayerRefused, OtherLayerNeeded } from '../layers/layer.ts';
 import type { LayerApplied, LayerFailed, Layering } from '../layers/layering.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -42,6 +42,17 @@ export async function runOnLayer(
   tool: AnyTool,
   options: LayeredCallOptions,
 ): Promise<Verdict | undefined> {
+  const verdict = await runOnce(call, tool, options);
+  return verdict === OTHER_LAYER ? runOnLayer(call, tool, options) : verdict;
+}
+
+const OTHER_LAYER = 'other layer';
+
+async function runOnce(
+  call: ProviderToolCall,
+  tool: AnyTool,
+  options: LayeredCallOptions,
+): Promise<Verdict | undefined | typeof OTHER_LAYER> {
   const { state, layering, checkpoints } = options;
   const opened = await layering.open({ id: call.id, tool: tool.name, evaluation: options.evaluation });
   if (!opened.ok) return undefined;
@@ -50,6 +61,7 @@ export async function runOnLayer(
   let isHeld = false;
   try {
     const end = await options.handle(layer.entry);
+    if (end.kind === 'threw' && end.cause instanceof OtherLayerNeeded) return OTHER_LAYER;
     if (end.kind === 'threw' && end.cause instanceof LayerRefused) {
       layering.refuse(end.cause.message);
       return undefined;

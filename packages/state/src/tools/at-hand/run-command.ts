@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
-import { LayerRefused } from '../../layers/layer.ts';
+import { LayerRefused, OtherLayerNeeded } from '../../layers/layer.ts';
 import { type CommandLimits, DEFAULT_LIMITS, describeLimit } from '../../sandbox/command-limits.ts';
 import { harmlessEnv } from '../../sandbox/command-sandbox.ts';
 import { detectSandbox, type SandboxDetection } from '../../sandbox/detect-sandbox.ts';
@@ -134,6 +134,7 @@ async function answer(
   const late = limitMs < timeoutMs ? describeLimit('time', limits) : `it took longer than ${timeoutMs} ms`;
   const { ended, stopped } = await endWithin(running, Math.min(timeoutMs, limitMs), late, signal);
   if (ended.kind === 'no layer') throw new LayerRefused(ended.reason);
+  if (ended.kind === 'other layer') throw new OtherLayerNeeded();
   if (ended.kind === 'not started') return fail(`${program} could not be started: ${ended.reason}`);
   const { text, truncated } = said();
   if (stopped !== undefined) return fail(`${program} was stopped: ${stopped}`, { output: text, truncated });

@@ -1,0 +1,144 @@
+import * as fs from 'node:fs';
+import { nameFromBytes, osPath } from './path-name.ts';
+
+/**
+ * Looks below a directory, also at what its owner may not read (`chmod 000`).
+ *
+ * 1. Everything is shown as it was before it was opened, its times too.
+ * 2. A directory stays open until `close`; a file gets its mode back before its descriptor is answered.
+ * 3. What belongs to somebody else is not opened: looking at it throws the system's error.
+ */
+export interface ClosedPaths {
+  /** Where a path is, absolute. */
+  fullOf(path: string): string;
+  stat(path: string): fs.BigIntStats | undefined;
+  names(path: string): readonly string[];
+  /** Whether a directory can be looked into. */
+  canLook(path: string): boolean;
+  /** A descriptor to read a file with. */
+  openFile(path: string): number;
+  close(): void;
+}
+
+export function lookIntoClosed(top: string): ClosedPaths {
+  const before = new Map<string, fs.BigIntStats>();
+  const closings: (() => void)[] = [];
+  const fullOf = (path: string) => (path === '' ? top : `${top}/${path}`);
+  /** Opens a directory, and those on the way to it. */
+  const open = (path: string) => {
+    if (path !== '') open(parentOf(path));
+    const there = statOf(fullOf(path));
+    if (there === undefined || before.has(path) || !isClosed(there)) return;
+    closings.push(openUp(fullOf(path)));
+    before.set(path, there);
+  };
+  const reach = <T>(directory: string, look: () => T): T => {
+    try {
+      return look();
+    } catch (cause) {
+      if (!isRefused(cause)) throw cause;
+      open(directory);
+      return look();
+    }
+  };
+  const stat = (path: string) => before.get(path) ?? reach(parentOf(path), () => statOf(fullOf(path)));
+  return {
+    fullOf,
+    stat,
+    canLook(path) {
+      try {
+        reach(path, () => fs.accessSync(osPath(fullOf(path)), fs.constants.R_OK | fs.constants.X_OK));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    names: path => reach(path, () => namesIn(fullOf(path))),
+    openFile(path) {
+      const there = stat(path);
+      if (there !== undefined && isClosed(there)) before.set(path, there);
+      return openToLook(fullOf(path), fs.constants.O_NOFOLLOW);
+    },
+    close() {
+      for (const closeOne of closings.splice(0).toReversed()) closeOne();
+      before.clear();
+    },
+  };
+}
+
+/** Opens a file or directory to read or sync it. One that its owner closed has its mode back before this returns. */
+export function openToLook(full: string, flags = 0): number {
+  return whileOpen(full, () => fs.openSync(osPath(full), fs.constants.O_RDONLY | flags));
+}
+
+/** Does what needs a file or directory to be readable; if it is refused, again while the path itself is open. */
+export function whileOpen<T>(full: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const there = isRefused(cause) ? statOf(full) : undefined;
+    if (there === undefined || !isClosed(there)) throw cause;
+    const closeAgain = openUp(full);
+    try {
+      return work();
+    } finally {
+      closeAgain();
+    }
+  }
+}
+
+/** Whether its mode keeps its owner from looking at it. Root is kept from nothing. */
+export function isClosed(stat: fs.BigIntStats): boolean {
+  const needed = BigInt(neededFor(stat));
+  return process.geteuid?.() !== 0 && (stat.mode & needed) !== needed;
+}
+
+function neededFor(stat: fs.BigIntStats): number {
+  return stat.isDirectory() ? 0o500 : stat.isFile() ? 0o400 : 0;
+}
+
+/** Linux' `O_PATH`, which Node does not name: what may not be read can be held by it. */
+export const PATH_ONLY = 0o10000000;
+
+/** Lets the owner read it; answers what closes it again, wherever it is by then. */
+function openUp(full: string): () => void {
+  const held =
+    process.platform === 'linux' ? fs.openSync(osPath(full), PATH_ONLY | fs.constants.O_NOFOLLOW) : undefined;
+  const own = held === undefined ? osPath(full) : `/proc/self/fd/${held}`;
+  const letGo = () => held !== undefined && fs.closeSync(held);
+  try {
+    const stat = fs.statSync(own, { bigint: true });
+    const mode = Number(stat.mode) & 0o7777;
+    fs.chmodSync(own, mode | neededFor(stat));
+    return () => {
+      fs.chmodSync(own, mode);
+      letGo();
+    };
+  } catch (cause) {
+    letGo();
+    throw cause;
+  }
+}
+
+function isRefused(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === 'EACCES';
+}
+
+function parentOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
+}
+
+function statOf(full: string): fs.BigIntStats | undefined {
+  try {
+    return fs.lstatSync(osPath(full), { bigint: true, throwIfNoEntry: false });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw cause;
+  }
+}
+
+function namesIn(full: string): readonly string[] {
+  const names = fs.readdirSync(osPath(full));
+  if (!names.some(name => name.includes('\ufffd'))) return names;
+  return fs.readdirSync(osPath(full), { encoding: 'buffer' }).map(nameFromBytes);
+}

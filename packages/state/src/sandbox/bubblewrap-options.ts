@@ -1,0 +1,130 @@
+import * as fs from 'node:fs';
+import { isWithin } from '../filesystem/path-locks.ts';
+import { bytesOf, type CommandLimits } from './command-limits.ts';
+import { STATUS_FD } from './command-pipes.ts';
+import { type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
+import { type MachineView, viewOf } from './command-view.ts';
+import { listeningSockets } from './unix-sockets.ts';
+
+/**
+ * - `capabilities`: for root. It keeps those that let it use files of others, and no more.
+ * - `user-namespace`: for everybody else, and for a root that may not make namespaces otherwise.
+ */
+export type BubblewrapPrivileges = 'capabilities' | 'user-namespace';
+
+/** Empty, private and writable: what is temporary, and what services listen in. */
+const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run'];
+/** No namespace confines what these tell. */
+const OF_THE_MACHINE = [
+  ...['keys', 'key-users', 'kcore', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list', 'timer_stats', 'slabinfo'],
+  ...['vmallocinfo', 'kpagecgroup', 'kpagecount', 'kpageflags', 'acpi', 'asound', 'scsi'],
+].map(name => `/proc/${name}`);
+const HOME = '/tmp/signalbox-home';
+const FILE_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'];
+
+/** Something at a path of the command's filesystem. */
+interface Mount {
+  readonly path: string;
+  /** `shown`: what is there outside. `empty`: a directory of its own. */
+  readonly kind: 'shown' | 'empty' | 'hidden';
+  readonly options: readonly string[];
+}
+
+export interface BubblewrapOptions {
+  readonly arguments: readonly string[];
+  /** Private directories of the command. */
+  readonly inMemory: readonly string[];
+  /** Directories besides its root that it writes in. */
+  readonly writable: readonly string[];
+  /** Whether nothing below the root was looked at to make them. */
+  readonly isRootUnseen: boolean;
+}
+
+/** The options, or why there are none. */
+export function optionsOf(
+  command: ConfinedCommand,
+  privileges: BubblewrapPrivileges,
+  machine: MachineView,
+  sizes: CommandLimits | undefined,
+): BubblewrapOptions | string {
+  const { root, rules } = command;
+  const own = [...new Set(PRIVATE.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path)))];
+  const refused = command.refused.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path));
+  const wide = [...own, '/dev', '/proc', '/sys'].find(path => isWithin(path, root));
+  if (wide !== undefined) return `${root} cannot be confined to: it holds ${wide}`;
+  if (refused.includes(root)) return `${root} is refused`;
+  const view = viewOf({ root, machine, ...(rules && { rules }) });
+  const env = { ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules), ...command.env };
+
+  const size = sizes === undefined ? [] : ['--size', String(bytesOf(sizes.memoryMb))];
+  const empty = (path: string): Mount => ({ path, kind: 'empty', options: [...size, '--tmpfs', path] });
+  const mounts: readonly Mount[] = [
+    ...[...own, ...view.covered].map(empty),
+    ...view.readable.filter(({ path }) => !refused.some(one => isWithin(path, one))).map(({ path }) => readable(path)),
+    { path: root, kind: 'shown', options: ['--bind', root, root] },
+    ...view.writable.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
+    ...[...view.hidden, ...refused].map((path): Mount => ({ path, kind: 'hidden', options: hidden(path) })),
+  ];
+  // Of what is at the same path, the last counts: the sort is stable.
+  const ordered = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
+  const isShown = (path: string) => ordered.findLast(mount => isWithin(path, mount.path))?.kind === 'shown';
+  const sockets = listeningSockets().filter(isShown);
+  const options = [
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(rules?.network === 'host' ? [] : ['--unshare-net']),
+    ...['--die-with-parent', '--json-status-fd', String(STATUS_FD)],
+    ...(privileges === 'user-namespace' ? ['--unshare-user'] : []),
+    // On a layer we are root of a user namespace already; the command is to be who we are.
+    ...(command.layer?.isMapped === true
+      ? ['--uid', String(process.geteuid?.()), '--gid', String(process.getegid?.())]
+      : []),
+    ...['--cap-drop', 'ALL'],
+    ...(privileges === 'capabilities' ? FILE_CAPABILITIES.flatMap(name => ['--cap-add', name]) : []),
+    ...['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...OF_THE_MACHINE.filter(path => fs.existsSync(path)).flatMap(covered),
+    ...ordered.flatMap(mount => mount.options),
+    ...sockets.flatMap(path => ['--ro-bind', '/dev/null', path]),
+    ...ordered
+      .filter(({ path, kind }) => kind === 'hidden' && isDirectory(path))
+      .flatMap(({ path }) => ['--remount-ro', path]),
+    ...['--dir', view.home ?? HOME, '--remount-ro', '/', '--chdir', root],
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+  ];
+  // One option more could be hidden in another.
+  if (options.some(option => option.includes('\0'))) return 'a variable or a path holds a null character';
+  const inside = [...ordered.map(({ path }) => path), ...sockets].filter(path => path !== root && isWithin(path, root));
+  return {
+    arguments: options,
+    inMemory: ['/dev/shm', ...own, ...view.covered],
+    writable: view.writable,
+    isRootUnseen: inside.length === 0,
+  };
+}
+
+/** A link at the top of the system stays a link. */
+function readable(path: string): Mount {
+  const isLink = fs.lstatSync(path).isSymbolicLink();
+  return {
+    path,
+    kind: 'shown',
+    options: isLink ? ['--symlink', fs.readlinkSync(path), path] : ['--ro-bind', path, path],
+  };
+}
+
+function hidden(path: string): readonly string[] {
+  return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+/** Hidden for good: nothing is put there either. */
+function covered(path: string): readonly string[] {
+  return [...hidden(path), ...(isDirectory(path) ? ['--remount-ro', path] : [])];
+}
+
+function isDirectory(path: string): boolean {
+  return fs.statSync(path).isDirectory();
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}

@@ -1,0 +1,41 @@
+import * as fs from 'node:fs';
+
+/**
+ * Ends what is left of sandboxes whose process was killed while `bwrap` made them. Its first process waits for `bwrap` to go on
+ * before it asks to die with it; if `bwrap` dies meanwhile, it waits for ever. It has run nothing.
+ */
+export function endStuckSandboxes(command: readonly string[]): void {
+  const begins = command.map(word => `${word}\0`).join('');
+  const own = process.geteuid?.();
+  for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
+    try {
+      if (fs.statSync(`/proc/${pid}`).uid !== own || !isStuck(pid, begins)) continue;
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+/** Whether it is the first process of a namespace, as `bwrap` makes it, without the `bwrap` that made it. */
+function isStuck(pid: string, begins: string): boolean {
+  if (!read(pid, 'cmdline').startsWith(begins)) return false;
+  const status = read(pid, 'status');
+  const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? [];
+  const parent = /^PPid:\s+(\d+)$/m.exec(status)?.[1] ?? '0';
+  return (
+    numbers.length > 1 && numbers.at(-1) === '1' && !(parent !== '0' && read(parent, 'cmdline').startsWith(begins))
+  );
+}
+
+function read(pid: string, name: string): string {
+  return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
