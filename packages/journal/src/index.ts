@@ -18,6 +18,7 @@ export { type HealthError, type IoError, ioFailure, type LockError } from './fai
 export { closeToOthers } from './files/close-to-others.ts';
 export { tryFileLock } from './files/file-lock.ts';
 export { hostDisk } from './files/host-disk.ts';
+export { lineLocks } from './files/line-locks.ts';
 export { nodeHasher } from './files/node-hasher.ts';
 export { sqliteLocks } from './files/sqlite-locks.ts';
 export { zstdPacking } from './files/zstd-packing.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader, type RunRestore } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
 import { restoreRuns } from './bundles/restore-runs.ts';
@@ -28,8 +28,6 @@ export type Store = Commit &
     readonly takenAway: TakenAwayStore;
     /** A blob was removed. */
     forgetBlob(name: Digest): void;
-    /** The runs whose last commit is of this moment or later. */
-    changedSince(at: Timestamp): readonly RunId[];
     close(): void;
   };
 
@@ -106,10 +104,7 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     forgetBlob: blobs.forget,
   });
 
-  const changed = database.prepare('select id from runs where updated_at >= ? order by n');
-
   return ok({
-    changedSince: at => changed.all(at).map(({ id }) => id as RunId),
     forgetBlob: blobs.forget,
     ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,

@@ -1,10 +1,60 @@
+import { openArchive } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
 import { isChained } from '../../runs/test/log-chain.ts';
+import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome } from './support/stores.ts';
 
+const SOAK = process.env.SIGNALBOX_SOAK === '1';
+const HOURS = { timeout: 8 * 3_600_000 };
 const CHILD = childScript(import.meta.dirname, 'support/child.ts');
+
+/** What a check of everything finds, read beside whoever writes. */
+function checkedAll(home: string): { readonly runs: number; readonly defects: readonly unknown[] } {
+  const archive = openArchive({ path: databaseOf(home) });
+  if (!archive.ok) throw new Error(archive.error.message);
+  const checks = [...archive.value.checkAll()];
+  const defects = [...checks.flatMap(check => check.defects), ...archive.value.strays()];
+  archive.value.close();
+  return { runs: checks.length, defects };
+}
+
+describe('runs whose process is killed', () => {
+  it(
+    '[D341] are not said to be changed, wherever they were, and another process never sees half a commit',
+    HOURS,
+    async () => {
+      const home = temporaryHome();
+      opened(home).close();
+      const rng = seededRng(341);
+      const enough = SOAK ? 200 : 20;
+      let runs = 0;
+      let looks = 0;
+      for (let life = 0; runs < enough; life++) {
+        const child = startChild(CHILD, 'varied', home, String(life));
+        let isOver = false;
+        child.ended.finally(() => {
+          isOver = true;
+        });
+        const before = runs;
+        for (let turn = rng.below(12); !isOver && (turn > 0 || runs === before); turn--) {
+          const found = checkedAll(home);
+          expect(found.defects).toEqual([]);
+          runs = found.runs;
+          looks += 1;
+          await new Promise(resolve => setTimeout(resolve, rng.below(40)));
+        }
+        child.kill();
+        expect((await child.ended).signal).toBe('SIGKILL');
+        const found = checkedAll(home);
+        expect(found.defects).toEqual([]);
+        runs = found.runs;
+      }
+      expect(looks).toBeGreaterThan(5);
+    },
+  );
+});
 
 describe('a process that is killed in a loop of commits', () => {
   const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 8;

@@ -20,6 +20,9 @@ const isLeftOut = (name: string): boolean =>
   name === 'owner.json' ||
   name.endsWith('.tmp');
 
+/** Says how much the journals hold at least, so they are copied after it. */
+const FIRST = ['cache'];
+
 /** What others refer to comes last: whatever was copied before it finds it. */
 const LAST = ['snapshots', 'blobs'];
 
@@ -31,7 +34,8 @@ export interface Copied {
 /** Copies what a data directory holds beside its database, durably, into a directory of the same shape. */
 export function copyTree(from: string, to: string): Copied {
   const names = readdirSync(from).filter(name => !isLeftOut(name));
-  const ordered = [...names.filter(name => !LAST.includes(name)), ...LAST.filter(name => names.includes(name))];
+  const [first, last] = [FIRST, LAST].map(some => some.filter(name => names.includes(name))) as [string[], string[]];
+  const ordered = [...first, ...names.filter(name => !first.includes(name) && !last.includes(name)), ...last];
   return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name))));
 }
 

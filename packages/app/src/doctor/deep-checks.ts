@@ -3,9 +3,11 @@ import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { defectWords } from '@signalbox/model';
 import { type Archive, openArchive } from '@signalbox/store';
+import { noteFault } from '../redact/taking-note.ts';
 import { journalsAhead } from '../repair/journals-ahead.ts';
-import { runsWithJournal } from '../repair/run-journals.ts';
-import { journalDisagreement } from '../run-journal/journal-agreement.ts';
+import { journalLength, runsWithJournal } from '../repair/run-journals.ts';
+import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
+import { openWrittenLengths } from '../run-journal/written-lengths.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { type Check, failed, passed } from './check.ts';
 
@@ -28,7 +30,7 @@ export async function checkDeep(dataDir: string): Promise<readonly Check[]> {
             `${archive.error.suggestion} Or rebuild it: "signalbox repair --from-journals".`,
           ),
         ];
-  return [...stored, checkJournals(dataDir, true), checkBlobs(dataDir), checkSessions(dataDir)];
+  return [...stored, checkJournals(dataDir, true), checkBlobs(dataDir), checkSessions(dataDir), ...checkNote(dataDir)];
 }
 
 /** Whether the database knows all that the journals beside it know. */
@@ -44,11 +46,18 @@ async function journalsChanged(archive: Archive, dataDir: string): Promise<Check
   const { absent, behind } = journalsAhead(dataDir, { all: true });
   const ahead = new Set([...absent, ...behind]);
   const runs = runsWithJournal(dataDir).filter(run => !ahead.has(run));
-  const wrong = [];
+  const wrong: string[] = [];
+  // Read before the journals, which only grow.
+  for (const [run, noted] of openWrittenLengths(dataDir, 'journaled').all()) {
+    const length = journalLength(dataDir, run);
+    if (length >= noted || (await archive.run(run)) === undefined) continue;
+    wrong.push(`run ${run}: its journal has ${length} records, and had ${noted}`);
+  }
   for (const run of runs) {
     const verified = verifyDirectory(path.join(dataDir, 'runs', run));
     const defect = verified.ok ? verified.value.defect?.reason : verified.error.message;
-    const what = defect ?? (await journalDisagreement(dataDir, archive, run));
+    // Journals go on while they are looked at; whether they are ahead of the database is told apart.
+    const what = defect ?? (await journalDisagreement(readJournal(dataDir, run), archive, run, { mayBeAhead: true }));
     if (what !== undefined) wrong.push(`run ${run}: ${what}`);
   }
   if (wrong.length === 0) return passed('run journals', `${runs.length}, each with the records of its log`);
@@ -83,6 +92,12 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
   } finally {
     archive.close();
   }
+}
+
+/** Whether something is being taken away, or was when a process was killed. */
+function checkNote(dataDir: string): readonly Check[] {
+  const fault = noteFault(dataDir);
+  return fault === undefined ? [] : [failed('taken away', fault.message, fault.suggestion)];
 }
 
 function checkBlobs(dataDir: string): Check {

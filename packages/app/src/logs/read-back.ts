@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'nod
 import path from 'node:path';
 import { contentOf, PACKED } from '../packed-file.ts';
 import type { LogLine } from './projections/log-line.ts';
-import { type LogSummary, withLine } from './projections/log-summary.ts';
+import { addLine, type LogSummary } from './projections/log-summary.ts';
 
 export const STREAM = 'stream.ndjson';
 
@@ -12,10 +12,10 @@ export function pieceOf(number: number): string {
 }
 
 /**
- * The summary of the lines that are there, and how many compressed files there are. A last line that was cut off goes: its event is
- * told anew. Lines that were compressed and are still in the other file go too.
+ * Adds the lines that are there to a summary, and returns how many compressed files there are. A last line that was cut off goes: its
+ * event is told again. Lines that were compressed and are still in the other file go too.
  */
-export function readBack(folder: string, empty: LogSummary): { readonly summary: LogSummary; readonly pieces: number } {
+export function readBack(folder: string, summary: LogSummary): number {
   const pieces = piecesIn(folder);
   const packed = Array.from({ length: pieces }, (_, index) =>
     Buffer.from(contentOf(path.join(folder, pieceOf(index + 1)))).toString(),
@@ -26,21 +26,18 @@ export function readBack(folder: string, empty: LogSummary): { readonly summary:
   if (isPacked) rmSync(file);
   const whole = isPacked ? '' : text.slice(0, text.lastIndexOf('\n') + 1);
   if (!isPacked && whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
-  const summary = [...packed, whole].reduce(
-    (before, part) => part.split('\n').slice(0, -1).reduce(counted, before),
-    empty,
-  );
-  return { summary, pieces };
+  for (const part of [...packed, whole]) {
+    for (const line of part.split('\n').slice(0, -1)) {
+      const parsed = parsedLine(line);
+      if (parsed !== undefined) addLine(summary, parsed, Buffer.byteLength(line) + 1);
+    }
+  }
+  return pieces;
 }
 
 function piecesIn(folder: string): number {
   const numbers = readdirSync(folder).map(name => Number(/^stream\.(\d+)\.ndjson\.zst$/.exec(name)?.[1] ?? 0));
   return Math.max(0, ...numbers);
-}
-
-function counted(summary: LogSummary, line: string): LogSummary {
-  const parsed = parsedLine(line);
-  return parsed === undefined ? summary : withLine(summary, parsed, Buffer.byteLength(line) + 1);
 }
 
 function parsedLine(line: string): LogLine | undefined {

@@ -1,13 +1,12 @@
 import type { RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { RunFeed } from '@signalbox/runs';
-import type { JournalMark } from '../run-journal/journal-mark.ts';
 import type { RunLogWriter } from './run-log-writer.ts';
 
 /**
  * Has the logs of runs written a moment after what they tell was committed, many lines at a time, by whoever writes them. Nothing
  * waits for it. A log that cannot be written is tried again, after waits that double. What a process that was
- * killed had not written is written after the next start, which knows by the mark since when logs may lack something.
+ * killed had not written is written after the next start, which compares how many records each run has with how many its log tells.
  */
 export interface RunLogFiles {
   /** Writes what is left. */
@@ -17,7 +16,6 @@ export interface RunLogFiles {
 export interface RunLogOptions {
   readonly feed: RunFeed;
   readonly timers: Timers;
-  readonly mark: JournalMark;
   readonly writer: RunLogWriter;
   /** Writes at the end of a process that was too short to start the other. */
   readonly last?: RunLogWriter | undefined;
@@ -27,13 +25,16 @@ export interface RunLogOptions {
 
 /** How long lines are gathered before they are written. */
 const GATHER_MS = 100;
+/** When the first lines are written, and logs of earlier processes looked at: whatever starts needs the processors more. */
+const FIRST_MS = 500;
 /** Between two tries at a log that cannot be written. */
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
 
-export function openRunLogs({ feed, timers, mark, last, onFault, ...options }: RunLogOptions): RunLogFiles {
+export function openRunLogs({ feed, timers, last, onFault, ...options }: RunLogOptions): RunLogFiles {
   let { writer } = options;
-  let waiting = new Set<RunId>(mark.behind());
+  let waiting = new Set<RunId>();
+  let hasLooked = false;
   /** Runs whose last lines could not be written. */
   let behind: ReadonlySet<RunId> = new Set();
   let cancel: (() => void) | undefined;
@@ -42,20 +43,28 @@ export function openRunLogs({ feed, timers, mark, last, onFault, ...options }: R
   let waitMs = FIRST_WAIT_MS;
   let isClosed = false;
   let hasWritten = false;
+  let isGathering = true;
 
   const unsubscribe = feed.subscribe('all', ({ run }) => {
     waiting.add(run);
-    cancel ??= timers.after(GATHER_MS, flush);
+    if (isGathering) return;
+    isGathering = true;
+    cancel = timers.after(GATHER_MS, flush);
   });
 
-  if (waiting.size > 0) cancel = timers.after(GATHER_MS, flush);
+  cancel = timers.after(FIRST_MS, flush);
 
   function flush(): void {
     cancel = undefined;
+    isGathering = false;
     writing = writing.then(write);
   }
 
   async function write(): Promise<void> {
+    if (!hasLooked && !isClosed) {
+      hasLooked = true;
+      for (const run of await writer.behindLogs().catch(() => [])) waiting.add(run);
+    }
     const runs = [...waiting];
     waiting = new Set();
     if (runs.length === 0) return;
@@ -82,13 +91,11 @@ export function openRunLogs({ feed, timers, mark, last, onFault, ...options }: R
       isClosed = true;
       cancel?.();
       cancelRetry?.();
-      const since = mark.now();
       await writing;
       if (!hasWritten && last !== undefined) writer = last;
       await write();
       const { fault } = await writer.restLogs().catch(thrown => ({ fault: thrown as unknown }));
       if (fault !== undefined) onFault?.(fault);
-      if (behind.size === 0) mark.whole(since);
     },
   };
 }

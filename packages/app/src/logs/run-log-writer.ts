@@ -6,10 +6,13 @@ import { type AnyEvent, hasRunEnded, openRecord, type RunReader, recordEvents } 
 import { openBlobFiles } from '@signalbox/store';
 import { bytesFor } from '../packed-file.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
+import { onlyThis, rewriteLog, secretSearch } from '../redact/secret-files.ts';
+import { openWrittenLengths } from '../run-journal/written-lengths.ts';
+import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { correlationOf } from './correlation.ts';
 import { DEFAULT_LOG_BYTES, DEFAULT_LOG_LEVEL, type LogSettings } from './log-config.ts';
 import { isAtLeast, type LogLine, lineOfChunk, lineOfEvent } from './projections/log-line.ts';
-import { emptySummary, type LogSummary, withDropped, withLine } from './projections/log-summary.ts';
+import { addDropped, addLine, emptySummary, type LogSummary } from './projections/log-summary.ts';
 import { pieceOf, readBack, STREAM } from './read-back.ts';
 import { firstAfter } from './record-position.ts';
 
@@ -23,9 +26,13 @@ import { firstAfter } from './record-position.ts';
  * 3. A line is in the compressed file before it goes from the other.
  */
 export interface RunLogWriter {
+  /** Runs whose logs may lack something. */
+  behindLogs(): Promise<readonly RunId[]>;
   writeLogs(runs: readonly RunId[]): Promise<WrittenLogs>;
   /** Writes the summaries of logs that are open. */
   restLogs(): Promise<WrittenLogs>;
+  /** Takes a secret out of the logs of runs, and out of every line from now on. Answers how many files held it. */
+  redactLogs(runs: readonly RunId[], secret: SharedSecrets): Promise<number>;
 }
 
 export interface WrittenLogs {
@@ -52,7 +59,7 @@ interface OpenLog {
   readonly folder: string;
   readonly correlationId: string;
   readonly nodes: Map<string, string>;
-  summary: LogSummary;
+  readonly summary: LogSummary;
   /** The record to be told next. */
   next: number;
   /** How many compressed files there are. */
@@ -62,8 +69,12 @@ interface OpenLog {
 }
 
 export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
-  const { reader, dataDirectory, clean, level = DEFAULT_LOG_LEVEL, maxBytes = DEFAULT_LOG_BYTES } = ports;
+  const { reader, dataDirectory, level = DEFAULT_LOG_LEVEL, maxBytes = DEFAULT_LOG_BYTES } = ports;
+  let { clean } = ports;
   const logs = new Map<RunId, OpenLog>();
+  const written = openWrittenLengths(dataDirectory, 'logged');
+  /** How many records of a run are told. */
+  const lengths = new Map<RunId, number>();
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
 
   /** False where the process ends and the rest is for the next one. */
@@ -95,6 +106,7 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
       }
       lines.end();
       log.next += page.length;
+      lengths.set(run, log.next);
       if (page.length < PAGE) break;
       if (ports.isEnding?.() === true) return false;
     }
@@ -125,12 +137,12 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
       add(line: LogLine) {
         if (!isAtLeast(line.level, level)) return;
         if (isLeftOut(line, log.summary)) {
-          log.summary = withDropped(log.summary, line);
+          addDropped(log.summary, line);
           return;
         }
         const written = `${JSON.stringify(line)}\n`;
         text += written;
-        log.summary = withLine(log.summary, line, Buffer.byteLength(written));
+        addLine(log.summary, line, Buffer.byteLength(written));
         if (text.length >= PIECE_BYTES) end();
       },
       end,
@@ -148,7 +160,8 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
     const folder = path.join(dataDirectory, 'runs', run, 'logs');
     makePrivateDirectory(folder);
     const correlationId = await correlationOf(reader, record);
-    const { summary, pieces } = readBack(folder, emptySummary(run, correlationId));
+    const summary = emptySummary(run, correlationId);
+    const pieces = readBack(folder, summary);
     const isNew = summary.lines === 0;
     const next = isNew ? 0 : await firstAfter(reader, run, record.records, summary.lastSeq);
     const log: OpenLog = { folder, correlationId, nodes: new Map(), summary, next, pieces, tellsChunks: isNew };
@@ -163,13 +176,35 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
   }
 
   return {
-    writeLogs: runs => each(runs, write),
+    behindLogs: async () => written.behind(),
+    async writeLogs(runs) {
+      lengths.clear();
+      const done = await each(runs, write);
+      written.note(lengths);
+      return done;
+    },
     restLogs: () =>
       each([...logs.keys()], async run => {
         const log = logs.get(run);
         if (log !== undefined) rest(run, log, true);
         return true;
       }),
+    async redactLogs(runs, secret) {
+      const filter = onlyThis(secret);
+      const before = clean;
+      clean = value => filter.data(before(value));
+      let files = 0;
+      for (const run of runs) {
+        const log = logs.get(run);
+        // What is left of it is read back: lines that were counted have other lengths now.
+        if (log !== undefined) rest(run, log, true);
+        const found = await secretSearch(dataDirectory).filesWith(path.join('runs', run, 'logs'), secret);
+        const held = found.filter(({ fault }) => fault === undefined);
+        for (const { file } of held) rewriteLog(path.join(dataDirectory, file), filter);
+        files += held.length;
+      }
+      return files;
+    },
   };
 
   async function each(runs: readonly RunId[], work: (run: RunId) => Promise<boolean>): Promise<WrittenLogs> {

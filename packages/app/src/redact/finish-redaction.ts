@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import {
-  createSecretFilter,
   type Digest,
   type ErrorEnvelope,
   type EventId,
@@ -11,21 +10,24 @@ import {
   type RedactionReport,
   type Result,
   type RunId,
-  type SecretFilter,
 } from '@signalbox/model';
 import type { Store } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { textsOf } from '../retention/run-folders.ts';
-import type { Secrets } from '../secrets/open-secrets.ts';
-import { filesWith, rewriteLog } from './secret-files.ts';
+import type { DerivedWriter } from '../run-journal/journal-thread.ts';
+import type { Secrets, SharedSecrets } from '../secrets/open-secrets.ts';
+import { PortClosedError } from '../threads/port-calls.ts';
+import { onlyThis, rewriteLog, type SecretFile, secretSearch } from './secret-files.ts';
 import { type RedactionNote, removeNote } from './taking-note.ts';
 
 export interface RedactionPorts {
   readonly store: Store;
   readonly dataDirectory: string;
   readonly machine: Machine;
-  readonly secrets: Pick<Secrets, 'mac'>;
+  readonly secrets: { readonly shared: Pick<Secrets['shared'], 'key'> };
   readonly rewriteJournal: (run: RunId) => Promise<Result<void, ErrorEnvelope>>;
+  /** Whoever writes journals and logs: nobody else changes them. */
+  readonly derived: Pick<DerivedWriter, 'redactLogs' | 'filesWith'>;
 }
 
 /** What no command of this program reaches. */
@@ -43,7 +45,8 @@ const WAIT_MS = 50;
 /**
  * Takes a secret out of everything that a note says, from wherever that stands: every step may be done again.
  *
- * 1. Logs and rows, one transaction for each run. Then what follows from them: journals, logs of runs, contents.
+ * 1. Logs and rows, one transaction for each run. Then what follows from them: journals, logs of runs, contents. Journals and logs of
+ *    runs are written again by the thread that writes them, between two writes.
  * 2. Then the room that was freed is written over, in the database and in its write-ahead log.
  * 3. The note goes last. Until then the next owner of the data directory begins here.
  */
@@ -51,9 +54,19 @@ export async function finishRedaction(
   ports: RedactionPorts,
   note: RedactionNote,
 ): Promise<Result<RedactionReport, ErrorEnvelope>> {
-  const { store, dataDirectory, machine, rewriteJournal } = ports;
+  try {
+    return await redactAll(ports, note);
+  } catch (thrown) {
+    if (thrown instanceof PortClosedError) return err(cutOff());
+    throw thrown;
+  }
+}
+
+async function redactAll(ports: RedactionPorts, note: RedactionNote): Promise<Result<RedactionReport, ErrorEnvelope>> {
+  const { store, dataDirectory, machine, rewriteJournal, derived } = ports;
   const { runs, name, at, by, why } = note;
-  const filter = filterOf(ports.secrets, note);
+  const secret = secretOf(ports, note);
+  const filter = onlyThis(secret);
   const changed: RedactionReport['runs'][number][] = [];
   for (const run of runs) {
     const done = store.takenAway.redact(run, { at, by, why, name, filter, eventId: machine.ids.mint<EventId>() });
@@ -64,41 +77,40 @@ export async function finishRedaction(
     const written = await rewriteJournal(run);
     if (!written.ok) return written;
   }
-  const longest = Math.max(...note.known.map(({ length }) => length));
-  const places = { dataDirectory, filter, longest };
-  const logs = cleanLogs(places, runs);
-  const blobs = removeBlobs(places, store);
-  for (const file of filesWith(dataDirectory, 'cache', filter, longest)) rmSync(path.join(dataDirectory, file));
+  const logs = (await cleanHostLog(dataDirectory, secret)) + (await derived.redactLogs(runs, secret));
+  const blobs = await removeBlobs(ports, secret);
+  for (const file of readable(await derived.filesWith('cache', secret)))
+    rmSync(path.join(dataDirectory, file), { force: true });
   for (let tries = 0; !store.takenAway.scrub(); tries++) {
     if (tries >= TRIES) return err(stillRead());
     await new Promise(resolve => setTimeout(resolve, WAIT_MS));
   }
-  const left = leftIn(places, store);
+  const left = await leftIn(ports, secret);
   removeNote(dataDirectory);
   return ok({ dryRun: false, name, runs: changed, blobs, logs, left, outside: OUTSIDE });
 }
 
-/** Knows the secret of a note, and nothing else. */
-export function filterOf({ mac }: Pick<Secrets, 'mac'>, { known }: Pick<RedactionNote, 'known'>): SecretFilter {
-  return createSecretFilter({ known, mac, shapes: [] });
+/** The secret of a note, and nothing else. */
+export function secretOf(
+  { secrets }: Pick<RedactionPorts, 'secrets'>,
+  { known }: Pick<RedactionNote, 'known'>,
+): SharedSecrets {
+  return { key: secrets.shared.key, known };
 }
 
-interface Places {
-  readonly dataDirectory: string;
-  readonly filter: SecretFilter;
-  readonly longest: number;
-}
-
-function cleanLogs({ dataDirectory, filter, longest }: Places, runs: readonly RunId[]): number {
-  const folders = ['logs', ...runs.map(run => path.join('runs', run, 'logs'))];
-  const files = folders.flatMap(folder => [...filesWith(dataDirectory, folder, filter, longest)]);
-  for (const file of files) rewriteLog(path.join(dataDirectory, file), filter);
+/** The log of the process is written here, a line at a time: nothing comes between reading a file of it and writing that again. */
+async function cleanHostLog(dataDirectory: string, secret: SharedSecrets): Promise<number> {
+  const files = readable(await secretSearch(dataDirectory).filesWith('logs', secret));
+  for (const file of files) rewriteLog(path.join(dataDirectory, file), onlyThis(secret));
   return files.length;
 }
 
+const readable = (found: readonly SecretFile[]): readonly string[] =>
+  found.flatMap(({ file, fault }) => (fault === undefined ? file : []));
+
 /** Contents that hold it, and that nothing needs any more. They go however young they are. */
-function removeBlobs({ dataDirectory, filter, longest }: Places, store: Store): number {
-  const found = [...filesWith(dataDirectory, 'blobs', filter, longest)];
+async function removeBlobs({ dataDirectory, store, derived }: RedactionPorts, secret: SharedSecrets): Promise<number> {
+  const found = readable(await derived.filesWith('blobs', secret));
   if (found.length === 0) return 0;
   const needed = store.retention.referenced(textsOf(dataDirectory, new Set()));
   const going = found.filter(file => !needed.has(path.basename(file)));
@@ -110,9 +122,15 @@ function removeBlobs({ dataDirectory, filter, longest }: Places, store: Store): 
 }
 
 /** Where it still is. Nothing is changed. */
-export function leftIn({ dataDirectory, filter, longest }: Places, store: Store): RedactionReport['left'] {
-  const runs = store.takenAway.holders(filter).map(run => ({ where: `run ${run}`, why: whyOfRun }));
-  const files = [...filesWith(dataDirectory, '.', filter, longest)].map(file => ({ where: file, why: whyOf(file) }));
+export async function leftIn(
+  { store, derived }: Pick<RedactionPorts, 'store' | 'derived'>,
+  secret: SharedSecrets,
+): Promise<RedactionReport['left']> {
+  const runs = store.takenAway.holders(onlyThis(secret)).map(run => ({ where: `run ${run}`, why: whyOfRun }));
+  const files = (await derived.filesWith('.', secret)).map(({ file, fault }) => ({
+    where: file,
+    why: fault === undefined ? whyOf(file) : `it cannot be read (${fault}), so nobody knows; look at it yourself`,
+  }));
   return [...runs, ...files];
 }
 
@@ -137,6 +155,14 @@ function whyOf(file: string): string {
     default:
       return 'a file that is not of a run; remove it if nothing needs it';
   }
+}
+
+function cutOff(): ErrorEnvelope<'STORE_IO_FAILED'> {
+  return failure('STORE_IO_FAILED', {
+    message: 'The redaction was cut off: the thread that writes logs ended.',
+    suggestion: 'Redact again; the next start of an owner ends it too.',
+    retry: { kind: 'retryable_immediate' },
+  });
 }
 
 function stillRead(): ErrorEnvelope<'STORE_IO_FAILED'> {

@@ -1,10 +1,12 @@
-import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { finishRedaction, type RedactionPorts } from './finish-redaction.ts';
-import { readNote, removeNote } from './taking-note.ts';
+import { noteFault, readNote, removeNote } from './taking-note.ts';
 
 /** Ends what a process before was taking away when it was killed. Answers whether there was anything. */
 export async function finishTaking(ports: RedactionPorts): Promise<Result<boolean, ErrorEnvelope>> {
   const { dataDirectory, store, rewriteJournal } = ports;
+  const fault = noteFault(dataDirectory);
+  if (fault !== undefined) return err(fault);
   const note = readNote(dataDirectory);
   if (note === undefined) return ok(false);
   if (note.kind === 'redaction') {

@@ -12,12 +12,13 @@ import {
 } from '@signalbox/model';
 import type { RunRecord } from '@signalbox/runs';
 import { usageError } from '../command-error.ts';
-import { journalDisagreement } from '../run-journal/journal-agreement.ts';
+import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import { formsOf } from '../secrets/secret-forms.ts';
 import { whyUnusable } from '../secrets/secret-variables.ts';
-import { filterOf, finishRedaction, leftIn, OUTSIDE, type RedactionPorts } from './finish-redaction.ts';
+import { finishRedaction, leftIn, OUTSIDE, type RedactionPorts, secretOf } from './finish-redaction.ts';
+import { onlyThis } from './secret-files.ts';
 import { type RedactionNote, writeNote } from './taking-note.ts';
 
 /** Takes secrets out of runs that were found later, in the process that owns the data directory. */
@@ -57,10 +58,10 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
     if (record === undefined) return err(unknownRun(run));
     const runs = await familyOf(record);
     const known = formsOf(value).map(form => knownSecretOf(name, form, secrets.mac));
-    const filter = filterOf(secrets, { known });
+    const filter = onlyThis(secretOf(ports, { known }));
     if (filter.has(name)) return err(usageError('The name holds the value.', 'Choose another one: --name NAME.'));
     for (const one of runs) {
-      const wrong = await journalDisagreement(dataDirectory, store, one);
+      const wrong = await journalDisagreement(readJournal(dataDirectory, one), store, one);
       if (wrong !== undefined) return err(disagrees(one, wrong));
     }
     // From here to the last run's transaction nothing else has its turn.
@@ -89,8 +90,9 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
     return found;
   }
 
-  function foreseen(note: RedactionNote): Result<RedactionReport, ErrorEnvelope> {
-    const filter = filterOf(secrets, note);
+  async function foreseen(note: RedactionNote): Promise<Result<RedactionReport, ErrorEnvelope>> {
+    const secret = secretOf(ports, note);
+    const filter = onlyThis(secret);
     const { name, at, by, why } = note;
     const runs: RedactionReport['runs'][number][] = [];
     for (const run of note.runs) {
@@ -99,8 +101,7 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
       if (!done.ok) return done;
       runs.push({ run, records: done.value.records, tokens: done.value.hadDeltas === true });
     }
-    const longest = Math.max(...note.known.map(({ length }) => length));
-    const found = leftIn({ dataDirectory, filter, longest }, store);
+    const found = await leftIn(ports, secret);
     const changes = new Set<string>(note.runs.map(run => `run ${run}`));
     const isOwn = (where: string) =>
       note.runs.some(run => where.startsWith(`runs/${run}/`)) || /^(cache|logs)\//.test(where);

@@ -1,8 +1,36 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { SecretFilter } from '@signalbox/model';
+import { createSecretFilter, type SecretFilter } from '@signalbox/model';
 import { sync } from '../backup/copy-tree.ts';
 import { bytesFor, contentOf, isPacked } from '../packed-file.ts';
+import { macOf, type SharedSecrets } from '../secrets/open-secrets.ts';
+
+/** Looks for a secret in files. Whoever writes journals and logs does so, and moves none of them meanwhile. */
+export interface SecretSearch {
+  /** The files below a folder of the data directory that hold it, or may hold it. */
+  filesWith(folder: string, secret: SharedSecrets): Promise<readonly SecretFile[]>;
+}
+
+export interface SecretFile {
+  /** Relative to the data directory. */
+  readonly file: string;
+  /** Why it could not be read; it may hold the secret. */
+  readonly fault?: string;
+}
+
+export function secretSearch(dataDirectory: string): SecretSearch {
+  return {
+    filesWith: async (folder, secret) => {
+      const longest = Math.max(...secret.known.map(({ length }) => length));
+      return [...filesWith(dataDirectory, folder, onlyThis(secret), longest)];
+    },
+  };
+}
+
+/** Knows these secrets, and nothing else. */
+export function onlyThis({ key, known }: SharedSecrets): SecretFilter {
+  return createSecretFilter({ known, mac: macOf(key), shapes: [] });
+}
 
 /** Files that SQLite holds are SQLite's; keys hold no value, and whoever owns the directory changes. */
 const isLeftOut = (relative: string): boolean =>
@@ -10,19 +38,34 @@ const isLeftOut = (relative: string): boolean =>
 
 const CHUNK = 1 << 22;
 
-/** The files below a folder that hold a secret, relative to the data directory. No form of it is longer than `longest`. */
-export function* filesWith(
+/** No form of the secret is longer than `longest`. */
+function* filesWith(
   dataDirectory: string,
   folder: string,
   { has }: Pick<SecretFilter, 'has'>,
   longest: number,
-): Generator<string> {
+): Generator<SecretFile> {
   for (const name of namesIn(path.join(dataDirectory, folder))) {
     const relative = path.join(folder, name);
     if (isLeftOut(relative)) continue;
     const entry = lstatSync(path.join(dataDirectory, relative), { throwIfNoEntry: false });
     if (entry?.isDirectory() === true) yield* filesWith(dataDirectory, relative, { has }, longest);
-    else if (entry?.isFile() === true && holds(path.join(dataDirectory, relative), has, longest)) yield relative;
+    else if (entry?.isFile() === true) {
+      const found = looked(path.join(dataDirectory, relative), has, longest);
+      if (found !== false) yield { file: relative, ...(found !== true && { fault: found }) };
+    }
+  }
+}
+
+/** Whether a file holds the secret, or why that cannot be told. */
+function looked(file: string, has: SecretFilter['has'], longest: number): boolean | string {
+  try {
+    return holds(file, has, longest);
+  } catch (thrown) {
+    const { code } = thrown as { readonly code?: unknown };
+    // It went while it was looked at.
+    if (code === 'ENOENT') return false;
+    return typeof code === 'string' ? code : 'it cannot be decompressed';
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { knownSecret, runId, timestamp } from '@signalbox/model';
+import { type ErrorEnvelope, failure, knownSecret, runId, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { sync } from '../backup/copy-tree.ts';
 
@@ -39,6 +39,19 @@ export function writeNote(dataDirectory: string, note: TakingNote): void {
 export function readNote(dataDirectory: string): TakingNote | undefined {
   const file = path.join(dataDirectory, FILE);
   return existsSync(file) ? takingNote.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
+}
+
+/** Why a note that is there cannot be understood. It is written whole, so it was damaged or changed. */
+export function noteFault(dataDirectory: string): ErrorEnvelope<'store/damaged'> | undefined {
+  try {
+    readNote(dataDirectory);
+    return undefined;
+  } catch {
+    return failure('store/damaged', {
+      message: `${FILE} in the data directory cannot be read: a redaction or a collapse that was cut off may not have ended.`,
+      suggestion: `Delete ${FILE}, verify the runs, and repeat the redaction: it is safe to repeat.`,
+    });
+  }
 }
 
 export function removeNote(dataDirectory: string): void {

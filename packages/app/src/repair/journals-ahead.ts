@@ -20,13 +20,14 @@ const LOOKED_AT = 8;
 export function journalsAhead(dataDirectory: string, { all = false }: { readonly all?: boolean } = {}): JournalsAhead {
   const folders = foldersOf(dataDirectory);
   if (folders.length === 0) return NOTHING;
+  // Journals follow the logs of an owner that goes on: they are read first.
+  const looked = all ? folders : newestJournals(dataDirectory, folders, LOOKED_AT);
+  const journaled = new Map(looked.map(run => [run, journalLength(dataDirectory, run)]));
   const lengths = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!lengths.ok && lengths.error.code !== 'store/missing') return NOTHING;
   const known: ReadonlyMap<RunId, number> = lengths.ok ? lengths.value : new Map();
   const journals = new Set(folders.some(run => !known.has(run)) || all ? runsWithJournal(dataDirectory) : []);
   const absent = folders.filter(run => !known.has(run) && journals.has(run));
-  const there = folders.filter(run => known.has(run));
-  const looked = all ? there : newestJournals(dataDirectory, there, LOOKED_AT);
-  const behind = looked.filter(run => journalLength(dataDirectory, run) > (known.get(run) ?? 0));
+  const behind = [...journaled].flatMap(([run, length]) => (length > (known.get(run) ?? length) ? run : []));
   return { absent, behind };
 }

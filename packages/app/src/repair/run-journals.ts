@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { hostDisk, manifestRecord, nodeHasher } from '@signalbox/journal';
 import { type Digest, err, ok, type Result, type RunId, runId } from '@signalbox/model';
@@ -48,7 +48,10 @@ function bodyInBlob(
 /** How many records a journal attests; 0 where its end cannot be read. Cheap: only the last lines of its manifest are parsed. */
 export function journalLength(dataDirectory: string, run: RunId): number {
   try {
-    const lines = readFileSync(manifestOf(dataDirectory, run), 'utf8').trimEnd().split('\n');
+    // Somebody may have put a link or a pipe in its place, which has no end.
+    const manifest = hostDisk.read(manifestOf(dataDirectory, run));
+    if (typeof manifest === 'string') return 0;
+    const lines = Buffer.from(manifest).toString().trimEnd().split('\n');
     for (const line of lines.reverse()) {
       const record = manifestRecord.safeParse(JSON.parse(line));
       if (record.success && record.data.kind === 'segment_closed') return record.data.lastEventIndex + 1;
@@ -70,7 +73,7 @@ export function newestJournals(dataDirectory: string, runs: readonly RunId[], li
 
 export function foldersOf(dataDirectory: string): readonly RunId[] {
   const folder = path.join(dataDirectory, 'runs');
-  if (!existsSync(folder)) return [];
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   return readdirSync(folder)
     .flatMap(name => runId.safeParse(name).data ?? [])
     .sort();

@@ -13,7 +13,7 @@ import { planRetention, type RetentionPlan, type RetentionPolicy, type RunRecord
 import type { Store } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { removeNote, writeNote } from '../redact/taking-note.ts';
-import { journalDisagreement } from '../run-journal/journal-agreement.ts';
+import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
 import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import { unknownRun } from '../runs/run-failures.ts';
@@ -107,7 +107,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
     const spared: CollectReport['spared'][number][] = [];
     const due: RunId[] = [];
     for (const run of runs) {
-      if ((await journalDisagreement(dataDirectory, store, run)) === undefined) due.push(run);
+      if ((await journalDisagreement(readJournal(dataDirectory, run), store, run)) === undefined) due.push(run);
       else spared.push({ run, why: 'journal' });
     }
     if (!dryRun && due.length > 0) writeNote(dataDirectory, { v: 1, kind: 'collapse', runs: due });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type RunId, runId } from '@signalbox/model';
 import { neededPart } from '@signalbox/store';
 import { contentOf } from '../packed-file.ts';
+import { openWrittenLengths } from '../run-journal/written-lengths.ts';
 
 /** Directories that hold one folder for each run. */
 const perRun = ['runs', 'checkpoints'] as const;
@@ -23,8 +24,11 @@ export interface RunFolder {
   readonly bytes: number;
 }
 
-/** Marks the folders of runs whose rows are about to go. */
+/** Marks the folders of runs whose rows are about to go. Whoever imports one of them again begins another journal. */
 export function markGoing(dataDirectory: string, runs: readonly RunId[]): void {
+  for (const name of ['journaled', 'logged'] as const) {
+    openWrittenLengths(dataDirectory, name).note(new Map(runs.map(run => [run, 0])));
+  }
   for (const run of runs) {
     const folder = path.join(dataDirectory, 'runs', run);
     if (existsSync(folder)) writeFileSync(path.join(folder, GOING), '', { mode: 0o600 });

@@ -2,10 +2,10 @@ import {
   type EventSchema,
   hostDisk,
   type Journal,
+  lineLocks,
   nodeHasher,
   openContentStore,
   openJournal,
-  sqliteLocks,
   zstdPacking,
 } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
@@ -17,7 +17,10 @@ import { draftOfRecord, type JournaledRecord, type RunRecordEvent, runRecordSche
 const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. */
+/**
+ * The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. Only whoever owns the data directory
+ * writes it, in one thread at a time: the owner's lock excludes all others.
+ */
 export function journalOfRun(
   dataDirectory: string,
   run: RunId,
@@ -26,7 +29,7 @@ export function journalOfRun(
   const writer = `journal-${process.pid}`;
   return openJournal({
     disk: hostDisk,
-    locks: sqliteLocks,
+    locks: lineLocks,
     hasher: nodeHasher,
     schema,
     snapshots: openContentStore({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
@@ -47,8 +50,7 @@ export interface DerivedJournal {
 }
 
 /**
- * Brings the journal of a run up to its log (T3). It holds the same records, so it can be written by anyone at any time; what is
- * there already is not written again.
+ * Brings the journal of a run up to its log (T3). It holds the same records; what is there already is not written again.
  */
 export async function deriveJournal(
   dataDirectory: string,

@@ -2,24 +2,37 @@ import { nodeHasher } from '@signalbox/journal';
 import type { Digest, RunId } from '@signalbox/model';
 import { type LogRecord, openHeader, openRecord, type RunReader } from '@signalbox/runs';
 import { journalOfRun } from './derive-journal.ts';
+import type { RunRecordEvent } from './run-record-event.ts';
 
 const PAGE = 500;
 
+/** What the journal of a run holds. */
+export interface JournalRecords {
+  readonly records: readonly RunRecordEvent[];
+  /** Why it cannot be read. */
+  readonly fault?: string;
+}
+
+export function readJournal(dataDirectory: string, run: RunId): JournalRecords {
+  const journal = journalOfRun(dataDirectory, run).read();
+  return journal.ok ? { records: journal.value.events() } : { records: [], fault: journal.error.message };
+}
+
 /**
  * Why the records in the journal of a run are not those of its log; they were written at another time, perhaps before a change. A
- * journal that is missing or ends early disagrees with nothing.
+ * journal that is missing or ends early disagrees with nothing. The log must be read after the journal, which grows behind it, unless
+ * the journal may be ahead.
  */
 export async function journalDisagreement(
-  dataDirectory: string,
+  { records: events, fault }: JournalRecords,
   reader: Pick<RunReader, 'records'>,
   run: RunId,
+  { mayBeAhead = false }: { readonly mayBeAhead?: boolean } = {},
 ): Promise<string | undefined> {
-  const journal = journalOfRun(dataDirectory, run).read();
-  if (!journal.ok) return journal.error.message;
-  const events = journal.value.events();
+  if (fault !== undefined) return fault;
   for (let n = 0; n < events.length; ) {
     const page = await reader.records(run, n, Math.min(PAGE, events.length - n));
-    if (page.length === 0) return `it has ${events.length} records, the log ${n}`;
+    if (page.length === 0) return mayBeAhead ? undefined : `it has ${events.length} records, the log ${n}`;
     for (const record of page) {
       const data = events[n]?.data;
       if (data === undefined || record.hash !== data.hash || record.header !== data.header) return changedAt(n);

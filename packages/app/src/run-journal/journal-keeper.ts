@@ -1,7 +1,6 @@
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { RunFeed } from '@signalbox/runs';
-import type { JournalMark } from './journal-mark.ts';
 import { type JournalWriter, LAST_RECORDS } from './journal-writer.ts';
 
 /**
@@ -9,10 +8,12 @@ import { type JournalWriter, LAST_RECORDS } from './journal-writer.ts';
  *
  * K1  Journals are copies: nothing waits for them. What is committed is written within a second, many records at a time.
  * K2  A journal that cannot be written now is tried again, after waits that double.
- * K3  The end of the process ends the write that is under way, and writes only what is short. The rest is written by the next process, which knows by the mark since when
- *     journals may lack something, or by whoever exports or verifies the run.
+ * K3  The end of the process ends the write that is under way, and writes only what is short. The rest is written by the next process, which compares how many records
+ *     each log has with how many its journal is known to hold, or by whoever exports or verifies the run.
  */
 export interface JournalKeeper {
+  /** Writes what the journal of a run lacks now. */
+  drain(run: RunId): Promise<void>;
   /** Writes a journal again, after bodies of its log were replaced: by whoever writes all others, and between two writes. */
   rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
   close(): Promise<void>;
@@ -21,7 +22,6 @@ export interface JournalKeeper {
 export interface JournalKeeperPorts {
   readonly feed: RunFeed;
   readonly timers: Timers;
-  readonly mark: JournalMark;
   /** Writes while the process goes on. It may take a moment to start. */
   readonly writer: JournalWriter & { isStarted(): boolean; end(): void; close(): Promise<void> };
   /** Writes at the end of a process that was too short to start the other. */
@@ -34,8 +34,9 @@ const MOST_WAIT_MS = 60_000;
 /** Of how many runs the end of the process writes something. */
 const LAST_RUNS = 4;
 
-export function createJournalKeeper({ feed, timers, mark, writer, last }: JournalKeeperPorts): JournalKeeper {
-  const due = new Set<RunId>(mark.behind());
+export function createJournalKeeper({ feed, timers, writer, last }: JournalKeeperPorts): JournalKeeper {
+  const due = new Set<RunId>();
+  let hasLooked = false;
   let writing: Promise<void> = Promise.resolve();
   let waitMs = FIRST_WAIT_MS;
   let planned: (() => void) | undefined;
@@ -49,12 +50,14 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
   }
 
   async function writeDue(): Promise<void> {
-    const since = mark.now();
+    if (!hasLooked && !isClosed) {
+      hasLooked = true;
+      for (const run of await writer.behind().catch(() => [])) due.add(run);
+    }
     const runs = [...due];
     due.clear();
-    const left = await writer.write(runs).catch(() => runs);
+    const left = runs.length === 0 ? runs : await writer.write(runs).catch(() => runs);
     for (const run of left) due.add(run);
-    if (due.size === 0) mark.whole(since);
     if (left.length === 0) {
       waitMs = FIRST_WAIT_MS;
     } else if (!isClosed) {
@@ -67,9 +70,14 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
     due.add(run);
     plan(SOON_MS);
   });
-  if (due.size > 0) plan(SOON_MS);
+  plan(SOON_MS);
 
   return {
+    async drain(run) {
+      due.add(run);
+      writing = writing.then(writeDue);
+      await writing;
+    },
     rewrite(run) {
       const done = writing.then(() => writer.rewrite(run));
       writing = done.then(
@@ -84,10 +92,8 @@ export function createJournalKeeper({ feed, timers, mark, writer, last }: Journa
       planned?.();
       writer.end();
       await writing;
-      const since = mark.now();
       if (due.size > 0 && due.size <= LAST_RUNS) {
-        const left = await (writer.isStarted() ? writer : last).write([...due], LAST_RECORDS).catch(() => [...due]);
-        if (left.length === 0) mark.whole(since);
+        await (writer.isStarted() ? writer : last).write([...due], LAST_RECORDS).catch(() => {});
       }
       await writer.close();
     },

@@ -1,9 +1,12 @@
 import { Worker } from 'node:worker_threads';
+import { err, type RunId } from '@signalbox/model';
 import type { LogSettings } from '../logs/log-config.ts';
 import type { RunLogWriter } from '../logs/run-log-writer.ts';
+import type { SecretSearch } from '../redact/secret-files.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { connectPort, PortClosedError, type Remote } from '../threads/port-calls.ts';
 import type { JournalWriter } from './journal-writer.ts';
+import { notRewritten } from './rewrite-journal.ts';
 
 /** What the thread is started with. */
 export interface JournalThreadData {
@@ -11,15 +14,19 @@ export interface JournalThreadData {
   readonly logs?: LogSettings | undefined;
   /** What no line of a log holds. */
   readonly secrets?: SharedSecrets | undefined;
+  /** Where compiled code of ours may be kept. */
+  readonly codeDirectory?: string | undefined;
 }
 
 /** The same, with what tells the thread, while it writes, that the process ends: 1 in the first place. */
 export interface JournalWorkerData extends JournalThreadData {
   readonly ending: Int32Array<SharedArrayBuffer>;
+  /** Keeps our code as it is compiled by now. The built entry gives it. */
+  readonly keepCode?: () => void;
 }
 
 /** Writes what follows from commits: journals and logs. */
-export type DerivedWriter = JournalWriter & RunLogWriter;
+export type DerivedWriter = JournalWriter & RunLogWriter & SecretSearch;
 
 /** The same in a thread of its own. */
 export interface DerivedThread extends DerivedWriter {
@@ -57,9 +64,26 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
     return thread;
   }
 
+  function open(): NonNullable<typeof thread> {
+    if (isClosed) throw new PortClosedError('the process ends');
+    return started();
+  }
+
+  /** Runs that lack something; nobody looks once the process ends. */
+  async function askedFor(name: 'behind' | 'behindLogs'): Promise<readonly RunId[]> {
+    try {
+      return await open().calls.call(name);
+    } catch (error) {
+      if (error instanceof PortClosedError) return [];
+      throw error;
+    }
+  }
+
   return {
     isStarted: () => thread !== undefined,
     end: () => void Atomics.store(ending, 0, 1),
+    behind: () => askedFor('behind'),
+    behindLogs: () => askedFor('behindLogs'),
     async write(runs, most) {
       if (isClosed) return runs;
       try {
@@ -79,7 +103,16 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
       }
     },
     restLogs: async () => (thread === undefined ? { left: [] } : thread.calls.call('restLogs')),
-    rewrite: run => started().calls.call('rewrite', run),
+    async rewrite(run) {
+      try {
+        return await open().calls.call('rewrite', run);
+      } catch (error) {
+        if (error instanceof PortClosedError) return err(notRewritten(run, 'the process ends'));
+        throw error;
+      }
+    },
+    redactLogs: async (runs, secret) => open().calls.call('redactLogs', runs, secret),
+    filesWith: async (folder, secret) => open().calls.call('filesWith', folder, secret),
     async close() {
       isClosed = true;
       await thread?.worker.terminate();

@@ -4,12 +4,15 @@ import type { RunReader } from '@signalbox/runs';
 import { extendJournal, journalOfRun } from './derive-journal.ts';
 import { rewriteJournal } from './rewrite-journal.ts';
 import { ownRecordSchema, type RunRecordEvent } from './run-record-event.ts';
+import { openWrittenLengths } from './written-lengths.ts';
 
 /** How many records of a run the end of a process writes. */
 export const LAST_RECORDS = 64;
 
 /** Brings journals up to their logs. */
 export interface JournalWriter {
+  /** Runs whose journals may lack something. */
+  behind(): Promise<readonly RunId[]>;
   /** Answers which of the runs still lack something. A run that lacks more than `most` records is left as it is. */
   write(runs: readonly RunId[], most?: number): Promise<readonly RunId[]>;
   /** Writes a journal again, after bodies of its log were replaced. */
@@ -23,8 +26,14 @@ export function createJournalWriter(
   isEnding: () => boolean = () => false,
 ): JournalWriter {
   let open = new Map<RunId, Journal<RunRecordEvent>>();
+  const written = openWrittenLengths(dataDirectory, 'journaled');
 
-  async function isWritten(run: RunId, journal: Journal<RunRecordEvent>, most: number): Promise<boolean> {
+  async function isWritten(
+    run: RunId,
+    journal: Journal<RunRecordEvent>,
+    most: number,
+    lengths: Map<RunId, number>,
+  ): Promise<boolean> {
     // A run that was removed meanwhile needs no journal.
     if ((await reader.records(run, 0, 1)).length === 0) return true;
     const extended = await extendJournal(
@@ -36,10 +45,12 @@ export function createJournalWriter(
     );
     if (!extended.ok) return false;
     open.set(run, journal);
+    lengths.set(run, extended.value.records);
     return extended.value.isWhole;
   }
 
   return {
+    behind: async () => written.behind(),
     rewrite(run) {
       open.delete(run);
       return rewriteJournal(dataDirectory, reader, run);
@@ -48,10 +59,12 @@ export function createJournalWriter(
       const before = open;
       open = new Map();
       const left: RunId[] = [];
+      const lengths = new Map<RunId, number>();
       for (const run of runs) {
         const journal = before.get(run) ?? journalOfRun(dataDirectory, run, ownRecordSchema);
-        if (!(await isWritten(run, journal, most).catch(() => false))) left.push(run);
+        if (!(await isWritten(run, journal, most, lengths).catch(() => false))) left.push(run);
       }
+      written.note(lengths);
       return left;
     },
   };

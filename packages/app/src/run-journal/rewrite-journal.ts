@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { sqliteLocks } from '@signalbox/journal';
+import { lineLocks } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { RunReader } from '@signalbox/runs';
 import { sync } from '../backup/copy-tree.ts';
@@ -23,8 +23,8 @@ export async function rewriteJournal(
   const folder = path.join(dataDirectory, 'runs', run);
   const aside = path.join(folder, ANEW);
   if (![MANIFEST, EVENTS, ANEW].some(name => existsSync(path.join(folder, name)))) return ok(undefined);
-  const lock = await sqliteLocks.acquire(path.join(folder, '.lock'));
-  if (!lock.ok) return err(notRewritten(run, 'another process uses it'));
+  const lock = await lineLocks.acquire(path.join(folder, '.lock'));
+  if (!lock.ok) return err(notRewritten(run, 'it is locked'));
   try {
     rmSync(aside, { recursive: true, force: true });
     mkdirSync(aside, { mode: 0o700 });
@@ -48,7 +48,7 @@ export async function rewriteJournal(
 const MANIFEST = 'manifest.jsonl';
 const EVENTS = 'events';
 
-function notRewritten(run: RunId, why: string): ErrorEnvelope<'STORE_IO_FAILED'> {
+export function notRewritten(run: RunId, why: string): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
     message: `The journal of run ${run} was not written again: ${why}.`,
     suggestion: 'Try again; the next start of an owner does it too.',

@@ -1,14 +1,25 @@
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { VerifyReport } from '@signalbox/journal';
-import { type Digest, EMPTY_HEAD, type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  type Digest,
+  EMPTY_HEAD,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+} from '@signalbox/model';
 import type { TakenAway } from '@signalbox/runs';
 import { type LogDefect, openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
+import { readNote } from '../redact/taking-note.ts';
 import { journalLength } from '../repair/run-journals.ts';
 import { unknownRun } from '../runs/run-failures.ts';
 import { verifyDirectory } from '../verify-directory.ts';
-import { deriveJournal } from './derive-journal.ts';
-import { journalDisagreement } from './journal-agreement.ts';
+import { type JournalRecords, journalDisagreement, readJournal } from './journal-agreement.ts';
+import { openWrittenLengths } from './written-lengths.ts';
 
 /** How far a run can be relied on. */
 export interface RunReport {
@@ -23,8 +34,8 @@ export interface RunReport {
   readonly defects?: readonly RunDefect[];
   /** Its journal, as files; absent where the log does not hold. */
   readonly journal?: VerifyReport;
-  /** How many records the journal did not have yet; they were added. */
-  readonly added?: number;
+  /** How many records the journal does not have yet. Whoever owns the data directory writes them. */
+  readonly behind?: number;
 }
 
 export type RunDefect = Omit<LogDefect, 'where'> & { readonly where: LogDefect['where'] | 'journal' | 'expected head' };
@@ -38,7 +49,8 @@ export interface VerifyJob {
 
 /**
  * Checks a run of a data directory: the chain of its log, every row that shows it against the log, every blob that it names, and its
- * journal. The journal holds the same records, so it is brought up to date first; what it held before must be what the log says now.
+ * journal. Nothing is written and no lock is taken: the owner may go on meanwhile. The journal follows the log, so it is read first;
+ * what it holds must be what the log says.
  */
 export async function verifyRun(
   dataDirectory: string,
@@ -47,6 +59,22 @@ export async function verifyRun(
 ): Promise<Result<RunReport, ErrorEnvelope>> {
   if (expectHead !== undefined && !/^sha256:[0-9a-f]{64}$/.test(expectHead))
     return err(usageError(`${JSON.stringify(expectHead)} is not a head.`, 'A head is "sha256:" and 64 hex digits.'));
+  if (isBeingTaken(dataDirectory, run)) return err(beingTaken(run));
+  const first = await verifyOnce(dataDirectory, run, expectHead);
+  if (first.ok && first.value.ok) return first;
+  // A journal that was written again while it was read is whole the next time.
+  if (isBeingTaken(dataDirectory, run)) return err(beingTaken(run));
+  return verifyOnce(dataDirectory, run, expectHead);
+}
+
+async function verifyOnce(
+  dataDirectory: string,
+  run: RunId,
+  expectHead: string | undefined,
+): Promise<Result<RunReport, ErrorEnvelope>> {
+  const noted = openWrittenLengths(dataDirectory, 'journaled').of(run) ?? 0;
+  const journal = journalIn(dataDirectory, run);
+  if (!journal.ok) return journal;
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok) return archive;
   try {
@@ -66,26 +94,52 @@ export async function verifyRun(
     if (expectHead !== undefined && !heads.has(expectHead)) {
       defects.push({ where: 'expected head', what: `${expectHead} is no head of it` });
     }
-    const derived = await deriveJournal(dataDirectory, archive.value, run);
-    const journal = verifyDirectory(path.join(dataDirectory, 'runs', run));
-    if (!journal.ok) return derived.ok ? journal : derived;
-    // A journal that somebody else writes at this moment says nothing of the run.
-    if (!derived.ok && derived.error.retry.kind !== 'not_retryable') return derived;
-    const wrong = derived.ok
-      ? (journal.value.defect?.reason ?? (await journalDisagreement(dataDirectory, archive.value, run)))
-      : derived.error.message;
+    const { report, held } = journal.value;
+    const short = noted > held.records.length ? `it has ${held.records.length} records, and had ${noted}` : undefined;
+    const wrong = report?.defect?.reason ?? (await journalDisagreement(held, archive.value, run)) ?? short;
     if (wrong !== undefined) defects.push({ where: 'journal', what: wrong });
-    const isWhole = journal.value.ok && defects.length === 0;
-    const added = derived.ok && derived.value.added > 0 ? { added: derived.value.added } : {};
+    const behind = records - held.records.length;
     return ok({
-      ok: isWhole,
+      ok: defects.length === 0 && report?.ok !== false,
       ...facts,
-      ...(defects.length === 0 ? {} : { defects }),
-      journal: journal.value,
-      ...added,
+      ...(defects.length > 0 && { defects }),
+      ...(report !== undefined && { journal: report }),
+      ...(behind > 0 && wrong === undefined && { behind }),
     });
+  } catch (cause) {
+    // Pages or columns that are not there are what this check is for.
+    if (cause instanceof Error && 'errcode' in cause) return err(unreadable(run, cause.message));
+    throw cause;
   } finally {
     archive.value.close();
+  }
+}
+
+/** A run that was just begun has none. */
+function journalIn(
+  dataDirectory: string,
+  run: RunId,
+): Result<{ readonly report?: VerifyReport; readonly held: JournalRecords }, ErrorEnvelope> {
+  const directory = path.join(dataDirectory, 'runs', run);
+  const report = verifyDirectory(directory);
+  if (!report.ok && report.error.code === 'command/not-a-journal' && !hasSegments(directory))
+    return ok({ held: { records: [] } });
+  if (!report.ok) return ok({ held: { records: [], fault: report.error.message } });
+  return ok({ report: report.value, held: readJournal(dataDirectory, run) });
+}
+
+/** The manifest is made after the folder and before the first segment: only with a segment is it missing. */
+function hasSegments(directory: string): boolean {
+  const events = path.join(directory, 'events');
+  return existsSync(events) && readdirSync(events).length > 0;
+}
+
+/** Whether bodies of the run are being replaced, and its journal written again; or that was cut off, and the next owner ends it. */
+function isBeingTaken(dataDirectory: string, run: RunId): boolean {
+  try {
+    return readNote(dataDirectory)?.runs.includes(run) === true;
+  } catch {
+    return false;
   }
 }
 
@@ -101,4 +155,22 @@ function lostRun(dataDirectory: string, run: RunId): Result<RunReport, ErrorEnve
   if (records === 0) return err(unknownRun(run));
   const what = `the database has nothing of run ${run}; its journal has ${records} records: "signalbox repair" restores it`;
   return ok({ ok: false, run, records: 0, events: 0, head: EMPTY_HEAD, defects: [{ where: 'log', what }] });
+}
+
+function unreadable(run: RunId, why: string): ErrorEnvelope<'store/unusable'> {
+  return failure('store/unusable', {
+    message: `Run ${run} cannot be checked, because the database is damaged or was changed: ${why}.`,
+    suggestion: 'Look closer with "signalbox doctor --deep", then run "signalbox repair".',
+    details: { run },
+  });
+}
+
+function beingTaken(run: RunId): ErrorEnvelope<'STORE_IO_FAILED'> {
+  return failure('STORE_IO_FAILED', {
+    message: `Run ${run} was not checked: something is being taken out of it, and its journal is written again.`,
+    suggestion:
+      'Check it again in a moment. If nothing owns the data directory, the next start of an owner ends what was cut off.',
+    retry: { kind: 'retryable_after_ms', afterMs: 1000 },
+    details: { run },
+  });
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ok, type Result } from '@signalbox/model';
 import type { FileLocks, HeldLock, LockRefusal } from '../lock.ts';
 import { tryFileLock } from './file-lock.ts';
+import { standInLine } from './line-locks.ts';
 
 /** How long another process is waited for: pauses in milliseconds, one after the other. */
 const PAUSES = [1, 2, 4, 8, 15, 20, 25, 25, 50, 50, 50];
@@ -22,20 +23,6 @@ export const sqliteLocks: FileLocks = {
     });
   },
 };
-
-/** The last caller in line for each path. Callers of this process are served in the order they came. */
-const lines = new Map<string, Promise<void>>();
-
-async function standInLine(path: string): Promise<() => void> {
-  const ahead = lines.get(path);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  lines.set(path, promise);
-  await ahead;
-  return () => {
-    if (lines.get(path) === promise) lines.delete(path);
-    resolve();
-  };
-}
 
 async function acquireFromOthers(path: string): Promise<Result<HeldLock, LockRefusal>> {
   for (const pause of PAUSES) {

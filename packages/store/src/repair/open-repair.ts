@@ -14,6 +14,7 @@ import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { thrownDamage } from '../thrown-damage.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { type RebuildReport, rebuildRows, removeLog, renewRows } from './rebuild-rows.ts';
+import { restoreSchema } from './restore-schema.ts';
 
 /** Puts a database in order again. Only the owner of the data directory opens it. */
 export interface Repair {
@@ -34,14 +35,14 @@ export interface Repair {
 /** `store/unusable` where pages of the file cannot be read. */
 export type RepairError = ErrorEnvelope<'STORE_IO_FAILED' | 'store/unusable'>;
 
-/** Opens a database, and makes it where it is missing. */
+/** Opens a database, and makes it where it is missing. Its schema is put right first. */
 export function openRepair({ path: file }: { readonly path: string }): Result<Repair, StoreError> {
   const connection = openConnection(file);
   if (!connection.ok) return connection;
   const database = connection.value;
   try {
     const migrated = migrate(database);
-    if (migrated.ok) return ok(repairOf(database, path.dirname(file)));
+    if (migrated.ok) return ok(repairOf(database, path.dirname(file), restoreSchema(database)));
     database.close();
     return migrated;
   } catch (cause) {
@@ -51,7 +52,7 @@ export function openRepair({ path: file }: { readonly path: string }): Result<Re
   }
 }
 
-function repairOf(database: DatabaseSync, home: string): Repair {
+function repairOf(database: DatabaseSync, home: string, schema: readonly string[]): Repair {
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home, writer: `repair-${process.pid}` });
   const json = jsonColumns(blobs);
   const tables = runTables(database, json, valueCache(), nodeHasher);
@@ -77,7 +78,9 @@ function repairOf(database: DatabaseSync, home: string): Repair {
       database.exec('pragma foreign_keys = off');
       try {
         const broken = reindexed(database);
-        return broken === undefined ? ok(transaction(() => rebuildRows(ports))) : err(unusable(broken));
+        if (broken !== undefined) return err(unusable(broken));
+        const done = transaction(() => rebuildRows(ports));
+        return ok({ ...done, removed: [...schema.map(name => `${name} of the schema`), ...done.removed] });
       } catch (cause) {
         const damage = thrownDamage(cause);
         if (damage !== undefined) return err(unusable((cause as Error).message));

@@ -44,6 +44,7 @@ export function commitRows(
   const notice: CommitNotice = {
     run: id,
     version,
+    asks: plan.decisions.some(({ status }) => status === 'open'),
     stream,
     get events() {
       return events();

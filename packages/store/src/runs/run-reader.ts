@@ -14,7 +14,7 @@ import type { RunTables } from './run-tables.ts';
 
 /** Reads through the connection that writes: between two groups it sees exactly what is committed. */
 export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
-  const { runs, log, frames, intervals, transitions, records, streams } = tables;
+  const { runs, known, log, frames, intervals, transitions, records, streams } = tables;
   const listed = database.prepare(listSql(''));
   const listedByKey = database.prepare(listSql('idempotency_key = :idempotency_key and'));
   const children = database.prepare(
@@ -45,7 +45,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const spending = database.prepare(SPENDING);
 
   /** -1 names no run. */
-  const numberOf = (run: RunId): number => Number(number.get(run)?.n ?? -1);
+  const numberOf = (run: RunId): number => known.get(run)?.n ?? Number(number.get(run)?.n ?? -1);
   const runOf = (row: Row): RunId => runId.parse(row.run_id);
 
   return {

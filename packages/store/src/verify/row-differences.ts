@@ -21,15 +21,20 @@ export interface Difference {
   readonly cells?: readonly Cell[];
 }
 
-/** Every table of the schema, so that one that is added is compared from the day it is there. */
+/**
+ * Every table of the schema, so that one that is added is compared from the day it is there. Tables that somebody else added, and that
+ * say nothing of runs, are left to the comparison of schemas.
+ */
 export function tablesOfRuns(database: DatabaseSync): readonly TableOfRuns[] {
   const names = database.prepare(
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
   );
   const info = database.prepare('select name, pk from pragma_table_info(?) order by cid');
-  return names.all().map(({ name }) => {
+  return names.all().flatMap(({ name }) => {
     const all = info.all(String(name)).map(row => ({ column: String(row.name), pk: Number(row.pk) }));
     const columns = all.map(({ column }) => column);
+    const isOfRuns = name === 'runs' || columns.includes('run') || columns.includes('place');
+    if (!isOfRuns || !/^[a-z_]+$/.test(String(name))) return [];
     const key = all.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
     return { name: String(name), columns, key: key.map(({ column }) => column), ...selection(String(name), columns) };
   });

@@ -3,10 +3,11 @@ import { writeSync } from 'node:fs';
 import { Bug, createIdSource, type EventId, type RunId } from '@signalbox/model';
 import type { OwnerId } from '@signalbox/runs';
 import { acquireOwner, openStore, type Store } from '@signalbox/store';
-import { at, created, newRun } from '../../../runs/test/builders.ts';
+import { at, created, freshId, newRun } from '../../../runs/test/builders.ts';
 import { databaseOf } from './database-file.ts';
+import { variedRun } from './varied-runs.ts';
 
-const [role, home = ''] = process.argv.slice(2);
+const [role, home = '', first = '0'] = process.argv.slice(2);
 const clock = { now: () => Date.now() };
 const ids = createIdSource(clock, { bytes: length => crypto.getRandomValues(new Uint8Array(length)) });
 
@@ -17,6 +18,18 @@ const roles: Record<string, () => Promise<void>> = {
     if (!opened.ok) throw new Bug(opened.error.message);
     const store = opened.value;
     await Promise.all([0, 1, 2, 3].map(writer => goOn(store, writer)));
+  },
+
+  /** Runs that use everything, two at a time; one line on stdout for each that is over. */
+  async varied() {
+    const opened = openStore({ path: databaseOf(home) });
+    if (!opened.ok) throw new Bug(opened.error.message);
+    // Ids are counted from where the tests begin: whoever is started again must not mint the same ones.
+    for (let skipped = 0; skipped < Number(first) * 2000; skipped++) freshId();
+    for (let seed = Number(first) * 100; ; seed += 2) {
+      await Promise.all([seed, seed + 1].map(one => variedRun(opened.value, one)));
+      writeSync(1, `${seed}\n`);
+    }
   },
 
   /** Owns the data directory, says so, and keeps it. */

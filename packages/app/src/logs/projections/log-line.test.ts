@@ -19,7 +19,7 @@ import {
   redactNamed,
   truncate,
 } from './log-line.ts';
-import { emptySummary, withDropped, withLine } from './log-summary.ts';
+import { addDropped, addLine, emptySummary } from './log-summary.ts';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const run = 'R' as RunId;
@@ -140,11 +140,10 @@ describe('the summary of a log', () => {
     const failures = Array.from({ length: 25 }, (_, seq) =>
       line({ level: 'error', event: 'task.ended', node: 'n', message: `no ${seq}`, seq }),
     );
-    const all = [line({ seq: 0 }), line({ truncated: true, level: 'debug' }), ...failures].reduce(
-      (sum, each) => withLine(sum, each, 10),
-      emptySummary('R', 'C'),
-    );
-    const summary = withDropped(all, line({ level: 'debug', seq: 99 }));
+    const summary = emptySummary('R', 'C');
+    for (const each of [line({ seq: 0 }), line({ truncated: true, level: 'debug' }), ...failures])
+      addLine(summary, each, 10);
+    addDropped(summary, line({ level: 'debug', seq: 99 }));
     expect(summary).toMatchObject({
       lines: 27,
       bytes: 270,

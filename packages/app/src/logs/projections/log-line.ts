@@ -121,8 +121,8 @@ export function levelOf(event: AnyEvent): LogLevel {
 }
 
 function componentOf(type: string): string {
-  const [family = 'run'] = type.split('.');
-  return family;
+  const end = type.indexOf('.');
+  return end < 0 ? type : type.slice(0, end);
 }
 
 function messageOf(event: AnyEvent): string {
@@ -166,34 +166,44 @@ function messageOf(event: AnyEvent): string {
 const SECRET_KEY = /(^|[_-])(api[_-]?key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 const CAMEL_SECRET = /(apiKey|Token|Secret|Password|Authorization|Cookie|Credentials?)$/;
 
-/** Values of members whose names say that they are secret. */
+/** Values of members whose names say that they are secret. Returns the same value if there are none. */
 export function redactNamed(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(redactNamed);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      typeof member === 'string' && (SECRET_KEY.test(key) || CAMEL_SECRET.test(key))
-        ? '[redacted]'
-        : redactNamed(member as Json),
-    ]),
+  return mapped(value, (member, key) =>
+    typeof member === 'string' && key !== undefined && (SECRET_KEY.test(key) || CAMEL_SECRET.test(key))
+      ? '[redacted]'
+      : member,
   );
 }
 
-/** Texts that are too long are cut, and the number of characters that went is said. */
+/** Texts that are too long are cut, and the number of characters that went is said. Returns the same value if none is. */
 export function truncate(value: Json, most: number): { readonly value: Json; readonly isCut: boolean } {
-  let isCut = false;
-  const cut = (part: Json): Json => {
-    if (typeof part === 'string') {
-      if (part.length <= most) return part;
-      isCut = true;
-      return `${part.slice(0, most)}… (${part.length - most} more)`;
-    }
-    if (typeof part !== 'object' || part === null) return part;
-    if (Array.isArray(part)) return part.map(cut);
-    return Object.fromEntries(Object.entries(part).map(([key, member]) => [key, cut(member as Json)]));
-  };
-  const kept = cut(value);
-  if (JSON.stringify(kept).length <= most * 8) return { value: kept, isCut };
+  let room = most;
+  const kept = mapped(value, (part, key) => {
+    room -= (key?.length ?? 0) + (typeof part === 'string' ? part.length : 0) + EACH;
+    if (typeof part !== 'string' || part.length <= most) return part;
+    return `${part.slice(0, most)}… (${part.length - most} more)`;
+  });
+  // No character takes more than six in JSON.
+  if (room >= 0 || JSON.stringify(kept).length <= most * 8) return { value: kept, isCut: kept !== value };
   return { value: `${JSON.stringify(kept).slice(0, most)}…`, isCut: true };
+}
+
+/** A number, a literal or the punctuation around a member takes no more in JSON. */
+const EACH = 32;
+
+/** The value with every part of it as `change` has it; the same value if it changes none. */
+function mapped(value: Json, change: (part: Json, key?: string) => Json, key?: string): Json {
+  const changed = change(value, key);
+  if (changed !== value || typeof value !== 'object' || value === null) return changed;
+  if (Array.isArray(value)) {
+    const items = value.map(item => mapped(item as Json, change));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  let isChanged = false;
+  const members = Object.entries(value).map(([name, member]) => {
+    const kept = mapped(member as Json, change, name);
+    isChanged ||= kept !== member;
+    return [name, kept] as const;
+  });
+  return isChanged ? Object.fromEntries(members) : value;
 }

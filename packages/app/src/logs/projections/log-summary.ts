@@ -1,24 +1,24 @@
 import type { Timestamp } from '@signalbox/model';
 import type { LogLevel, LogLine } from './log-line.ts';
 
-/** What a log holds, at a glance; made from its lines alone, so it can be made again. */
+/** Summarises a log. It follows from the lines alone, so it can be rebuilt. Updated in place, because there are many lines. */
 export interface LogSummary {
   readonly version: 1;
   readonly run: string;
   readonly correlationId: string;
-  readonly lines: number;
-  readonly bytes: number;
-  readonly first?: Timestamp | undefined;
-  readonly last?: Timestamp | undefined;
-  readonly lastSeq: number;
-  readonly byLevel: Readonly<Partial<Record<LogLevel, number>>>;
-  readonly byEvent: Readonly<Record<string, number>>;
+  lines: number;
+  bytes: number;
+  first?: Timestamp | undefined;
+  last?: Timestamp | undefined;
+  lastSeq: number;
+  readonly byLevel: Partial<Record<LogLevel, number>>;
+  readonly byEvent: Partial<Record<string, number>>;
   /** Lines whose fields were cut to size. */
-  readonly truncated: number;
+  truncated: number;
   /** Lines that were not written, because the log had reached its size: the least important went first. */
-  readonly dropped: Readonly<Partial<Record<LogLevel, number>>>;
+  readonly dropped: Partial<Record<LogLevel, number>>;
   /** The first failures, in order. */
-  readonly failures: readonly {
+  readonly failures: {
     readonly at: Timestamp;
     readonly node?: string | undefined;
     readonly message: string;
@@ -43,32 +43,25 @@ export function emptySummary(run: string, correlationId: string): LogSummary {
   };
 }
 
-export function withLine(summary: LogSummary, line: LogLine, bytes: number): LogSummary {
+export function addLine(summary: LogSummary, line: LogLine, bytes: number): void {
   const { level, event, timestamp, seq, node, message, truncated } = line;
-  const isFailure = (level === 'error' || level === 'fatal') && summary.failures.length < MAX_FAILURES;
-  return {
-    ...summary,
-    lines: summary.lines + 1,
-    bytes: summary.bytes + bytes,
-    first: summary.first ?? timestamp,
-    last: timestamp,
-    lastSeq: Math.max(summary.lastSeq, seq ?? -1),
-    byLevel: counted(summary.byLevel, level),
-    byEvent: counted(summary.byEvent, event),
-    truncated: summary.truncated + (truncated === true ? 1 : 0),
-    failures: isFailure
-      ? [...summary.failures, { at: timestamp, ...(node !== undefined && { node }), message }]
-      : summary.failures,
-  };
+  summary.lines += 1;
+  summary.bytes += bytes;
+  summary.first ??= timestamp;
+  summary.last = timestamp;
+  summary.lastSeq = Math.max(summary.lastSeq, seq ?? -1);
+  count(summary.byLevel, level);
+  count(summary.byEvent, event);
+  if (truncated === true) summary.truncated += 1;
+  if ((level === 'error' || level === 'fatal') && summary.failures.length < MAX_FAILURES)
+    summary.failures.push({ at: timestamp, ...(node !== undefined && { node }), message });
 }
 
-export function withDropped(summary: LogSummary, { level, seq }: LogLine): LogSummary {
-  return { ...summary, dropped: counted(summary.dropped, level), lastSeq: Math.max(summary.lastSeq, seq ?? -1) };
+export function addDropped(summary: LogSummary, { level, seq }: LogLine): void {
+  count(summary.dropped, level);
+  summary.lastSeq = Math.max(summary.lastSeq, seq ?? -1);
 }
 
-function counted<Key extends string>(
-  counts: Readonly<Partial<Record<Key, number>>>,
-  key: Key,
-): Readonly<Record<Key, number>> {
-  return { ...counts, [key]: (counts[key] ?? 0) + 1 } as Readonly<Record<Key, number>>;
+function count<Key extends string>(counts: Partial<Record<Key, number>>, key: Key): void {
+  counts[key] = (counts[key] ?? 0) + 1;
 }

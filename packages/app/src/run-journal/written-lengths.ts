@@ -1,0 +1,92 @@
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import { readLogLengths } from '@signalbox/store';
+
+/**
+ * How many records of each run its journal holds, or its log tells: `cache/journaled`, `cache/logged`, a line for each time that one
+ * was written. The last line of a run counts. A line is written after what it speaks of is on disk, so it may say less than the truth,
+ * never more; where it is missing, more is looked at than need be.
+ */
+export interface WrittenLengths {
+  /** Undefined where nothing is noted of a run. */
+  of(run: RunId): number | undefined;
+  all(): ReadonlyMap<RunId, number>;
+  /** Runs whose logs have more records than that. */
+  behind(): readonly RunId[];
+  note(lengths: ReadonlyMap<RunId, number>): void;
+}
+
+export type Written = 'journaled' | 'logged';
+
+/** Past it, only the last line of each run is kept. */
+const MOST_LINES = 20_000;
+
+export function openWrittenLengths(dataDirectory: string, name: Written): WrittenLengths {
+  const file = path.join(dataDirectory, 'cache', name);
+  const last = new Map<RunId, number>();
+  let lines = 0;
+
+  function shorten(): void {
+    const { lengths } = readLengths(file);
+    writeFileSync(`${file}.tmp`, textOf(lengths), { mode: 0o600 });
+    renameSync(`${file}.tmp`, file);
+    // What is there already is no reason to write it again soon.
+    lines = -lengths.size;
+  }
+
+  return {
+    of: run => readLengths(file).lengths.get(run),
+    all: () => readLengths(file).lengths,
+    behind() {
+      const logs = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite') });
+      if (!logs.ok) return [];
+      const noted = readLengths(file);
+      lines = noted.lines - noted.lengths.size;
+      return [...logs.value].flatMap(([run, records]) => ((noted.lengths.get(run) ?? 0) < records ? run : []));
+    },
+    note(lengths) {
+      const news = new Map([...lengths].filter(([run, length]) => last.get(run) !== length));
+      if (news.size === 0) return;
+      try {
+        mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+        // A line that was cut off ends here.
+        appendFileSync(file, `\n${textOf(news)}`, { mode: 0o600 });
+        lines += news.size;
+        for (const [run, length] of news) last.set(run, length);
+        if (last.size > MOST_LINES) last.clear();
+        if (lines > MOST_LINES) shorten();
+      } catch {
+        // More is looked at next time.
+      }
+    },
+  };
+}
+
+function textOf(lengths: ReadonlyMap<RunId, number>): string {
+  return [...lengths].map(([run, length]) => `${run} ${length}\n`).join('');
+}
+
+function readLengths(file: string): { readonly lengths: ReadonlyMap<RunId, number>; readonly lines: number } {
+  const lengths = new Map<RunId, number>();
+  let lines = 0;
+  for (const line of textIn(file).split('\n')) {
+    const [, run, length] = LINE.exec(line) ?? [];
+    if (run === undefined) continue;
+    lines += 1;
+    lengths.set(run as RunId, Number(length));
+  }
+  return { lengths, lines };
+}
+
+const LINE = /^([0-9a-f-]{36}) (\d{1,9})$/;
+
+function textIn(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    // The last line may be a part of one.
+    return text.slice(0, text.lastIndexOf('\n') + 1);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,73 @@
+import { DatabaseSync } from 'node:sqlite';
+import { migrate } from '../migrations/migrate.ts';
+
+interface SchemaObject {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The log is the only table that is not made again from others. */
+const LOG = 'records';
+const ASIDE = 'records_before_repair';
+
+/**
+ * Makes the schema what the migrations make, and answers what was put right. What is not ours goes, and tables that were changed are
+ * made again without rows: those follow from the log. A log of which no column is missing is kept. Throws what SQLite throws.
+ */
+export function restoreSchema(database: DatabaseSync): readonly string[] {
+  const wanted = schemaOfMigrations();
+  const isWanted = ({ type, name, sql }: SchemaObject) =>
+    wanted.some(one => one.type === type && one.name === name && one.sql === sql);
+  const wrong = schemaOf(database).filter(found => !isWanted(found));
+  const there = new Set(schemaOf(database).filter(isWanted).map(nameOf));
+  const missing = wanted.filter(one => !there.has(nameOf(one)));
+  if (wrong.length + missing.length === 0) return [];
+  // No effect inside a transaction.
+  database.exec('pragma foreign_keys = off');
+  try {
+    database.exec('begin immediate');
+    const isLogChanged = wrong.some(({ type, name }) => type === 'table' && name === LOG);
+    // Whatever names a table goes before it.
+    for (const type of ['trigger', 'view', 'index', 'table']) {
+      for (const { name } of wrong.filter(found => found.type === type)) {
+        if (type === 'table' && name === LOG) database.exec(`alter table ${LOG} rename to ${ASIDE}`);
+        else database.exec(`drop ${type} if exists "${name.replaceAll('"', '""')}"`);
+      }
+    }
+    // Indexes go with their tables.
+    const left = new Set(schemaOf(database).map(nameOf));
+    for (const object of wanted) if (!left.has(nameOf(object))) database.exec(object.sql);
+    if (isLogChanged) {
+      const columns = 'place, seq, header, body, hash';
+      database.exec(`insert into ${LOG} (${columns}) select ${columns} from ${ASIDE}; drop table ${ASIDE}`);
+    }
+    database.exec('commit');
+  } finally {
+    if (database.isTransaction) database.exec('rollback');
+    database.exec('pragma foreign_keys = on');
+  }
+  return [...new Set([...wrong, ...missing].map(nameOf))];
+}
+
+function nameOf({ type, name }: SchemaObject): string {
+  return `${type} ${name}`;
+}
+
+function schemaOfMigrations(): readonly SchemaObject[] {
+  const memory = new DatabaseSync(':memory:');
+  try {
+    migrate(memory);
+    return schemaOf(memory);
+  } finally {
+    memory.close();
+  }
+}
+
+/** In the order in which they were made: tables before their indexes. */
+function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
+  const rows = database.prepare(
+    "select type, name, sql from sqlite_schema where name not like 'sqlite_%' order by rowid",
+  );
+  return rows.all().map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }));
+}
