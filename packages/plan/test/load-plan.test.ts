@@ -88,6 +88,53 @@ describe('loading a plan', () => {
     });
   });
 
+  describe('[A522] its zod', () => {
+    /** What a plan with these imports saw, and the packages that are named with it. */
+    function seenBy(imports: string, seen: string): unknown {
+      write({
+        'plan.tsx': `${imports}\nimport { definePlan } from 'signalbox';\nglobalThis.seen = () => ${seen};\nexport default definePlan({ name: 'a', render: () => null });`,
+        'look.ts': `const { loadPlan } = await import(${JSON.stringify(fileURLToPath(new URL('../src/index.ts', import.meta.url)))});
+          globalThis.zod = await import(${JSON.stringify(import.meta.resolve('zod'))});
+          const loaded = await loadPlan(${JSON.stringify(path.join(folder, 'plan.tsx'))});
+          console.log(JSON.stringify(loaded.ok ? [globalThis.seen(), loaded.value.closure.packages] : loaded.error));`,
+      });
+      const { stdout, stderr } = spawnSync(process.execPath, [path.join(folder, 'look.ts')], { encoding: 'utf8' });
+      if (stdout === '') throw new Error(stderr);
+      return JSON.parse(stdout);
+    }
+
+    it('is the one that the engine has, with all that it exports, if it has none', () => {
+      const same = `Object.keys(zod).every(name => all[name] === zod[name]) && Object.keys(all).length === Object.keys(zod).length`;
+      const seen = seenBy(
+        `import * as all from 'zod';\nimport z, { enum as words } from 'zod/v4';`,
+        `[import.meta.resolve('zod'), ${same}, z === zod.z, words === zod.enum]`,
+      );
+      // Not from its files.
+      expect(seen).toEqual([
+        ['signalbox-runtime:zod', true, true, true],
+        [{ name: 'zod', version: expect.stringMatching(/^4\./) }],
+      ]);
+    });
+
+    it('is its own where it has one, and its packages have that too', () => {
+      const manifest = (name: string, version: string) =>
+        JSON.stringify({ name, version, type: 'module', exports: './index.js' });
+      write({
+        'node_modules/zod/package.json': manifest('zod', '0.0.1'),
+        'node_modules/zod/index.js': 'export const own = 1;',
+        'node_modules/library/package.json': manifest('library', '1.0.0'),
+        'node_modules/library/index.js': `export * from 'zod';`,
+      });
+      expect(seenBy(`import * as z from 'zod';\nimport * as library from 'library';`, '[z.own, library.own]')).toEqual([
+        [1, 1],
+        [
+          { name: 'library', version: '1.0.0' },
+          { name: 'zod', version: '0.0.1' },
+        ],
+      ]);
+    });
+  });
+
   it('[P55] loads again what changed', () => {
     const plan = (name: string) =>
       `import { definePlan } from 'signalbox';\nimport { name } from './name.ts';\nexport default definePlan({ name, render: () => null });\n// ${name}\n`;

@@ -166,6 +166,9 @@ export interface RunFeed {
 export interface CommitNotice {
   readonly run: RunId;
   readonly version: number;
+  /** Whether it opened a decision. */
+  readonly asks: boolean;
+  /** Made when they are first read. */
   readonly events: readonly StoredEvent[];
   readonly stream: readonly StreamChunk[];
 }

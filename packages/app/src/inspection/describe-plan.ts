@@ -4,6 +4,7 @@ import type { Machine } from '../machine.ts';
 import { planLost } from '../runs/plan-lost.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { inOwnThread } from '../threads/own-thread.ts';
+import type { PlanThreadsOptions } from '../threads/plan-threads.ts';
 
 export interface DescribeOptions {
   readonly machine: Pick<Machine, 'timers'>;
@@ -11,11 +12,11 @@ export interface DescribeOptions {
   readonly cacheDirectory?: string | undefined;
   readonly secrets?: SharedSecrets | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly limitMs?: number;
+  /** The file was found with its links resolved. */
+  readonly isPlace?: boolean;
+  readonly threads?: Pick<PlanThreadsOptions, 'threadTime' | 'loadMs'>;
 }
 
-/** How long a plan may take to be imported. */
-const LIMIT_MS = 20_000;
 const MEMORY_MB = 256;
 
 /**
@@ -24,26 +25,15 @@ const MEMORY_MB = 256;
  */
 export async function describePlan(
   file: string,
-  { machine, cacheDirectory, secrets, signal, limitMs = LIMIT_MS }: DescribeOptions,
+  { machine, cacheDirectory, secrets, signal, threads, isPlace = false }: DescribeOptions,
 ): Promise<PlanDescription> {
   const absolute = path.resolve(file);
-  // One that spins is as late as one that waits for something that never comes.
-  const late = new AbortController();
-  const cancel = machine.timers.after(limitMs, () => late.abort());
-  const ends = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
-  const options = { timers: machine.timers, memoryMb: MEMORY_MB, cacheDirectory, secrets, signal: ends };
-  try {
-    const told = await inOwnThread(options, threads => threads.describe({ kind: 'file', file: absolute }));
-    if ('status' in told) {
-      const reason = late.signal.aborted ? `it was not imported within ${limitMs / 1000} s` : told.reason;
-      return { file: absolute, problem: planLost(absolute, reason) };
-    }
-    if (!told.ok) return { file: absolute, problem: told.error };
-    const { problem, ...outline } = told.value;
-    return { file: absolute, ...outline, ...(problem !== undefined && { problem: noSchema(outline.name, problem) }) };
-  } finally {
-    cancel();
-  }
+  const options = { timers: machine.timers, memoryMb: MEMORY_MB, cacheDirectory, secrets, signal, ...threads };
+  const told = await inOwnThread(options, asked => asked.describe({ kind: 'file', file: absolute, isPlace }));
+  if ('status' in told) return { file: absolute, problem: planLost(absolute, told.reason) };
+  if (!told.ok) return { file: absolute, problem: told.error };
+  const { problem, ...outline } = told.value;
+  return { file: absolute, ...outline, ...(problem !== undefined && { problem: noSchema(outline.name, problem) }) };
 }
 
 function noSchema(plan: string, why: string): ErrorEnvelope {

@@ -49,7 +49,7 @@ export async function replayedRun(
   run: RunId,
   plan?: string | undefined,
 ): Promise<Result<ReplayReport, ErrorEnvelope>> {
-  const verdict = await verifyRunReplay(dataDirectory, run, { machine, plan, signal });
+  const verdict = await verifyRunReplay(dataDirectory, run, { machine, plan, isPlace: true, signal });
   return verdict.ok ? ok({ ...verdict.value, runs: verdict.value.runs.map(replayView) }) : verdict;
 }
 

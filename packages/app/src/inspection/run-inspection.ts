@@ -63,6 +63,8 @@ export interface InspectionPorts {
   /** Takes secrets out of a text. */
   readonly clean?: ((text: string) => string) | undefined;
   readonly secrets?: Secrets | undefined;
+  /** Brings the journal of a run up to its log. */
+  readonly drain: (run: RunId) => Promise<unknown>;
 }
 
 export function createRunInspection({
@@ -73,6 +75,7 @@ export function createRunInspection({
   tools,
   clean,
   secrets,
+  drain,
 }: InspectionPorts): RunInspection {
   const closing = new AbortController();
   const looks = createGate({ atOnce: 2, waiting: 16 });
@@ -97,10 +100,21 @@ export function createRunInspection({
       looks.enter(async () => {
         const found = places.find(file);
         return found.ok
-          ? ok(await describePlan(found.value, { ...until(signal), cacheDirectory, secrets: secrets?.shared }))
+          ? ok(
+              await describePlan(found.value, {
+                ...until(signal),
+                cacheDirectory,
+                secrets: secrets?.shared,
+                isPlace: true,
+              }),
+            )
           : found;
       }),
-    verify: (run, { expectHead, signal } = {}) => checks.enter(() => checkRun(until(signal), run, expectHead)),
+    verify: (run, { expectHead, signal } = {}) =>
+      checks.enter(async () => {
+        await drain(run);
+        return checkRun(until(signal), run, expectHead);
+      }),
     replay: (run, { plan, signal } = {}) =>
       checks.enter(async () => {
         const found = plan === undefined ? ok(undefined) : places.find(plan);

@@ -87,6 +87,7 @@ export { type RepairReport, type RepairRequest, repairHome } from '../repair/rep
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
 export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
+export { drainUnowned } from '../run-journal/drain-unowned.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export { openSecrets, type Secrets } from '../secrets/open-secrets.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';

@@ -15,13 +15,13 @@ import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { noteOf, placesOf } from '../recoveries/recovery-note.ts';
 import { finishTaking } from '../redact/finish-taking.ts';
 import { homeRetention } from '../retention/home-ports.ts';
-import { openJournalMark } from '../run-journal/journal-mark.ts';
 import { createJournalThread } from '../run-journal/journal-thread.ts';
-import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
 import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
+import type { Launch } from '../threads/plan-worker-start.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { openRunHost, type RunHostOptions } from './open-run-host.ts';
 import { type OwnedStore, openOwnedStore } from './owned-store.ts';
+import { type PlanPlaces, planPlaces } from './plan-places.ts';
 import type { RunHost } from './run-host.ts';
 
 /** A data directory that this process owns, with everything that its runs need. */
@@ -32,6 +32,8 @@ export interface Home {
   readonly recovered: readonly RecoveryNote[];
   /** What the process itself says: `logs/host.ndjson`. */
   readonly log: Log;
+  /** What may be named over REST and MCP. */
+  readonly places: PlanPlaces;
   /** What the process is set to. */
   settings(more: Pick<SettingsOptions, 'directoryFrom' | 'workflowDirectories'>): SettingsDesk;
   /** Pauses what is driven, and gives the directory back. */
@@ -44,6 +46,7 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Instead of the agent that comes along. */
   readonly agents?: AgentRunner;
+  readonly launch?: Launch | undefined;
 }
 
 /** Opens the data directory for work: what was cut off is undone first. Refused while another process owns it. */
@@ -65,11 +68,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     dataDirectory,
     logs: settings.ok ? settings.value : {},
     secrets: secrets.shared,
+    codeDirectory: options.launch?.codeDirectory,
   });
   const logs = openRunLogs({
     feed: store,
     timers: machine.timers,
-    mark: openJournalMark(dataDirectory, store, machine.clock, 'logged'),
     writer: derived,
     last: createRunLogWriter({
       ...(settings.ok && settings.value),
@@ -79,8 +82,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     }),
     onFault: thrown => log.say('warn', 'a line of a run could not be logged', { error: thrownText(thrown) }),
   });
-  const rewrite = (run: RunId) => rewriteJournal(dataDirectory, store, run);
-  const ended = await finishTaking({ store, dataDirectory, machine, secrets, rewriteJournal: rewrite });
+  const taking = { store, dataDirectory, machine, secrets, rewriteJournal: derived.rewrite, derived };
+  const ended = await finishTaking(taking);
   if (!ended.ok) log.say('warn', 'what was being taken away is not gone yet', { why: ended.error.message });
   else if (ended.value) log.say('info', 'what was being taken away when the process before ended is gone');
   const tools = openAgentTools(dataDirectory, machine, filter);
@@ -96,6 +99,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const host = await openRunHost({
     ...options,
     ...retention,
+    threads: { ...options.threads, launch: options.launch },
     owned: owned.value,
     recoveries,
     agents,
@@ -111,6 +115,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     owned: owned.value,
     recovered,
     log,
+    places: planPlaces({ dataDirectory, roots: options.planRoots ?? [] }),
     settings: more =>
       openSettings({
         dataDirectory,

@@ -37,13 +37,13 @@ import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { createRedactDesk } from '../redact/redact-desk.ts';
 import { createRetentionDesk, oneByOne, type RetentionDeskPorts } from '../retention/retention-desk.ts';
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
-import { openJournalMark } from '../run-journal/journal-mark.ts';
 import { createJournalThread, type DerivedThread } from '../run-journal/journal-thread.ts';
 import { createJournalWriter } from '../run-journal/journal-writer.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk } from '../storage/storage-desk.ts';
 import { planEnvironment } from '../threads/plan-environment.ts';
 import { type Halted, openPlanThreads, type PlanThreadsOptions, type ThreadLost } from '../threads/plan-threads.ts';
+import { createReadAhead } from '../threads/read-ahead.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import { noWorkspaces } from '../workspaces/work-with-files.ts';
@@ -102,7 +102,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   /** What becomes of each run that is driven now. */
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
-  const env = options.env ?? process.env;
+  const env = { ...(options.env ?? process.env) };
   const storage = createStorageDesk({
     store,
     dataDirectory: options.dataDirectory,
@@ -113,11 +113,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     },
   });
   const change = changeUndriven(storage, store, machine);
+  const derived =
+    options.derived ?? createJournalThread({ dataDirectory: options.dataDirectory, secrets: secrets.shared });
   const journals = createJournalKeeper({
     feed: store,
     timers: machine.timers,
-    mark: openJournalMark(options.dataDirectory, store, machine.clock),
-    writer: options.derived ?? createJournalThread({ dataDirectory: options.dataDirectory }),
+    writer: derived,
     last: createJournalWriter(options.dataDirectory, store),
   });
   const decisions = createDecisionDesk({ commit: storage, reader: store, machine, secrets });
@@ -135,11 +136,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     secrets: filter,
     onVerdict: (run, verdict) => threads.limit(run, verdict),
   });
+  const ahead = createReadAhead(store);
   const threads = openPlanThreads(
     where =>
       threadHost({
         where,
         store,
+        ahead,
         clock: machine.clock,
         storage,
         executor,
@@ -162,8 +165,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const stopWithdrawing = await withdrawUnneeded(store, store, decisions);
   const places = planPlaces({ dataDirectory: options.dataDirectory, roots: options.planRoots ?? [] });
   const trustIn = createTrust(store, machine);
-  const taking = { store, driven: () => [...driven.keys()], rewriteJournal: journals.rewrite, alone: oneByOne() };
-  const inspection = createRunInspection({ ...options, places, reader: store, secrets });
+  const taking = {
+    store,
+    driven: () => [...driven.keys()],
+    rewriteJournal: journals.rewrite,
+    derived,
+    alone: oneByOne(),
+  };
+  const inspection = createRunInspection({ ...options, places, reader: store, secrets, drain: journals.drain });
 
   const job = (
     run: RunId,
@@ -195,9 +204,13 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       const place = { ...record, ...(first.kept && { source: first.kept }) };
       return { ...job(run, kept.ok ? kept.value : first.source, [], place), limit };
     };
+    if (first.isNew !== true) ahead.begin(run);
     const finished = threads.drive(first, again).then(async end => filter.data(await settle(run, end)));
     driven.set(run, finished);
-    const rest = () => void driven.delete(run);
+    const rest = () => {
+      driven.delete(run);
+      ahead.end(run);
+    };
     finished.then(rest, rest);
     return finished;
   }
@@ -254,7 +267,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (!found.ok) return found;
     const worksIn = allowedDirectory(request)(directory ?? path.dirname(path.resolve(file)));
     if (!worksIn.ok) return worksIn;
-    const source: PlanSource = { kind: 'file', file: found.value };
+    const source: PlanSource = { kind: 'file', file: found.value, isPlace: request.anyFile !== true };
     const environment = planEnvironment(source, env);
     if (!environment.ok) return err(environmentUnknown(file, environment.error));
     const loaded = await threads.load(source, input);
@@ -299,7 +312,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     }
     // The run is there: who asked for it need not wait for its first frame, which may never come.
     const limit = await stopVerdict(store, run, machine.clock);
-    void drive({ ...job(run, source, [], { ...place.value, source: kept.value }), limit });
+    void drive({ ...job(run, source, [], { ...place.value, source: kept.value }), limit, isNew: true });
     return ok(run);
   }
 
@@ -385,7 +398,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     if (source === undefined) return err(noSource(id));
     const found = anyFile ? ok(source.entry) : places.find(source.entry);
     if (!found.ok) return found;
-    const loaded = await threads.load({ kind: 'file', file: found.value }, input);
+    const loaded = await threads.load({ kind: 'file', file: found.value, isPlace: !anyFile }, input);
     if ('status' in loaded) return err(planLost(source.entry, loaded.reason));
     if (!loaded.ok) return loaded;
     const current = await keepPlan(store, loaded.value.closure);
@@ -475,6 +488,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       store,
       env,
       appVersion: manifest.version,
+      drain: journals.drain,
     }),
     providers: createProviders({
       clock: machine.clock,
@@ -511,6 +525,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       await Promise.allSettled(driven.values());
       stopWithdrawing();
       stopBeating();
+      // What is being taken away needs whoever writes journals.
+      await taking.alone(async () => {});
       await journals.close();
     },
   };

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { ImportClosure } from '@signalbox/plan';
+import { readPlainFile } from '@signalbox/plan/plain-file';
 import { type Blobs, planSources, type RunRecord, type RunSource } from '@signalbox/runs';
 import { SCHEMA_VERSION } from '@signalbox/store';
 import type { PlanSource } from '../threads/thread-api.ts';
@@ -13,9 +13,12 @@ export const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
 
 /** Keeps the plan's own files, so that the run can go on when they are others or gone (R18). */
 export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Result<RunSource, ErrorEnvelope>> {
-  const contents = closure.files.map(({ path: name }) => readFileSync(path.join(closure.root, name)));
-  const changed = closure.files.find(({ digest }, index) => nodeHasher(contents[index] ?? '') !== digest);
-  if (changed !== undefined) return err(changedWhileRead(changed.path));
+  const contents: Uint8Array[] = [];
+  for (const { path: name, digest } of closure.files) {
+    const content = contentOnDisk(path.join(closure.root, name));
+    if (content === undefined || nodeHasher(content) !== digest) return err(changedWhileRead(name));
+    contents.push(content);
+  }
   const kept = await blobs.put(contents);
   if (!kept.ok) return kept;
   const gitCommit = await commitOf(closure.root);
@@ -83,8 +86,13 @@ export function planDirectory({ source }: RunRecord): string {
 }
 
 function digestOnDisk(file: string): Digest | undefined {
+  const content = contentOnDisk(file);
+  return content && nodeHasher(content);
+}
+
+function contentOnDisk(file: string): Uint8Array | undefined {
   try {
-    return nodeHasher(readFileSync(file));
+    return readPlainFile(file);
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { type CompileCache, type ImportLimit, type LoadedPlan, loadKept, loadPlan } from '@signalbox/plan';
+import { readPlainFile } from '@signalbox/plan/plain-file';
 import type { PlanSource } from './thread-api.ts';
 
 /** The plans of a thread. A module cannot be unloaded, so a plan whose files are as they were is not loaded again. */
@@ -18,14 +18,14 @@ export function loadedPlans(cache?: CompileCache, limit?: ImportLimit): LoadedPl
       if (source.kind === 'file') {
         const known = byFile.get(source.file);
         if (known !== undefined && isAsLoaded(known)) return { ok: true, value: known };
-        const loaded = await loadPlan(source.file, cache, limit);
+        const loaded = await loadPlan(source.file, { cache, limit, isPlace: source.isPlace });
         if (loaded.ok) byFile.set(source.file, loaded.value);
         return loaded;
       }
       const key = contentsOf(source);
       const known = byContents.get(key);
       if (known !== undefined) return { ok: true, value: known };
-      const loaded = await loadKept(source, cache, limit);
+      const loaded = await loadKept(source, { cache, limit });
       if (loaded.ok) byContents.set(key, loaded.value);
       return loaded;
     },
@@ -35,7 +35,7 @@ export function loadedPlans(cache?: CompileCache, limit?: ImportLimit): LoadedPl
 function isAsLoaded({ closure }: LoadedPlan): boolean {
   return closure.files.every(({ path: name, digest }) => {
     try {
-      return `sha256:${hash('sha256', readFileSync(path.join(closure.root, name)))}` === digest;
+      return `sha256:${hash('sha256', readPlainFile(path.join(closure.root, name)))}` === digest;
     } catch {
       return false;
     }

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { basicEnvironment, planEnvironment } from './plan-environment.ts';
+import { basicEnvironment } from './basic-environment.ts';
+import { planEnvironment } from './plan-environment.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'plan-environment-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,6 +39,14 @@ describe('the environment of a plan', () => {
   it('[A277] has no key of a provider and nothing of ours, declared or not', () => {
     declare('{"env": ["ANTHROPIC_API_KEY", "SIGNALBOX_DATA_DIR"]}');
     expect(planEnvironment(source, env)).toEqual({ ok: true, value: basics });
+  });
+
+  it('[A503] is not waited for if a pipe is in the place of its file', () => {
+    const file = path.join(folder, '.signalbox', 'plans.json');
+    rmSync(file, { force: true });
+    execFileSync('mkfifo', [file]);
+    expect(planEnvironment(source, env)).toEqual({ ok: false, error: `${file} cannot be read (EINVAL)` });
+    rmSync(file);
   });
 
   it.each(['{', '[]', '{"env": "CI"}', '{"env": ["A B"]}', '{"variables": []}'])(

@@ -1,20 +1,11 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { providerKeyNames } from '@signalbox/adapters/providers';
 import { err, ok, type Result } from '@signalbox/model';
+import { readPlainFile } from '@signalbox/plan/plain-file';
 import * as z from 'zod';
 import { projectOf } from '../runs/plan-places.ts';
+import { basicEnvironment, chosenVariables, type Environment, type ProcessEnvironment } from './basic-environment.ts';
 import type { PlanSource } from './thread-api.ts';
-
-export type Environment = Readonly<Record<string, string>>;
-type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
-
-/** What every program expects, and nobody keeps secrets in. */
-const BASICS: readonly string[] = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LANG', 'LANGUAGE'],
-  ...['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'NODE_ENV', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
-  ...['SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
-];
 
 /** Where a project says what its plans need. */
 export const PLANS_FILE = path.join('.signalbox', 'plans.json');
@@ -27,11 +18,6 @@ const settings = z.strictObject({
     .optional(),
 });
 
-/** The environment of a thread that has no plan yet. */
-export function basicEnvironment(env: ProcessEnvironment): Environment {
-  return chosen(env, name => BASICS.includes(name) || name.startsWith('LC_'));
-}
-
 /**
  * The environment of a plan: the basics, and what its project declares. Keys of providers are withheld, declared or not: agents
  * call models, plans do not. Returns why a declaration cannot be understood.
@@ -43,7 +29,7 @@ export function planEnvironment(source: PlanSource, env: ProcessEnvironment): Re
   const withheld = providerKeyNames();
   const isDeclared = (name: string) =>
     declared.value.includes(name) && !withheld.includes(name) && !name.startsWith('SIGNALBOX_');
-  return ok({ ...basicEnvironment(env), ...chosen(env, isDeclared) });
+  return ok({ ...basicEnvironment(env), ...chosenVariables(env, isDeclared) });
 }
 
 function declaredBy(source: PlanSource): Result<readonly string[], string> {
@@ -53,7 +39,7 @@ function declaredBy(source: PlanSource): Result<readonly string[], string> {
   const place = path.join(project, PLANS_FILE);
   let text: string;
   try {
-    text = readFileSync(place, 'utf8');
+    text = readPlainFile(place).toString();
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? ok([]) : err(`${place} cannot be read (${code})`);
@@ -66,10 +52,4 @@ function declaredBy(source: PlanSource): Result<readonly string[], string> {
   } catch {
     return err(`${place} is not JSON`);
   }
-}
-
-function chosen(env: ProcessEnvironment, isChosen: (name: string) => boolean): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value !== undefined && isChosen(name) ? [[name, value]] : [])),
-  );
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ImportClosure } from '@signalbox/plan';
+import { readPlainFile } from '@signalbox/plan/plain-file';
 import type { PlanSource } from './thread-api.ts';
 
 /** Names plan files: equal for the same files with the same contents, whether they are on disk or kept by a run. */
@@ -49,7 +49,7 @@ function keyOf(root: string, entry: string, files: readonly (readonly [string, s
 
 function digestOnDisk(file: string): string | undefined {
   try {
-    return digestOf(readFileSync(file));
+    return digestOf(readPlainFile(file));
   } catch {
     return undefined;
   }

@@ -2,7 +2,8 @@ import type { RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import type { PlanKey } from './plan-key.ts';
-import { type PlanThread, startPlanThread } from './plan-thread.ts';
+import { type PlanThread, startPlanThread, type ThreadTime } from './plan-thread.ts';
+import type { Launch } from './plan-worker-start.ts';
 import { PortClosedError } from './port-calls.ts';
 import type { ThreadHost } from './thread-api.ts';
 
@@ -56,6 +57,7 @@ export interface ThreadLost {
 
 export interface PlanSeatsOptions {
   readonly timers: Timers;
+  readonly threadTime: ThreadTime | undefined;
   /** How many threads share the runs of one plan, and how many are kept that nobody is in. */
   readonly threads: number;
   readonly beatMs: number;
@@ -64,10 +66,11 @@ export interface PlanSeatsOptions {
   readonly memoryMb: number;
   readonly cacheDirectory: string | undefined;
   readonly secrets: SharedSecrets | undefined;
+  readonly launch?: Launch | undefined;
 }
 
 export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, options: PlanSeatsOptions): PlanSeats {
-  const { timers, threads, beatMs, memoryMb, cacheDirectory, secrets } = options;
+  const { timers, threadTime, threads, beatMs, memoryMb, cacheDirectory, secrets, launch } = options;
   const seats = new Set<Seat>();
   let isClosed = false;
 
@@ -79,7 +82,7 @@ export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, optio
     };
     const thread = startPlanThread(
       newHost(() => seat),
-      { timers, beatMs, silenceMs, memoryMb, cacheDirectory, secrets },
+      { timers, threadTime, beatMs, silenceMs, memoryMb, cacheDirectory, secrets, launch },
     );
     const lost = thread.gone.then(reason => {
       seats.delete(seat);

@@ -1,12 +1,18 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { thrownMessage } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
-import { basicEnvironment } from './plan-environment.ts';
+import { type Launch, MEMORY_MB, startPlanWorker } from './plan-worker-start.ts';
 import { connectPort, type Remote } from './port-calls.ts';
-import type { ThreadCalls, ThreadData, ThreadHost } from './thread-api.ts';
+import type { ThreadCalls, ThreadHost } from './thread-api.ts';
 
-/** A thread that drives runs, and how long it has not answered. */
+/**
+ * A thread that drives runs, and how long it has not answered.
+ *
+ * How long is counted in the time that the thread has had: what it computed, and what it waited with nothing to do. A machine that is busy
+ * with other programs gives it neither, so a plan that does nothing wrong is not given up there. Time that is neither, because the thread
+ * waits for the processor or for a call that blocks it, counts for a twentieth.
+ */
 export interface PlanThread {
   readonly calls: Remote<ThreadCalls>;
   /** Resolves once, with why, when nothing can be asked of the thread any more. */
@@ -15,12 +21,16 @@ export interface PlanThread {
   readonly isSilent: boolean;
   /** Whether it answers within this time. */
   answers(ms: number): Promise<boolean>;
+  /** Ends it unless it is taken back before the thread has had this much time. */
+  limit(ms: number, why: string): () => void;
   /** Ends it, whatever it does. */
   end(why: string): void;
 }
 
 export interface ThreadOptions {
   readonly timers: Timers;
+  /** The time that a thread has had, in milliseconds; undefined while it cannot be asked. */
+  readonly threadTime?: ThreadTime | undefined;
   /** How often it is asked for a sign of life. */
   readonly beatMs: number;
   /** How long it may stay silent now. */
@@ -28,30 +38,30 @@ export interface ThreadOptions {
   readonly memoryMb: number;
   readonly cacheDirectory: string | undefined;
   readonly secrets: SharedSecrets | undefined;
+  readonly launch?: Launch | undefined;
 }
 
+export type ThreadTime = (worker: Worker) => Promise<number | undefined>;
+
+/** Works whatever the thread does: V8 asks it between two instructions. */
+export const threadTime: ThreadTime = async worker => {
+  const cpu = await worker.cpuUsage().catch(() => undefined);
+  return cpu && (cpu.user + cpu.system) / 1000 + worker.performance.eventLoopUtilization().idle;
+};
+
+/** The share that counts of time in which a thread neither computed nor was idle. */
+const UNUSED_SHARE = 1 / 20;
 /** Between two looks at the memory of a thread. */
 const LOOK_MS = 100;
 const MB = 1024 * 1024;
-/** Objects that are young become old together. If that exceeds the limit by more than V8 tolerates, V8 ends the whole process. */
-const YOUNG_MB = 12;
-
-/** Types are stripped where the sources run; the built program has its own entry beside it. */
-const ENTRY = import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.js';
 
 export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanThread {
-  const worker = new Worker(new URL(ENTRY, import.meta.url), {
-    // A plan's code sees neither the environment nor the arguments of the process.
-    argv: [],
-    env: basicEnvironment(process.env),
-    workerData: {
-      cacheDirectory: options.cacheDirectory,
-      memoryMb: options.memoryMb,
-      secrets: options.secrets,
-    } satisfies ThreadData,
-    resourceLimits: { maxOldGenerationSizeMb: options.memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
-  });
+  const { launch, memoryMb, cacheDirectory, secrets } = options;
+  const ahead = memoryMb === MEMORY_MB ? launch?.takeWorker?.() : undefined;
+  const worker = ahead ?? startPlanWorker(memoryMb, launch?.codeDirectory);
+  worker.ref();
   const calls = connectPort<ThreadCalls>(worker, host.calls);
+  calls.tell('begin', { cacheDirectory, secrets });
   let reason: string | undefined;
   let cancelBeat: (() => void) | undefined;
   let cancelLook: (() => void) | undefined;
@@ -91,21 +101,40 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
   look();
 
   let isUp = false;
-  let silentMs = 0;
+  let isLate = false;
+  let countedMs = 0;
+  let answeredMs = 0;
+  let usedMs: number | undefined;
+  const limits = new Set<{ readonly atMs: number; readonly why: string }>();
+
+  /** Asks how much time the thread has had since it was asked before, and does not wait for the answer. */
+  const count = () => {
+    countedMs += options.beatMs * UNUSED_SHARE;
+    void (options.threadTime ?? threadTime)(worker).then(ms => {
+      if (ms !== undefined && usedMs !== undefined)
+        countedMs += Math.max(0, ms - usedMs - options.beatMs * UNUSED_SHARE);
+      usedMs = ms ?? usedMs;
+    });
+  };
   const beat = () => {
     let answered = false;
     calls.call('ping').then(
       () => {
         answered = true;
         isUp = true;
-        silentMs = 0;
+        answeredMs = countedMs;
       },
       () => undefined,
     );
     cancelBeat = options.timers.after(options.beatMs, () => {
+      count();
       // A thread that is starting is not silent.
-      silentMs = answered || !isUp ? 0 : silentMs + options.beatMs;
-      if (silentMs >= options.silenceMs()) end(`it did not answer for ${silentMs / 1000} s`);
+      isLate = !answered && isUp;
+      if (!isLate) answeredMs = countedMs;
+      const silentMs = countedMs - answeredMs;
+      const reached = [...limits].find(({ atMs }) => countedMs >= atMs);
+      if (reached !== undefined) end(reached.why);
+      else if (silentMs >= options.silenceMs()) end(`it did not answer for ${Math.round(silentMs / 100) / 10} s`);
       else beat();
     });
   };
@@ -115,7 +144,12 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
     gone,
     end,
     get isSilent() {
-      return silentMs > 0 || reason !== undefined;
+      return isLate || reason !== undefined;
+    },
+    limit(ms, why) {
+      const limit = { atMs: countedMs + ms, why };
+      limits.add(limit);
+      return () => void limits.delete(limit);
     },
     answers(ms) {
       return new Promise(resolve => {

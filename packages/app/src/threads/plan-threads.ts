@@ -4,9 +4,12 @@ import type { StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
-import { basicEnvironment, planEnvironment } from './plan-environment.ts';
+import { basicEnvironment } from './basic-environment.ts';
+import { planEnvironment } from './plan-environment.ts';
 import { createKnownPlans } from './plan-key.ts';
 import { createPlanSeats, type Seat, type ThreadLost } from './plan-seats.ts';
+import type { ThreadTime } from './plan-thread.ts';
+import { type Launch, MEMORY_MB } from './plan-worker-start.ts';
 import { PortClosedError } from './port-calls.ts';
 import type { DriveEnd, DriveJob, PlanFacts, PlanSource, RunCommand, ThreadHost } from './thread-api.ts';
 
@@ -65,12 +68,13 @@ export interface PlanThreadsOptions {
   /** How many threads share the runs of one plan; runs that lost theirs have more. */
   readonly threads: number;
   readonly beatMs?: number;
-  /** How long a thread with several runs may stay silent, one with a single run, and one that only loads a plan. */
+  /** How long a thread with several runs may stay silent, one with a single run, and one that only loads a plan, in the thread's time. */
   readonly sharedSilenceMs?: number;
   readonly aloneSilenceMs?: number;
   readonly loadSilenceMs?: number;
-  /** How long loading a plan may take. */
+  /** How long loading a plan may take, in the thread's time. */
   readonly loadMs?: number;
+  readonly threadTime?: ThreadTime | undefined;
   readonly memoryMb?: number;
   /** Where compiled modules of plans are kept, if anywhere. */
   readonly cacheDirectory?: string | undefined;
@@ -80,6 +84,7 @@ export interface PlanThreadsOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Starts a thread at once: one will be needed. */
   readonly warm?: boolean | undefined;
+  readonly launch?: Launch | undefined;
 }
 
 const BEAT_MS = 250;
@@ -87,8 +92,7 @@ const SHARED_SILENCE_MS = 1000;
 const ALONE_SILENCE_MS = 60_000;
 const LOAD_SILENCE_MS = 10_000;
 /** A plan whose import does not end says so itself before; this is for one that broke its thread. */
-const LOAD_MS = 30_000;
-const MEMORY_MB = 1024;
+const LOAD_MS = 60_000;
 
 /** How long a command waits before it asks for a sign of life, how long for that, and how long it waits for a thread that lives. */
 const PATIENCE = { answerMs: 1000, pingMs: 1000, livingMs: Number.POSITIVE_INFINITY };
@@ -108,14 +112,18 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
     });
   const seats = createPlanSeats(hostOf, {
     timers,
+    threadTime: options.threadTime,
     threads,
     beatMs: options.beatMs ?? BEAT_MS,
     sharedSilenceMs: options.sharedSilenceMs ?? SHARED_SILENCE_MS,
     memoryMb: options.memoryMb ?? MEMORY_MB,
     cacheDirectory: options.cacheDirectory,
     secrets: options.secrets,
+    launch: options.launch,
   });
   const plans = createKnownPlans();
+  // A copy: reading a variable of the process takes as long as a hundred of these.
+  const env = { ...basicEnvironment(process.env), ...(options.env ?? process.env) };
   const told = new WeakMap<Seat, string>();
   const seatOf = new Map<RunId, Seat>();
   /** Runs that lost their thread and are about to get another. */
@@ -124,7 +132,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
 
   /** Tells a thread the environment of the plan whose code it is about to run. */
   function ready(seat: Seat, source: PlanSource): Seat {
-    const variables = planEnvironment(source, { ...basicEnvironment(process.env), ...(options.env ?? process.env) });
+    const variables = planEnvironment(source, env);
     const text = JSON.stringify(variables);
     if (variables.ok && told.get(seat) !== text) seat.thread.calls.tell('environment', variables.value);
     told.set(seat, text);
@@ -139,7 +147,9 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
       const seat = isAlone ? seats.takeOwn() : seats.take(plans.keyOf(job.source));
       seatOf.set(run, seat);
       moving.delete(run);
-      const ended = await seats.work(seat, run, aloneSilenceMs, () => driven(seat, job));
+      const ended = await seats.work(seat, run, aloneSilenceMs, () =>
+        unbroken(seat, () => ready(seat, job.source).thread.calls.call('drive', job)),
+      );
       seatOf.delete(run);
       if (seat.isOwn) seat.thread.end('its run has ended');
       const halt = halting.get(run);
@@ -158,18 +168,23 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
   }
 
   /** A thread whose code throws where nothing of ours may throw, or answers what is no answer, was broken by its plan. */
-  async function driven(seat: Seat, job: DriveJob): Promise<DriveEnd | ThreadLost> {
+  async function unbroken<T>(seat: Seat, ask: () => Promise<T>): Promise<T | ThreadLost> {
     let why = 'it gave no answer';
     try {
-      const end: DriveEnd | undefined = await ready(seat, job.source).thread.calls.call('drive', job);
-      if (typeof end?.status === 'string') return end;
+      const answer = await ask();
+      const { ok, status } = (answer ?? {}) as { readonly ok?: unknown; readonly status?: unknown };
+      if (typeof ok === 'boolean' || typeof status === 'string') return answer;
     } catch (error) {
       if (error instanceof PortClosedError) throw error;
       why = thrownText(error);
     }
+    broken(seat);
+    return { status: 'thread-lost', reason: `the code of the plan broke it, ${why}` };
+  }
+
+  function broken(seat: Seat): void {
     seat.isPardoned = true;
     seat.thread.end('the code of a plan broke it');
-    return { status: 'thread-lost', reason: `the code of the plan broke it, ${why}` };
   }
 
   /** Asks a thread; if that is lost to somebody else's fault, one of its own. */
@@ -187,22 +202,25 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
     const plan = plans.keyOf(source);
     return plan === undefined && source.kind === 'file' ? seats.takeForFile(source.file) : seats.take(plan);
   };
-  const about = <T>(source: PlanSource, ask: (seat: Seat) => Promise<T>) =>
-    once(seatFor(source), aloneSilenceMs, seat => ask(ready(seat, source)));
+  const about = <T>(source: PlanSource, ask: (seat: Seat) => Promise<T>, silenceMs = aloneSilenceMs) =>
+    once(seatFor(source), silenceMs, seat => unbroken(seat, () => ask(ready(seat, source))));
 
-  async function load(source: PlanSource, input: Json): ReturnType<PlanThreads['load']> {
-    const seat = seatFor(source);
-    return once(seat, loadSilenceMs, async asked => {
-      const cancel = timers.after(loadMs, () => asked.thread.end(`it did not load the plan in ${loadMs / 1000} s`));
-      try {
-        const loaded = await ready(asked, source).thread.calls.call('load', source, input);
-        if (loaded.ok) asked.plan ??= plans.learn(source, loaded.value.closure);
-        return loaded;
-      } finally {
-        cancel();
-      }
-    });
+  /** Loading a plan runs its code, which may wait for something that never comes. */
+  async function loading<T>({ thread }: Seat, ask: () => Promise<T>): Promise<T> {
+    const cancel = thread.limit(loadMs, `it did not load the plan in ${loadMs / 1000} s`);
+    return ask().finally(cancel);
   }
+
+  const load = (source: PlanSource, input: Json): ReturnType<PlanThreads['load']> =>
+    about(
+      source,
+      async seat => {
+        const loaded = await loading(seat, () => seat.thread.calls.call('load', source, input));
+        if (loaded.ok) seat.plan ??= plans.learn(source, loaded.value.closure);
+        return loaded;
+      },
+      loadSilenceMs,
+    );
 
   async function command(run: RunId, given: RunCommand): Promise<CommandAnswer | undefined> {
     for (let isFirst = true; ; isFirst = false) {
@@ -220,11 +238,14 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
     const asked = seat.thread.calls.call('command', run, given);
     const attended = mayEnd || isHalt(given) ? attend(seat, given, asked) : undefined;
     try {
-      const answer = await asked;
+      const answer: CommandAnswer | undefined = await asked;
+      if (answer === undefined) throw new TypeError('it gave no answer');
       halting.delete(run);
       return answer;
     } catch (error) {
-      if (!(error instanceof PortClosedError)) throw error;
+      // A run that breaks the thread that is its own is to blame.
+      if (!(error instanceof PortClosedError) && !seat.isOwn) broken(seat);
+      seat.thread.end('the code of a plan broke it');
       await attended;
       await seat.lost;
       // Whoever drives it hears of the loss at the same moment, and looks why it was.
@@ -274,17 +295,19 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
     replay: job =>
       once(seats.take(undefined), aloneSilenceMs, seat => {
         const source = job.versions.at(-1);
-        return (source === undefined ? seat : ready(seat, source)).thread.calls.call('replay', job);
+        if (source !== undefined) ready(seat, source);
+        return unbroken(seat, () => seat.thread.calls.call('replay', job));
       }),
     verify: job => once(seats.take(undefined), aloneSilenceMs, seat => seat.thread.calls.call('verify', job)),
-    describe: source => about(source, seat => seat.thread.calls.call('describe', source)),
+    describe: source => about(source, seat => loading(seat, () => seat.thread.calls.call('describe', source))),
     preview: (source, input) => about(source, seat => seat.thread.calls.call('preview', source, input)),
     stateFault: (source, key, value) => about(source, seat => seat.thread.calls.call('stateFault', source, key, value)),
     async signalFault(run, { name, payload }, source) {
       const seat = seatOf.get(run);
       try {
-        const told = await seat?.thread.calls.call('signalFault', run, undefined, name, payload);
-        if (told !== undefined && (!told.ok || told.value !== 'not-driven'))
+        const told =
+          seat && (await unbroken(seat, () => seat.thread.calls.call('signalFault', run, undefined, name, payload)));
+        if (told !== undefined && !('status' in told) && (!told.ok || told.value !== 'not-driven'))
           return told as Result<SignalFault | undefined, ErrorEnvelope>;
       } catch (error) {
         if (!(error instanceof PortClosedError)) throw error;

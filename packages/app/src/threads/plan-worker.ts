@@ -24,22 +24,21 @@ import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
 import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { commitText } from './commit-message.ts';
 import { compiledFiles } from './compiled-files.ts';
-import { loadedPlans } from './loaded-plans.ts';
+import { type LoadedPlans, loadedPlans } from './loaded-plans.ts';
 import { connectPort } from './port-calls.ts';
+import { rowsOfText } from './read-ahead.ts';
 import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, RunCommand, ThreadCalls } from './thread-api.ts';
 import { data, guardThread, port } from './thread-guard.ts';
 
 const machine = thisMachine();
-const { cacheDirectory, memoryMb, secrets } = data;
-const filter = filterOf(secrets);
-/** A plan that is not imported by then waits for something that does not come. */
-const IMPORT_MS = 10_000;
+const { memoryMb, keepCode } = data;
+/** A plan that is not imported when its thread has had nothing to do for so long waits for something that does not come. */
+const IMPORT_MS = 20_000;
 const MB = 1024 * 1024;
-const cache = cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher, filter.has);
-const plans = loadedPlans(cache, {
-  timers: machine.timers,
-  ms: IMPORT_MS,
-});
+const { eventLoopUtilization } = performance;
+const waitedMs = () => eventLoopUtilization().idle;
+let filter = filterOf(undefined);
+let plans: LoadedPlans;
 /** Runs that are driven here, sub-plans included. */
 const lives = new Map<RunId, PlanRun>();
 /** Runs whose plan is being loaded. */
@@ -52,6 +51,11 @@ const progresses = new Map<string, TaskRequest['progress']>();
 const watcher = createFileWatcher(machine);
 
 const calls: ThreadCalls = {
+  begin({ cacheDirectory, secrets }) {
+    filter = filterOf(secrets);
+    const cache = cacheDirectory === undefined ? undefined : compiledFiles(cacheDirectory, nodeHasher, filter.has);
+    plans = loadedPlans(cache, { timers: machine.timers, ms: IMPORT_MS, waitedMs });
+  },
   async load(source, input) {
     const loaded = await plans.load(source);
     if (!loaded.ok) return loaded;
@@ -116,7 +120,7 @@ const read =
 const reader = {
   run: read('run'),
   children: read('children'),
-  at: read('at'),
+  at: async (...args: readonly unknown[]) => rowsOfText((await host.call('read', 'at', args)) as string),
   transitions: read('transitions'),
   events: read('events'),
   tasks: read('tasks'),
@@ -161,6 +165,7 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
     lives.delete(run);
     verdicts.delete(run);
     if (frames.length > 0) host.tell('framed', frames.splice(0));
+    keepCode?.();
   }
 }
 
@@ -172,6 +177,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     owner,
     formerOwner,
     create,
+    isNew = false,
     startedBy,
     changed,
     limit,
@@ -188,6 +194,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     plan: loaded.value.plan,
     run,
     ...(create && { create }),
+    isNew,
     ...(kept && { source: kept }),
     ...(startedBy !== undefined && { startedBy }),
     owner,

@@ -31,6 +31,7 @@ import type { SharedSecrets } from '../secrets/open-secrets.ts';
 
 /** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
 export interface ThreadCalls {
+  begin(beginning: ThreadBeginning): void;
   /** Loads a plan, and says whether it takes the input. */
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope>>;
   /** What can be said of a plan without a run of it. */
@@ -96,11 +97,19 @@ export type WorkspaceRequest =
 
 /** What a thread is started with. */
 export interface ThreadData {
+  readonly memoryMb: number;
+  /** Where compiled code of ours may be kept. */
+  readonly codeDirectory?: string | undefined;
+  /** Keeps our code as it is compiled by now. The built entry gives it. */
+  readonly keepCode?: () => void;
+}
+
+/** What a thread is told before anything is asked of it. */
+export interface ThreadBeginning {
   /** Where compiled modules of plans are kept. */
   readonly cacheDirectory: string | undefined;
   /** How it recognises secrets. Without this, by their shape alone. */
   readonly secrets: SharedSecrets | undefined;
-  readonly memoryMb: number;
 }
 
 /** The host, as one thread has it. */
@@ -123,7 +132,11 @@ export type ReadMethod =
 
 /** Where a plan comes from: its file as it is now, or the files that a run kept. */
 export type PlanSource =
-  | { readonly kind: 'file'; readonly file: string }
+  | {
+      readonly kind: 'file';
+      readonly file: string /** Its links are resolved, and that path is allowed. */;
+      readonly isPlace?: boolean;
+    }
   | { readonly kind: 'kept'; readonly root: string; readonly entry: string; readonly files: readonly KeptFile[] };
 
 export interface KeptFile {
@@ -146,6 +159,7 @@ export interface DriveJob {
   readonly owner: OwnerId;
   readonly formerOwner?: FormerOwner | undefined;
   readonly create?: PlanRunOptions['create'];
+  readonly isNew?: boolean;
   readonly startedBy?: string;
   /** What is not as it was when the run was driven last. */
   readonly changed: readonly string[];

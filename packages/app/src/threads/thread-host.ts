@@ -9,10 +9,12 @@ import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { commitMessage } from './commit-message.ts';
 import { withOwnerTime } from './owner-time.ts';
 import type { DrivenWhere } from './plan-threads.ts';
+import type { ReadAhead } from './read-ahead.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 
 export interface ThreadHostPorts {
   readonly store: Store;
+  readonly ahead: Pick<ReadAhead, 'at'>;
   /** What stamps everything that a thread commits. */
   readonly clock: Clock;
   /** Where what a thread commits waits for room. */
@@ -38,7 +40,7 @@ const readable: readonly ReadMethod[] = [
  * runs of their sub-plans: the code of one plan does nothing to runs of others, whatever it sends.
  */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
-  const { store, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
+  const { store, ahead, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
 
   /** Whether the run is this thread's, by what is known of it or by how it is created. */
@@ -63,6 +65,7 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
       workspace: async (run, request) =>
         (await isOwn(run)) ? workWithFiles(workspaces, run, request) : err(notOwn(run)),
       async read(method, args) {
+        if (method === 'at') return ahead.at(...(args as Parameters<ReadAhead['at']>));
         if (!readable.includes(method)) throw new Bug(`a thread asked to read ${method}`);
         return (store[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
       },

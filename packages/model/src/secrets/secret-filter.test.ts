@@ -104,6 +104,8 @@ const within: readonly (readonly [name: string, before: string, secret: string, 
   ['bearer token', 'Authorization: Bearer ', some(40), '\n'],
   ['basic credentials', 'Authorization: Basic ', `${some(24)}==`, '\n'],
   ['url password', 'postgres://app:', some(9), '@db.example/app'],
+  ['url password', 'postgres:\\/\\/app:', some(9), '@db.example\\/app'],
+  ['url password', '/log-in?to=https%3A%2F%2Fada%20l%3A', `${some(9)}%21${some(3)}`, '%40example.org%2Fx'],
 ];
 
 describe('the secret filter', () => {
@@ -179,6 +181,8 @@ describe('the secret filter', () => {
       'patterns.path/patch.patience',
       'https://example.com:8080/a?b=c@d',
       'https://user@example.com/x',
+      '/go?to=https%3A%2F%2Fexample.com%3A8080%2Fa%40b',
+      '/go?to=https%3A%2F%2Fuser%40example.com%2Fx',
       'the Bearer of the ring', // prose
       'BEGIN TRANSACTION; SELECT 1; COMMIT;',
       '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',

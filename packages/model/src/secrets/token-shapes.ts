@@ -140,7 +140,17 @@ export const tokenShapes: readonly TokenShape[] = [
     ['Basic ', 'basic '],
     `[Bb]asic +(?<secret>[A-Za-z0-9+/]{16,2000}={0,2})(?![A-Za-z0-9+/=])`,
   ),
-  shape('url password', ['://'], `://[^\\s/?#@:"'<>\`\\\\]{0,200}:(?<secret>[^\\s/?#@"'<>\`\\\\{}$]{3,400})(?=@)`),
+  // JSON may escape the slashes, and a URL in a URL has everything escaped.
+  shape(
+    'url password',
+    ['%3A%2F%2F', '%3a%2f%2f'],
+    `%3[Aa]%2[Ff]%2[Ff](?:[^\\s/?#@:%"'<>\`\\\\]|%(?!3[Aa]|2[Ff]|40)[0-9A-Fa-f]{2}){0,200}%3[Aa](?<secret>(?:[^\\s/?#@:%"'<>\`\\\\{}$]|%(?!2[Ff]|40)[0-9A-Fa-f]{2}){3,400})(?=%40)`,
+  ),
+  shape(
+    'url password',
+    ['://', ':\\/\\/'],
+    `:(?:\\\\?/){2}[^\\s/?#@:"'<>\`\\\\]{0,200}:(?<secret>[^\\s/?#@"'<>\`\\\\{}$]{3,400})(?=@)`,
+  ),
 ];
 
 /** A start that is a word by itself must not be the end of a longer one. */

@@ -50,6 +50,8 @@ export const runCheck = z.object({
     )
     .readonly()
     .optional(),
+  /** How many records the journal does not have yet. */
+  behind: z.int().positive().optional(),
   /** Its journal, as files; absent where the log does not hold. */
   journal: z
     .object({

@@ -69,6 +69,8 @@ export interface PlanRunOptions {
   /** Answers `ctx.db.query`. It must refuse to write. */
   readonly query?: (sql: string, params: readonly Json[]) => readonly Json[];
   readonly orphanPolicy?: OrphanPolicy;
+  /** The run was created just now, and nothing else was written to it: there is nothing to read of it but its record. */
+  readonly isNew?: boolean;
   /** A run that is taken up is claimed with its first commit: whoever drove it before can no longer commit. */
   readonly claim?: boolean;
   /** What is not as it was when the run was started, such as files of its plan; said where the run is taken up. */

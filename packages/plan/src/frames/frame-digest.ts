@@ -18,24 +18,30 @@ const LONG_LIST = 32;
 export function createFrameDigest(): FrameDigest {
   const entries = new Map<string, bigint>();
   const lists = new Map<string, LongList>();
+  /** Entries that are not in the sum yet, by place: what is set many times before anybody asks counts once. */
+  const unsummed = new Map<string, readonly [space: string, key: string, value: Json | undefined]>();
   let sum = 0n;
+
+  function add(place: string, space: string, key: string, value: Json | undefined): void {
+    sum -= entries.get(place) ?? 0n;
+    const list = isLongList(value) ? longList(value, lists.get(place)) : undefined;
+    if (list === undefined) lists.delete(place);
+    else lists.set(place, list);
+    if (value === undefined) entries.delete(place);
+    else {
+      const shown = list === undefined ? { value } : { length: list.items.length, items: list.sum.toString(16) };
+      const part = numberOf([space, key, shown]);
+      entries.set(place, part);
+      sum += part;
+    }
+    sum = positive(sum);
+  }
+
   return {
-    set(space, key, value) {
-      const place = `${space} ${key}`;
-      sum -= entries.get(place) ?? 0n;
-      const list = isLongList(value) ? longList(value, lists.get(place)) : undefined;
-      if (list === undefined) lists.delete(place);
-      else lists.set(place, list);
-      if (value === undefined) entries.delete(place);
-      else {
-        const shown = list === undefined ? { value } : { length: list.items.length, items: list.sum.toString(16) };
-        const part = numberOf([space, key, shown]);
-        entries.set(place, part);
-        sum += part;
-      }
-      sum = positive(sum);
-    },
+    set: (space, key, value) => void unsummed.set(`${space} ${key}`, [space, key, value]),
     get value() {
+      for (const [place, [space, key, value]] of unsummed) add(place, space, key, value);
+      unsummed.clear();
       return `sha256:${hash('sha256', sum.toString(16).padStart(64, '0'), 'hex')}` as Digest;
     },
   };

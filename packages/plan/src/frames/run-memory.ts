@@ -59,7 +59,10 @@ export interface RunMemory {
   record: RunRecord | undefined;
 }
 
-/** The memory of a run: of a new one with `limits`, or as the reader has it. */
+/**
+ * The memory of a run: of a new one with `limits`, or as the reader has it. Of a run that `isNew` the reader has only its record:
+ * nothing else is asked for.
+ */
 export async function loadMemory(
   plan: AnyPlan,
   run: RunId,
@@ -67,17 +70,17 @@ export async function loadMemory(
   clock: Clock,
   limits: StopConditions = {},
   clean: CleanData = asGiven,
+  isNew = false,
 ): Promise<RunMemory> {
   const record = await reader.run(run);
+  const isEmpty = record === undefined || isNew;
   const frames = record?.frames ?? 0;
   const spaces: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
   const known = new Map<IntervalSpace, ReadonlyMap<string, Json>>(
-    record === undefined
-      ? []
-      : await Promise.all(spaces.map(async space => [space, await reader.at(run, space, frames)] as const)),
+    isEmpty ? [] : await Promise.all(spaces.map(async space => [space, await reader.at(run, space, frames)] as const)),
   );
   const last = Math.max(0, frames - 1);
-  const count = record === undefined ? 0 : await transitionsOf(reader, run, last);
+  const count = isEmpty ? 0 : await transitionsOf(reader, run, last);
   const ledger = createLedger(clock, known, { frame: last, count });
   const digest = createFrameDigest();
   for (const [space, values] of known) {
@@ -113,17 +116,16 @@ export async function loadMemory(
       );
     }
   }
-  const tasks = record === undefined ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
+  const tasks = isEmpty ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
   if (record?.origin?.kind === 'fork') beginAnew(records, tasks);
-  const children = record === undefined ? [] : await reader.children(run);
+  const children = isEmpty ? [] : await reader.children(run);
   return {
     state: createReadable('', state),
     volatile: createReadable('vol:', new Map()),
     records,
     running: new Set([...(known.get('status') ?? [])].flatMap(([id, row]) => (isRunning(row) ? [id] : []))),
     tasks: new Map(tasks.map(task => [task.id, task])),
-    orphaned:
-      record === undefined ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
+    orphaned: isEmpty ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
     unhandled: await unhandledOf(reader, run, records),
     ledger,
     clean,
@@ -137,7 +139,7 @@ export async function loadMemory(
       [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
     ),
     formerReads: new Set(known.get('read')?.keys()),
-    artifacts: record === undefined ? new Set() : await artifactsOf(reader, run),
+    artifacts: isEmpty ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
     broken: record?.status === 'failed' ? await brokenOf(reader, children) : new Set(),
     areLimitsChanged: false,

@@ -47,7 +47,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
 
   const drive = async (): Promise<RunEnd> => {
     const { plan, run, reader, clock, create } = options;
-    const memory = await loadMemory(plan, run, reader, clock, create?.limits, options.secrets?.data);
+    const memory = await loadMemory(plan, run, reader, clock, create?.limits, options.secrets?.data, options.isNew);
     if (memory.record?.status === 'completed') return { status: 'completed', output: memory.record.output ?? null };
     const { request } = scheduler;
     const engine = createEngine(options, memory, { request, commands, depth, startChild: drivePlan });

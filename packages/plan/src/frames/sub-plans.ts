@@ -104,7 +104,7 @@ export function createSubPlans(
       const ended = endedBefore(id, known, isRevived);
       if (ended !== undefined) return ended;
       if (isEnding) return failed('sub_plan_lost', `Run ${run} ended before its child ${id} began.`, 'retryable');
-      const { create: _, ...ports } = options;
+      const { create: _, isNew: __, ...ports } = options;
       const created = known === undefined ? { create: newChild(node, request) } : {};
       const driven = start({ ...ports, ...created, plan: node.code.plan, run: id }, depth + 1);
       live.add(driven);

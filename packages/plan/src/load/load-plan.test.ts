@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -15,21 +15,51 @@ writeFileSync(large, '');
 truncateSync(large, 17 * 1024 * 1024);
 
 describe('a plan', () => {
-  it('[P164] whose import does not end is given up when its time is over', async () => {
+  it('[P164] whose import does not end is given up once it has waited long enough, whatever the clock says', async () => {
     const file = path.join(folder, 'waits.mjs');
     writeFileSync(file, 'globalThis.waits(); await new Promise(() => {});');
+    let waitedMs = 5000;
+    const set: number[] = [];
     let over = () => {};
-    Object.assign(globalThis, { waits: () => over() });
+    Object.assign(globalThis, {
+      waits() {
+        waitedMs += 20_000;
+        over();
+        waitedMs += 40_000;
+        over();
+      },
+    });
     const timers = {
-      after(_ms: number, run: () => void) {
+      after(ms: number, run: () => void) {
+        set.push(ms);
         over = run;
         return () => {};
       },
     };
-    expect(await loadPlan(file, undefined, { timers, ms: 60_000 })).toMatchObject({
+    expect(await loadPlan(file, { limit: { timers, ms: 60_000, waitedMs: () => waitedMs } })).toMatchObject({
       ok: false,
-      error: { code: 'plan/load-failed', message: expect.stringContaining('not ended after 60 s') },
+      error: { code: 'plan/load-failed', message: expect.stringContaining('not ended after waiting for 60 s') },
     });
+    expect(set).toEqual([60_000, 40_000]);
+  });
+
+  it('[P270] that was checked is not read through a link that came later', async () => {
+    const [real, other] = [path.join(folder, 'real'), path.join(folder, 'other')];
+    for (const at of [real, other]) mkdirSync(at);
+    const file = path.join(real, 'plan.mjs');
+    writeFileSync(path.join(other, 'plan.mjs'), 'globalThis.ranOther = true; export default 1;');
+    writeFileSync(file, 'export default 1;');
+    expect(await loadPlan(file, { isPlace: true })).toMatchObject({ error: { code: 'plan/not-a-plan' } });
+    const refused = { ok: false, error: { code: 'plan/load-failed', message: expect.stringContaining('replaced') } };
+    rmSync(file);
+    symlinkSync(path.join(other, 'plan.mjs'), file);
+    expect(await loadPlan(file, { isPlace: true })).toMatchObject(refused);
+    rmSync(real, { recursive: true });
+    symlinkSync(other, real);
+    expect(await loadPlan(file, { isPlace: true })).toMatchObject(refused);
+    expect(globalThis).not.toHaveProperty('ranOther');
+    expect(await loadPlan(file)).toMatchObject({ error: { code: 'plan/not-a-plan' } });
+    expect(globalThis).toHaveProperty('ranOther', true);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Digest, type ErrorEnvelope, err, ok, type Result, thrownMessage } from '@signalbox/model';
@@ -7,7 +7,8 @@ import type { Timers } from '../frames/frame-scheduler.ts';
 import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
 import type { CompileCache } from './compile-module.ts';
-import { markedUrl } from './plan-modules.ts';
+import { readPlainFile } from './plain-file.ts';
+import { type ModuleWitness, markedUrl } from './plan-modules.ts';
 import { unquoted } from './unquoted.ts';
 
 /** A plan and what it is made of. */
@@ -37,13 +38,22 @@ export interface ImportClosure {
   readonly packages: readonly { readonly name: string; readonly version: string }[];
 }
 
-/** How long the import of a plan may take: its code can wait for something that never comes. */
+/** How long the import of a plan may wait: its code can wait for something that never comes. */
 export interface ImportLimit {
   readonly timers: Timers;
   readonly ms: number;
+  /** How long the thread has had nothing to do, ever. */
+  waitedMs(): number;
 }
 
 let loads = 0;
+
+export interface LoadOptions {
+  readonly cache?: CompileCache | undefined;
+  readonly limit?: ImportLimit | undefined;
+  /** The file was checked with its links resolved: one that is a link by now, or lies behind one, is not read. */
+  readonly isPlace?: boolean | undefined;
+}
 
 /**
  * Loads a plan from its file: no build, nothing installed beside it, and what was changed since the last load is loaded
@@ -51,21 +61,35 @@ let loads = 0;
  */
 export async function loadPlan(
   file: string,
-  cache?: CompileCache,
-  limit?: ImportLimit,
+  { cache, limit, isPlace = false }: LoadOptions = {},
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const absolute = path.resolve(file);
   const fault = fileFault(absolute);
   if (fault !== undefined) return err(planFailure(new PlanError('plan/load-failed', fault)));
-  const real = realpathSync(absolute);
+  const real = isPlace ? absolute : realpathSync(absolute);
   if (!SOURCES.includes(path.extname(real))) return err(planFailure(new PlanError('plan/not-a-plan', notSource(file))));
-  return load(real, cache, limit);
+  const contents = readPlace(real);
+  if (contents === undefined)
+    return err(planFailure(new PlanError('plan/load-failed', `${file} was replaced while it was opened`)));
+  return load(real, { cache, limit }, { opened: name => (name === real ? contents : undefined) });
 }
 
 /** What a plan can be written in. A file of any other kind is not read: what it holds could be told by the error. */
 const SOURCES: readonly string[] = ['.tsx', '.jsx', '.ts', '.mts', '.js', '.mjs', '.cjs'];
 
 const notSource = (file: string) => `${file} is not the file of a plan: its name must end in ${SOURCES.join(', ')}`;
+
+/** What a file holds whose path has no links in it; undefined if it is not, or no longer, that file. */
+function readPlace(file: string): Uint8Array | undefined {
+  try {
+    return readPlainFile(file, ({ ino, dev }) => {
+      const named = lstatSync(file);
+      return named.ino === ino && named.dev === dev && realpathSync(file) === file;
+    });
+  } catch {
+    return undefined;
+  }
+}
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -88,21 +112,19 @@ function fileFault(file: string): string | undefined {
  */
 export async function loadKept(
   { root, entry, files }: KeptPlan,
-  cache?: CompileCache,
-  limit?: ImportLimit,
+  options: Omit<LoadOptions, 'isPlace'> = {},
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const kept = new Map(files.map(file => [path.resolve(root, file.path), file.contents]));
   const file = path.resolve(root, entry);
   if (!kept.has(file))
     return err(planFailure(new PlanError('plan/load-failed', `${file} is not among the kept files`)));
-  return load(file, cache, limit, name => kept.get(name));
+  return load(file, options, { kept: name => kept.get(name) });
 }
 
 async function load(
   entry: string,
-  cache: CompileCache | undefined,
-  limit: ImportLimit | undefined,
-  kept?: (path: string) => Uint8Array | undefined,
+  { cache, limit }: LoadOptions,
+  given: Pick<ModuleWitness, 'kept' | 'opened'>,
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const files = new Map<string, Uint8Array>();
   const packages = new Map<string, string>();
@@ -110,7 +132,7 @@ async function load(
   const url = markedUrl(entry, String(loads), {
     file: (name, contents) => files.set(name, contents),
     package: (name, manifest) => packages.set(name, manifest),
-    ...(kept === undefined ? {} : { kept }),
+    ...given,
     cache,
   });
   let loaded: { readonly default?: unknown };
@@ -130,8 +152,14 @@ async function load(
 async function imported(url: string, limit: ImportLimit | undefined): Promise<{ readonly default?: unknown }> {
   if (limit === undefined) return import(url);
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const over = () => reject(new PlanError('plan/load-failed', `its import has not ended after ${limit.ms / 1000} s`));
-  const cancel = limit.timers.after(limit.ms, over);
+  const endsAt = limit.waitedMs() + limit.ms;
+  let cancel = () => {};
+  const look = () => {
+    const leftMs = endsAt - limit.waitedMs();
+    if (leftMs > 0) cancel = limit.timers.after(Math.ceil(leftMs), look);
+    else reject(new PlanError('plan/load-failed', `its import has not ended after waiting for ${limit.ms / 1000} s`));
+  };
+  look();
   try {
     return await Promise.race([import(url), late]);
   } finally {

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { isBuiltin, type ModuleFormat, registerHooks } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import * as zod from 'zod';
 import * as jsxDevRuntime from '../jsx/jsx-dev-runtime.ts';
 import * as jsxRuntime from '../jsx/jsx-runtime.ts';
 import * as planApi from '../plan-api.ts';
 import { type CompileCache, compileModule, needsCompiler } from './compile-module.ts';
+import { readPlainFile } from './plain-file.ts';
 
 /** Told of every module of one load, so that the plan's import closure is known. */
 export interface ModuleWitness {
@@ -13,6 +14,8 @@ export interface ModuleWitness {
   package(name: string, manifest: string): void;
   /** What a file held when it was kept; undefined where the disk is asked. */
   kept?(path: string): Uint8Array | undefined;
+  /** What a file holds that was opened already; undefined where its path is opened. */
+  opened?(path: string): Uint8Array | undefined;
   readonly cache?: CompileCache | undefined;
 }
 
@@ -26,6 +29,16 @@ const runtime: Readonly<Record<string, object>> = {
   'signalbox/jsx-runtime': jsxRuntime,
   'signalbox/jsx-dev-runtime': jsxDevRuntime,
 };
+
+/**
+ * Packages that come with us and are in memory already: to load them from their files takes longer than all the rest of a plan.
+ * A plan that has its own is given that.
+ */
+const ours: Readonly<Record<string, object>> = { zod, 'zod/v4': zod };
+/** Where they lie beside us. */
+const ourPlaces = new Map<string, string>();
+
+const parts: Readonly<Record<string, object>> = { ...runtime, ...ours };
 
 const witnesses = new Map<string, ModuleWitness>();
 let isRegistered = false;
@@ -42,25 +55,26 @@ export function markedUrl(file: string, load: string, witness: ModuleWitness): s
 
 function register(): void {
   process.setSourceMapsEnabled(true);
-  (globalThis as Record<symbol, unknown>)[RUNTIME] = runtime;
+  (globalThis as Record<symbol, unknown>)[RUNTIME] = parts;
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const load = loadOf(context.parentURL);
-      if (load === undefined) return keptEntry(specifier) ?? nextResolve(specifier, context);
-      if (Object.hasOwn(runtime, specifier)) return { url: VIRTUAL + specifier, format: 'module', shortCircuit: true };
+      const resolve = (parent: string) => nextResolve(specifier, { ...context, parentURL: parent });
+      if (load === undefined) {
+        const found = keptEntry(specifier) ?? nextResolve(specifier, context);
+        // What a plan's packages import is the same as what the plan imports.
+        return context.conditions.includes('import') && isOurs(specifier, found.url, resolve) ? part(specifier) : found;
+      }
+      if (Object.hasOwn(runtime, specifier)) return part(specifier);
       if (isBuiltin(specifier)) return nextResolve(specifier, context);
       const kept = keptFile(specifier, context.parentURL ?? '', load);
       if (kept !== undefined) return kept;
-      const found = resolveOrOurs(
-        specifier,
-        plain => nextResolve(specifier, { ...context, parentURL: plain }),
-        context.parentURL ?? '',
-      );
+      const found = resolveOrOurs(specifier, resolve, context.parentURL ?? '');
       if (!found.url.startsWith('file:')) return found;
       const manifest = manifestOf(fileURLToPath(found.url));
       if (manifest !== undefined) {
         witnesses.get(load)?.package(manifest.name, manifest.path);
-        return found;
+        return isOurs(specifier, found.url, resolve) ? part(specifier) : found;
       }
       const url = new URL(found.url);
       url.searchParams.set(MARK, load);
@@ -74,10 +88,10 @@ function register(): void {
       const file = fileURLToPath(url);
       const witness = witnesses.get(load);
       const kept = witness?.kept?.(file);
-      const contents = kept ?? readFileSync(file);
+      const contents = kept ?? witness?.opened?.(file) ?? readPlainFile(file);
       witness?.file(file, contents);
       if (!needsCompiler(file)) {
-        if (kept === undefined) return nextLoad(url, context);
+        if (kept === undefined) return { ...nextLoad(url, context), source: Buffer.from(contents) };
         return {
           format: formats[path.extname(file)] ?? 'module',
           source: Buffer.from(kept).toString('utf8'),
@@ -115,9 +129,22 @@ function keptFile(specifier: string, parent: string, load: string) {
 
 /** A module that hands out the exports of a part of the runtime: the plan and the engine share one instance of it. */
 function bridge(specifier: string): string {
-  const names = Object.keys(runtime[specifier] ?? {});
-  const part = `globalThis[Symbol.for('signalbox.plan.runtime')][${JSON.stringify(specifier)}]`;
-  return names.map(name => `export const ${name} = ${part}.${name};`).join('\n');
+  const names = Object.keys(parts[specifier] ?? {});
+  const from = `const part = globalThis[Symbol.for('signalbox.plan.runtime')][${JSON.stringify(specifier)}];`;
+  // Some are called like words of the language.
+  return [from, ...names.map(name => `const _${name} = part.${name};\nexport { _${name} as ${name} };`)].join('\n');
+}
+
+function part(specifier: string) {
+  return { url: VIRTUAL + specifier, format: 'module' as const, shortCircuit: true };
+}
+
+/** Whether what was found is a package that comes with us, and no other of its name. */
+function isOurs(specifier: string, url: string, resolve: (parent: string) => { readonly url: string }): boolean {
+  if (!Object.hasOwn(ours, specifier)) return false;
+  const known = ourPlaces.get(specifier) ?? resolve(import.meta.url).url;
+  ourPlaces.set(specifier, known);
+  return url === known;
 }
 
 /** As from the plan's own place; what cannot be found there but comes with us, such as zod, is ours. */

@@ -17,18 +17,18 @@ type WithoutPlace<Event extends AnyEvent> = Event extends unknown
  */
 export type EventDraft = WithoutPlace<AnyEvent>;
 
-const options: readonly z.ZodObject[] = [...runEvent.options, ...internalEvent.options];
-const drafts = options.map(option =>
-  option
-    .omit({ v: true, runId: true, seq: true })
-    .extend({ id: eventId.optional(), ts: timestamp.optional() })
-    .strict(),
-);
+export const eventDraft = z.discriminatedUnion('type', drafts()) as unknown as z.ZodType<EventDraft>;
 
-export const eventDraft = z.discriminatedUnion(
-  'type',
-  drafts as unknown as [z.ZodObject, ...z.ZodObject[]],
-) as unknown as z.ZodType<EventDraft>;
+function drafts(): [z.ZodObject, ...z.ZodObject[]] {
+  const options: readonly z.ZodObject[] = [...runEvent.options, ...internalEvent.options];
+  const made = options.map(option =>
+    option
+      .omit({ v: true, runId: true, seq: true })
+      .extend({ id: eventId.optional(), ts: timestamp.optional() })
+      .strict(),
+  );
+  return made as unknown as [z.ZodObject, ...z.ZodObject[]];
+}
 
 /** The version of both, which the schemas of events hold. */
 export const EVENT_VERSION: typeof RUN_EVENT_VERSION & typeof INTERNAL_EVENT_VERSION = INTERNAL_EVENT_VERSION;

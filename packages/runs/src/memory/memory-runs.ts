@@ -68,7 +68,9 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
       const committed = commitNow(writes, guard);
       if (committed.ok) {
         const { run, version } = committed.value;
-        feed.tell([{ run, version, events: runs.get(run)?.events.slice(seen) ?? [], stream: writes.stream ?? [] }]);
+        const asks = writes.decisions?.some(({ kind }) => kind === 'ask') ?? false;
+        const events = runs.get(run)?.events.slice(seen) ?? [];
+        feed.tell([{ run, version, asks, events, stream: writes.stream ?? [] }]);
       }
       return committed;
     },
