@@ -20,6 +20,7 @@ export { checkView } from './doctor/view-checks.ts';
 export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
 export { type AcceptedRules, openAcceptedRules } from './sandbox/accepted-rules.ts';
 export { missingSandbox } from './sandbox/missing-sandbox.ts';
+export { type Launch, launchAhead } from './threads/plan-worker-start.ts';
 export { expiryAfter } from './users/lifetime.ts';
 export {
   DEFAULT_USER,

@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { constants, deflateRawSync } from 'node:zlib';
 import type { RunId } from '@signalbox/model';
 import { openArchive } from '@signalbox/store';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readsBodies } from '../../store/test/support/forged-logs.ts';
-import { containerLines, writeContainer } from '../src/bundles/bundle-container.ts';
+import { openContainer, writeContainer } from '../src/bundles/bundle-container.ts';
 import { exportRun, type RunExport } from '../src/bundles/export-run.ts';
 import { importRun } from '../src/bundles/import-run.ts';
 import { openBundle } from '../src/bundles/open-bundle.ts';
@@ -68,6 +71,31 @@ async function exported(folder: string, run: RunId, file: string, values: readon
 
 function into(host: TestHost, folder: string) {
   return { store: host.store, dataDirectory: path.join(folder, 'data'), machine, by: 'tester' };
+}
+
+async function collected(lines: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  const container = await openContainer(file);
+  try {
+    return await collected(container.lines());
+  } finally {
+    await container.close();
+  }
+}
+
+/** Packs one block many times, without ever having all of it. */
+function packMany(file: string, blocks: readonly (readonly [text: string, times: number])[]): void {
+  const packed = blocks.flatMap(([text, times]) =>
+    Array<Buffer>(times).fill(deflateRawSync(text, { finishFlush: constants.Z_FULL_FLUSH })),
+  );
+  const body = Buffer.concat([...packed, deflateRawSync(''), Buffer.alloc(8)]);
+  const header = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 36, 0, 0x53, 0x42, 32, 0]);
+  writeFileSync(file, Buffer.concat([header, createHash('sha256').update(body).digest(), body]));
 }
 
 const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
@@ -161,7 +189,7 @@ describe('a bundle', () => {
   it('[A58] whose parts were changed and packed again is refused, whichever part it is', async () => {
     const { file, folder } = await waiting();
     const lines: string[] = [];
-    for await (const line of containerLines(file)) lines.push(line);
+    lines.push(...(await linesOf(file)));
     const broken = path.join(folder, 'broken.bundle');
     const packed = async (changed: readonly string[]) => {
       await writeContainer(
@@ -193,10 +221,59 @@ describe('a bundle', () => {
     }
   });
 
+  it('[A502] that is made to exhaust its reader is refused', async () => {
+    const { file, folder } = await waiting();
+    const lines = await linesOf(file);
+    const hostile = path.join(folder, 'hostile.bundle');
+    const why = async () => {
+      const verdict = await verifyBundle(hostile);
+      return verdict.ok ? 'sound' : `${verdict.error.code} ${verdict.error.message.slice(hostile.length)}`;
+    };
+    const MB = 1024 * 1024;
+    const begun = `${lines.slice(0, -1).join('\n')}\n`;
+    packMany(hostile, [
+      [begun, 1],
+      ['a'.repeat(16 * MB), 17],
+    ]);
+    expect(await why()).toContain('BUNDLE_INVALID_FORMAT  cannot be relied on: a line of it has no end');
+    packMany(hostile, [
+      [`${begun}{"part":"blobs/${'0'.repeat(64)}"}\n`, 1],
+      [`{"row":"${'A'.repeat(MB / 2)}"}\n`, 2100],
+    ]);
+    expect(await why()).toContain('BUNDLE_INVALID_FORMAT  cannot be relied on: it unpacks to far more than its size');
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    for (const [at, name] of [
+      [0, 'head'],
+      [2, 'row'],
+      [lines.length - 1, 'end'],
+    ] as const) {
+      packMany(hostile, [[`${lines.with(at, `{"${name}":${deep}}`).join('\n')}\n`, 1]]);
+      expect(await why()).toContain('BUNDLE_INVALID_FORMAT');
+    }
+    rmSync(hostile);
+    execFileSync('mkfifo', [hostile]);
+    expect(await why()).toContain('BUNDLE_INVALID_FORMAT  cannot be relied on: it is not a file');
+  });
+
+  it('[A502] is read as it was checked, whatever becomes of its file', async () => {
+    const { file, folder } = await waiting();
+    const lines = await linesOf(file);
+    const other = path.join(folder, 'other');
+    const [moved, overwritten] = [await openContainer(file), await openContainer(file)];
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.with(bytes.length - 1, 1 ^ (bytes.at(-1) ?? 0)));
+    await expect(collected(overwritten.lines())).rejects.toThrow('not those that were written');
+    await overwritten.close();
+    writeFileSync(file, bytes);
+    writeFileSync(other, 'something else');
+    renameSync(other, file);
+    expect(await collected(moved.lines())).toEqual(lines);
+    await moved.close();
+  });
+
   it('[A59] holds no secrets, and still verifies as far as it can be', async () => {
     const { file, exported: done } = await waiting(['sk-very-secret-value']);
-    let text = '';
-    for await (const line of containerLines(file)) text += line;
+    const text = (await linesOf(file)).join('');
     expect(text).not.toContain('sk-very-secret-value');
     expect(done.redacted).toBeGreaterThan(0);
     expect(await openBundle(file).then(opened => opened.ok && opened.value.close())).not.toBe(false);

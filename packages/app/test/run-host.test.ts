@@ -282,13 +282,20 @@ describe('a plan that misbehaves', () => {
     const machine = thisMachine();
     const beatMs = 250;
     let isOver = false;
-    const timers: typeof machine.timers = {
-      after: (ms, run) => machine.timers.after(ms === beatMs && isOver ? 1 : ms, run),
-    };
+    let overMs = 0;
     return {
       options: {
-        machine: { ...machine, timers },
-        threads: { threads: 1, beatMs, sharedSilenceMs: 4 * beatMs, aloneSilenceMs: 240 * beatMs },
+        machine,
+        threads: {
+          threads: 1,
+          beatMs,
+          sharedSilenceMs: 4 * beatMs,
+          aloneSilenceMs: 240 * beatMs,
+          async threadTime() {
+            if (isOver) overMs += 100 * beatMs;
+            return overMs;
+          },
+        },
       },
       timeIsOver() {
         isOver = true;

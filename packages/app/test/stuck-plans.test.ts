@@ -1,7 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { RunId } from '@signalbox/model';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { threadTime } from '../src/threads/plan-thread.ts';
 import { openTestHost, planText } from './support/open-host.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -99,6 +101,58 @@ describe('runs of one plan', () => {
     expect(await end(good)).toMatchObject({ status: 'completed' });
     expect(await host.act(bad, { kind: 'terminate', reason: 'enough' }, 'ada')).toMatchObject({ ok: true });
     expect(await end(bad)).toMatchObject({ status: 'stopped' });
+  });
+});
+
+describe('a thread that does not answer', () => {
+  /** Takes the thread for itself until there is a file, without an end of its own. */
+  const holding = (folder: string, mark: string) =>
+    plan(`<Task id="a" run={() => {
+      if (ctx.input.hold) { ${mark} while (!existsSync(${JSON.stringify(path.join(folder, 'go'))})); }
+      return new Promise(resolve => setTimeout(resolve, 1));
+    }} />`);
+
+  it('[A500] because the machine gives it no time is not given up', async () => {
+    const beatMs = 50;
+    let asked = 0;
+    const threadTime = async () => {
+      asked += 1;
+      return 0;
+    };
+    const impatient = { beatMs, sharedSilenceMs: 4 * beatMs, aloneSilenceMs: 4 * beatMs, threadTime };
+    const { start, end, folder, mark, stuck, store } = await openPatient(impatient);
+    const run = await start('holding', holding(folder, mark), { input: { hold: true } });
+    await stuck();
+    const before = asked;
+    await until(() => asked > before + 20 || undefined);
+    writeFileSync(path.join(folder, 'go'), '');
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect((await store.tasks(run)).map(({ retryCount }) => retryCount)).toEqual([0]);
+    expect((await store.events(run, 0, 1000)).filter(({ event }) => event.type === 'run.resumed')).toEqual([]);
+  });
+
+  it('[A500] because a call blocks it is given up in the end', async () => {
+    const threadTime = async () => 0;
+    const { start, end } = await openPatient({ beatMs: 10, aloneSilenceMs: 20, threadTime });
+    const blocks = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+    const wasm = blocks.replace(
+      'new SharedArrayBuffer(4)',
+      'new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer',
+    );
+    const run = await start('blocks', plan(`<Task id="a" run={() => { ${wasm}; }} />`));
+    expect(await end(run)).toMatchObject({ status: 'failed', error: { code: 'thread-lost' } });
+  });
+});
+
+describe('the time of a thread', () => {
+  it.each([
+    ['computes', 'for (;;);'],
+    ['has nothing to do', 'setInterval(() => {}, 1000)'],
+  ])('[A500] goes on while it %s', async (_, code) => {
+    const worker = new Worker(code, { eval: true });
+    onTestFinished(async () => void (await worker.terminate()));
+    const begun = await until(() => threadTime(worker));
+    await until(async () => ((await threadTime(worker)) ?? 0) > begun + 100 || undefined);
   });
 });
 

@@ -1,11 +1,18 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
+import { at, newRun, signal, startRun } from '../../runs/test/builders.ts';
 import { readsBodies } from '../../store/test/support/forged-logs.ts';
+import { checkDeep } from '../src/doctor/deep-checks.ts';
+import { thisMachine } from '../src/machine.ts';
 import { bytesFor, contentOf } from '../src/packed-file.ts';
+import { writeNote } from '../src/redact/taking-note.ts';
+import { repairHome } from '../src/repair/repair-home.ts';
+import { createJournalThread } from '../src/run-journal/journal-thread.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { verifyDirectory } from '../src/verify-directory.ts';
+import { storeIn } from './retention/support.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -40,13 +47,78 @@ describe('a run', () => {
     }
   });
 
-  it('[A63] whose journal is being written is not said to be changed', async () => {
+  it('[A542] is verified by reading alone: its journal has no lock, and one that is written again is waited for', async () => {
     const { data, run, journal } = await ended(work);
-    const other = new DatabaseSync(path.join(journal, '.lock'));
-    other.exec('begin exclusive');
-    expect(await verifyRun(data, run)).toMatchObject({ ok: false, error: { code: 'SESSION_LOCKED' } });
-    other.close();
+    const files = () => readdirSync(data, { recursive: true, encoding: 'utf8' }).sort();
+    // SQLite keeps these two beside a database that somebody reads.
+    const before = files().filter(name => !/-(wal|shm)$/.test(name));
+    expect(before).not.toContain(path.join('runs', run, '.lock'));
     expect(await verifyRun(data, run)).toMatchObject({ ok: true, value: { ok: true } });
+    expect(files().filter(name => !/-(wal|shm)$/.test(name))).toEqual(before);
+    writeNote(data, { v: 1, kind: 'collapse', runs: [run] });
+    rmSync(path.join(journal, 'manifest.jsonl'));
+    expect(await verifyRun(data, run)).toMatchObject({ error: { retry: { kind: 'retryable_after_ms' } } });
+  });
+
+  it('[A543] that goes on is not said to be changed: its journal follows its log while both are read', async () => {
+    const data = temporaryFolder();
+    const store = storeIn(data);
+    const { run, write } = await startRun(store, newRun());
+    const thread = createJournalThread({ dataDirectory: data });
+    let isOver = false;
+    const going = (async () => {
+      for (let n = 0; !isOver; n++) {
+        await write({ at: at(), events: [signal(`s${n}`)] });
+        if (n % 3 === 0) await thread.write([run]);
+      }
+    })();
+    for (let turn = 0; turn < 30; turn++) {
+      expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    isOver = true;
+    await going;
+    await thread.close();
+    store.close();
+  });
+
+  it.each([
+    'create table evil (x)',
+    'create table "a table" (run integer)',
+    "create table evil2 (run text primary key); insert into evil2 values ('x')",
+    'create view evil as select 1',
+    'create trigger evil after insert on records begin select 1; end',
+    'create index evil on tasks (status)',
+    'alter table tasks add column evil text',
+    'alter table tasks rename column status to evil',
+    'alter table runs drop column phase',
+    'drop index runs_by_status',
+    'drop table stream',
+    'drop table intervals',
+    'pragma foreign_keys = off; drop table runs',
+    'alter table records add column evil text',
+  ])('[A546] is said to be changed, or not to be readable, where the schema was changed: %s', async sql => {
+    const data = temporaryFolder();
+    const store = storeIn(data);
+    const { run } = await startRun(store, newRun());
+    store.close();
+    const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+    try {
+      database.exec(sql);
+    } catch (error) {
+      // SQLite itself refuses to drop a column that an index needs.
+      database.exec('drop index runs_by_status');
+      expect(sql, String(error)).toContain('drop column');
+    }
+    database.close();
+    const report = await verifyRun(data, run);
+    expect(report.ok ? report.value.ok : report.error.code).toBe(report.ok ? false : 'store/unusable');
+    const checks = await checkDeep(data);
+    expect(checks.some(check => check.status === 'fail')).toBe(true);
+    const repaired = repairHome({ dataDirectory: data, machine: thisMachine() });
+    expect(repaired).toMatchObject({ ok: true, value: { ok: true, damaged: [], missing: [] } });
+    expect(repaired.ok && repaired.value.removed.length).toBeGreaterThan(0);
+    expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true, records: 1 } });
   });
 
   it('[A63] is found to be changed: a record, a row, its journal, or a head that was noted', async () => {

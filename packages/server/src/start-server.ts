@@ -7,6 +7,7 @@ import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, type OneTimeLink, ok, type Result } from '@signalbox/model';
 import { createAccess, system } from './access/access.ts';
 import { createOpenDoors } from './access/open-doors.ts';
+import { createStrangers } from './access/strangers.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { createGuidedWatch } from './live/guided-watch.ts';
 import { createLiveMeter } from './live/live-meter.ts';
@@ -71,6 +72,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   const { clock = system.clock, rng = system.rng } = options;
   const access = createAccess(token, () => port, options.users, { clock, rng });
   const doors = createOpenDoors({ counts: access.counts, timers, clock, onFault });
+  const strangers = createStrangers();
   const agentMcp =
     guided && mcpByToken(asker => mcpHttp(createAgentMcp(guided, { onFault, asker }), { timers, onFault }), doors);
   const meter = createLiveMeter();
@@ -80,6 +82,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     host,
     access,
     doors,
+    strangers,
     consoleDirectory,
     agentMcp: agentMcp?.route,
     sessions: options.sessions,
@@ -102,7 +105,11 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     onFault,
   });
   const server = createServer(PATIENCE, getRequestListener(app.fetch, { overrideGlobalObjects: false }));
-  server.on('upgrade', upgrades.take);
+  server.on('connection', strangers.arrive);
+  server.on('upgrade', (request, socket, head) => {
+    strangers.leave(request.socket);
+    upgrades.take(request, socket, head);
+  });
 
   const failed = await new Promise<NodeJS.ErrnoException | undefined>(resolve => {
     server.once('error', resolve);

@@ -130,7 +130,13 @@ describe('the metrics', () => {
     const run = (await host.begin('told')).id;
     const told = (...events: readonly object[]) =>
       feed.tell([
-        { run, version: 1, stream: [], events: events.map(event => ({ event })) as unknown as StoredEvent[] },
+        {
+          run,
+          version: 1,
+          asks: false,
+          stream: [],
+          events: events.map(event => ({ event })) as unknown as StoredEvent[],
+        },
       ]);
     const frame = (ts: string) => ({ type: 'frame.committed', ts, trigger: { kind: 'task' } });
     told({ type: 'task.started', task: 't' }, frame('2026-01-01T00:00:00.000Z'));

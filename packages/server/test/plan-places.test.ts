@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,6 +38,11 @@ afterAll(async () => {
   await test.close();
   rmSync(folder, { recursive: true });
 });
+
+const pipe = (at: string) => {
+  execFileSync('mkfifo', [at]);
+  return at;
+};
 
 async function ask(method: string, route: string, body?: object, bearer = token) {
   const answer = await fetch(`${server.url}${route}`, {
@@ -249,5 +255,19 @@ describe('the file of a plan that is named from outside', () => {
     const resumed = await ask('POST', `/api/runs/${run}/resume`, { useCurrent: true });
     expect(resumed.text).toContain('plan/place-refused');
     expect((await ask('POST', `/api/runs/${run}/resume`, { useCurrent: true, anyFile: true })).status).toBe(200);
+  });
+
+  it('[A503] that has a pipe in the place of one of its files is refused, and the owner goes on', async () => {
+    const start = (file: string) => ask('POST', '/api/runs', { file: path.join(project, file) });
+    writeFileSync(path.join(project, 'imports.tsx'), "import './piped.ts';");
+    pipe(path.join(project, 'piped.ts'));
+    pipe(path.join(project, 'plain.tsx'));
+    for (const file of ['imports.tsx', 'plain.tsx'])
+      expect(await start(file)).toMatchObject({ status: 422, text: expect.stringContaining('plan/load-failed') });
+    mkdirSync(path.join(project, '.signalbox'));
+    const settings = pipe(path.join(project, '.signalbox', 'plans.json'));
+    expect((await start('plan.tsx')).text).toContain('plans.json cannot be read (EINVAL)');
+    rmSync(settings);
+    expect((await start('plan.tsx')).status).toBe(201);
   });
 });

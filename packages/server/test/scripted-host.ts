@@ -391,6 +391,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       machine: thisMachine(),
       places: planPlaces({ dataDirectory: NOWHERE, roots: [] }),
       reader: store,
+      drain: async () => {},
     }),
     redactions: {
       redact: async (id, { name = 'secret', dryRun = false }) =>

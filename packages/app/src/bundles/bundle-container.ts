@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { createHash, type Hash } from 'node:crypto';
+import { constants as fileFlags } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createDeflateRaw, createInflateRaw } from 'node:zlib';
@@ -12,6 +12,7 @@ import type { Digest } from '@signalbox/model';
  *
  * 1. The file appears under its name as a whole, on disk, or not at all.
  * 2. Reading and writing take bounded memory, whatever the size of the file.
+ * 3. A file is opened once, and what is read is what was checked, whatever happens to the file or its name meanwhile.
  */
 
 /** Magic, deflate, with an extra field, no time, no flags, no system. */
@@ -22,6 +23,10 @@ const TRAILER_BYTES = 8;
 const CHUNK = 1 << 16;
 /** No row of a run takes more. */
 const MAX_LINE = 1 << 28;
+/** Bounds the unpacked size: this many bytes, or this many times the size of the file if that is more. Records shrink to about a tenth. */
+const UNPACKED_BYTES = 1 << 30;
+const UNPACKED_RATIO = 100;
+const { O_RDONLY, O_NONBLOCK } = fileFlags;
 
 export interface WrittenBundle {
   /** Names this very file. */
@@ -94,53 +99,78 @@ export class ContainerFault extends Error {
 
 /** Whether a file begins as a bundle does. */
 export async function isContainer(file: string): Promise<boolean> {
-  const handle = await open(file, 'r');
+  const handle = await openFile(file);
   try {
-    const start = Buffer.alloc(HEADER_BYTES);
-    await handle.read(start, 0, HEADER_BYTES, 0);
-    return start.subarray(0, HEADER_BYTES - 32).equals(Buffer.from([...FIXED, ...FIELD]));
+    return await beginsAsOne(handle);
   } finally {
     await handle.close();
   }
 }
 
-/** Checks that not a bit of the file has changed, and says what names it. */
-export async function checkContainer(file: string): Promise<WrittenBundle> {
-  const bytes = (await stat(file)).size;
-  if (bytes < HEADER_BYTES + TRAILER_BYTES || !(await isContainer(file)))
-    throw new ContainerFault('format', 'it is not a bundle of a run');
-  const hash = createHash('sha256');
-  let claimed = Buffer.alloc(0);
-  let at = 0;
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-    const inHeader = Math.max(0, Math.min(chunk.length, HEADER_BYTES - at));
-    if (inHeader > 0) claimed = Buffer.concat([claimed, chunk.subarray(0, inHeader)]);
-    hash.update(chunk.subarray(inHeader));
-    at += chunk.length;
-  }
-  const digest = hash.digest();
-  if (!claimed.subarray(-32).equals(digest)) {
-    throw new ContainerFault('integrity', 'its bytes are not those that were written');
-  }
-  return { digest: `sha256:${digest.toString('hex')}` as Digest, bytes };
+/** A file that is open: whatever takes its name meanwhile is not read. */
+export interface OpenContainer extends WrittenBundle {
+  /** The lines of the file. The last is followed by a fault if the file is not the one that was checked. */
+  lines(): AsyncGenerator<string>;
+  close(): Promise<void>;
 }
 
-/** The lines of a file that was checked. */
-export async function* containerLines(file: string): AsyncGenerator<string> {
-  const { size } = await stat(file);
-  const inflate = createInflateRaw();
-  const source = createReadStream(file, { start: HEADER_BYTES, end: size - TRAILER_BYTES - 1 });
+/** Opens a file and checks that not a bit of it has changed. */
+export async function openContainer(file: string): Promise<OpenContainer> {
+  const handle = await openFile(file);
+  try {
+    const written = await checked(handle);
+    return { ...written, lines: () => linesOf(handle, written), close: () => handle.close() };
+  } catch (cause) {
+    await handle.close();
+    throw cause;
+  }
+}
+
+/** A pipe or a device may never answer, and never end. */
+async function openFile(file: string): Promise<FileHandle> {
+  const handle = await open(file, O_RDONLY | O_NONBLOCK);
+  const found = await handle.stat();
+  if (found.isFile()) return handle;
+  await handle.close();
+  if (found.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
+  throw new ContainerFault('format', 'it is not a file');
+}
+
+async function beginsAsOne(handle: FileHandle): Promise<boolean> {
+  const start = Buffer.alloc(HEADER_BYTES);
+  await handle.read(start, 0, HEADER_BYTES, 0);
+  return start.subarray(0, HEADER_BYTES - 32).equals(Buffer.from([...FIXED, ...FIELD]));
+}
+
+async function checked(handle: FileHandle): Promise<WrittenBundle> {
+  const bytes = (await handle.stat()).size;
+  if (bytes < HEADER_BYTES + TRAILER_BYTES || !(await beginsAsOne(handle)))
+    throw new ContainerFault('format', 'it is not a bundle of a run');
+  const claimed = Buffer.alloc(32);
+  await handle.read(claimed, 0, 32, HEADER_BYTES - 32);
+  const hash = createHash('sha256');
+  for await (const chunk of chunksOf(handle, HEADER_BYTES, bytes)) hash.update(chunk);
+  const digest = digestOf(hash);
+  if (digest !== `sha256:${claimed.toString('hex')}`) throw changed();
+  return { digest, bytes };
+}
+
+async function* linesOf(handle: FileHandle, { digest, bytes }: WrittenBundle): AsyncGenerator<string> {
+  const hash = createHash('sha256');
+  async function* packed(): AsyncGenerator<Buffer> {
+    for await (const chunk of chunksOf(handle, HEADER_BYTES, bytes - TRAILER_BYTES)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    for await (const chunk of chunksOf(handle, bytes - TRAILER_BYTES, bytes)) hash.update(chunk);
+    if (digestOf(hash) !== digest) throw changed();
+  }
+  const source = Readable.from(packed());
+  const inflate = createInflateRaw({ chunkSize: CHUNK });
   source.on('error', cause => inflate.destroy(cause));
   source.pipe(inflate);
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
   try {
-    for await (const chunk of inflate as AsyncIterable<Buffer>) {
-      const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = parts.pop() ?? '';
-      if (rest.length > MAX_LINE) throw new ContainerFault('format', 'a line of it has no end');
-      yield* parts;
-    }
+    yield* splitLines(inflate as AsyncIterable<Buffer>, Math.max(UNPACKED_BYTES, bytes * UNPACKED_RATIO));
   } catch (cause) {
     if (cause instanceof ContainerFault || (cause as { readonly code?: string }).code === 'ENOENT') throw cause;
     throw new ContainerFault('integrity', `it cannot be unpacked: ${cause instanceof Error ? cause.message : cause}`);
@@ -148,5 +178,39 @@ export async function* containerLines(file: string): AsyncGenerator<string> {
     source.destroy();
     inflate.destroy();
   }
-  if (rest !== '') throw new ContainerFault('format', 'its last line has no end');
 }
+
+async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  /** Parts of a line that has not ended yet. */
+  let begun: string[] = [];
+  let [length, bytes] = [0, 0];
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new ContainerFault('format', 'it unpacks to far more than its size');
+    const parts = decoder.decode(chunk, { stream: true }).split('\n');
+    const rest = parts.pop() ?? '';
+    for (const part of parts) {
+      yield begun.length === 0 ? part : begun.join('') + part;
+      [begun, length] = [[], 0];
+    }
+    if (rest === '') continue;
+    begun.push(rest);
+    length += rest.length;
+    if (length > MAX_LINE) throw new ContainerFault('format', 'a line of it has no end');
+  }
+  if (begun.length > 0) throw new ContainerFault('format', 'its last line has no end');
+}
+
+async function* chunksOf(handle: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to; ) {
+    const chunk = Buffer.alloc(Math.min(CHUNK, to - at));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+    if (bytesRead === 0) throw changed();
+    at += bytesRead;
+    yield chunk.subarray(0, bytesRead);
+  }
+}
+
+const digestOf = (hash: Hash): Digest => `sha256:${hash.digest('hex')}` as Digest;
+const changed = () => new ContainerFault('integrity', 'its bytes are not those that were written');

@@ -76,7 +76,7 @@ export async function importRun(options: RunImportOptions, file: string): Promis
         `it is what was left of a damaged run (${salvage[0]}), to be looked at only`,
       );
     }
-    await readBundle(file, {
+    const read = await readBundle(file, {
       head() {},
       row: (_, row) => rows.add(row),
       async blob(_, content) {
@@ -84,6 +84,7 @@ export async function importRun(options: RunImportOptions, file: string): Promis
         if (!put.ok) throw new NotKept(put.error);
       },
     });
+    if (read.digest !== bundle) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'it was changed while it was read');
     const run = machine.ids.mint<RunId>();
     const packages: { last: RunSource['packages'] } = { last: [] };
     const kept = store.restore(newRows(options, rows.rows(), { root, run, bundle, packages }));

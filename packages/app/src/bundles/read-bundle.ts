@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Digest, type Json, type RunId } from '@signalbox/model';
 import { type ArchiveRow, archiveRow } from '@signalbox/runs';
-import { checkContainer, containerLines, type WrittenBundle } from './bundle-container.ts';
+import { type OpenContainer, openContainer, type WrittenBundle } from './bundle-container.ts';
 import { BundleFault } from './bundle-failure.ts';
 import {
   BUNDLE_VERSION,
@@ -36,7 +36,15 @@ const MAX_BLOB = 1 << 30;
  * bit of the file, a digest of a part, a row, an order. What the sink was given before counts only if this returns.
  */
 export async function readBundle(file: string, sink: BundleSink): Promise<ReadBundle> {
-  const written = await checkContainer(file);
+  const container = await openContainer(file);
+  try {
+    return await readLines(container, sink);
+  } finally {
+    await container.close();
+  }
+}
+
+async function readLines({ digest, bytes, lines }: OpenContainer, sink: BundleSink): Promise<ReadBundle> {
   const entries: { readonly path: string; readonly sha256: Digest; readonly bytes: number }[] = [];
   let head: BundleHead | undefined;
   let end: BundleEnd | undefined;
@@ -49,7 +57,7 @@ export async function readBundle(file: string, sink: BundleSink): Promise<ReadBu
     if (part.blob !== undefined) await sink.blob(part.blob.name, contentOf(part.path, part.blob));
     part = undefined;
   };
-  for await (const line of containerLines(file)) {
+  for await (const line of lines()) {
     const said = readLine(line);
     if (said === undefined || end !== undefined)
       throw new BundleFault('BUNDLE_INVALID_FORMAT', 'a line says nothing', part?.path);
@@ -89,7 +97,7 @@ export async function readBundle(file: string, sink: BundleSink): Promise<ReadBu
   if (head === undefined || end === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it has no end');
   if (expected.length > 0) throw new BundleFault('BUNDLE_INVALID_FORMAT', `it lacks ${expected[0]?.path}`);
   checkEntries(entries, end);
-  return { ...written, head, end };
+  return { digest, bytes, head, end };
 }
 
 interface Part {

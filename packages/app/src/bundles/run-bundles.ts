@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Clock, type ErrorEnvelope, type ImportReport, ok, type Result, type RunId } from '@signalbox/model';
 import type { Commit, RunReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
-import { deriveJournal } from '../run-journal/derive-journal.ts';
+import { drainUnowned } from '../run-journal/drain-unowned.ts';
 import { createTrust } from '../runs/foreign-plan.ts';
 import type { PersonsWord, PlanPlaces } from '../runs/plan-places.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
@@ -32,10 +32,15 @@ export interface ExportFacts {
 
 export function runBundles(
   ports: Pick<RunImportOptions, 'dataDirectory' | 'machine'> &
-    ExportFacts & { readonly store: RunImportOptions['store'] & Commit & RunReader; readonly places: PlanPlaces },
+    ExportFacts & {
+      readonly store: RunImportOptions['store'] & Commit & RunReader;
+      readonly places: PlanPlaces;
+      /** Brings the journal of a run up to its log. */
+      readonly drain: (run: RunId) => Promise<unknown>;
+    },
 ): RunBundles {
   return {
-    export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports),
+    export: (run, file) => exportFrom(ports.dataDirectory, run, file, ports, ports.drain),
     async import({ file, directory, trust, ...word }, by) {
       const found = word.anyFile === true ? ok(path.resolve(file)) : ports.places.find(file, 'bundle');
       if (!found.ok) return found;
@@ -54,20 +59,21 @@ export function runBundles(
   };
 }
 
-/** Writes a run of a data directory into a file, whoever owns the directory. */
+/** Writes a run of a data directory into a file, whoever owns the directory. Its journal is brought up to its log first. */
 export async function exportFrom(
   dataDirectory: string,
   run: RunId,
   file: string,
   { clock, appVersion, env }: ExportFacts,
+  drain: (run: RunId) => Promise<unknown> = of => drainUnowned(dataDirectory, of),
 ): Promise<Result<RunExport, ErrorEnvelope>> {
+  // A journal that is damaged is no reason not to export what the run still is.
+  await drain(run);
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok) return archive;
   // Recognises the secrets of every process that wrote here, not only those of this one.
   const { filter: secrets } = openSecrets({ dataDirectory, env, readOnly: true });
   try {
-    // A journal that is damaged is no reason not to export what the run still is.
-    await deriveJournal(dataDirectory, archive.value, run);
     return await exportRun({ archive: archive.value, clock, appVersion, secrets }, run, path.resolve(file));
   } finally {
     archive.value.close();

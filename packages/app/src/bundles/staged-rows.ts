@@ -29,18 +29,21 @@ export function stageRows(file: string): StagedRows {
     *rows() {
       flush();
       const chunk = Buffer.alloc(CHUNK);
-      let rest = Buffer.alloc(0);
+      /** Parts of a row that has not ended yet. */
+      let begun: Buffer[] = [];
       for (let at = 0; ; ) {
         const read = readSync(handle, chunk, 0, CHUNK, at);
         if (read === 0) return;
         at += read;
-        const bytes = Buffer.concat([rest, chunk.subarray(0, read)]);
+        const bytes = chunk.subarray(0, read);
         let from = 0;
         for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
-          yield JSON.parse(bytes.toString('utf8', from, end)) as ArchiveRow;
+          const row = Buffer.concat([...begun, bytes.subarray(from, end)]);
+          begun = [];
+          yield JSON.parse(row.toString()) as ArchiveRow;
           from = end + 1;
         }
-        rest = bytes.subarray(from);
+        begun.push(Buffer.from(bytes.subarray(from)));
       }
     },
     remove() {

@@ -7,8 +7,6 @@ export async function withdrawUnneeded(feed: RunFeed, reader: RunReader, desk: D
   const asking = new Set<RunId>((await reader.decisions({ status: ['open'] })).map(({ run }) => run));
 
   function take(run: RunId, { event }: StoredEvent): void {
-    if (event.type === 'decision.asked') asking.add(run);
-    if (!asking.has(run)) return;
     // A question that could not be taken back stays open: an answer to it changes nothing.
     const ignore = () => undefined;
     if (event.type === 'task.ended' && event.outcome === 'canceled') void desk.withdraw(run, event.node).catch(ignore);
@@ -18,7 +16,10 @@ export async function withdrawUnneeded(feed: RunFeed, reader: RunReader, desk: D
     }
   }
 
-  return feed.subscribe('all', ({ run, events }) => {
-    for (const stored of events) take(run, stored);
+  return feed.subscribe('all', notice => {
+    const { run, asks } = notice;
+    if (asks) asking.add(run);
+    // Events are made when they are read, which few commits need.
+    if (asking.has(run)) for (const stored of notice.events) take(run, stored);
   });
 }

@@ -45,6 +45,8 @@ export interface GuidedToolsOptions {
   readonly preferences?: Preferences | undefined;
   /** Whose secrets are not recorded; those of this process unless told otherwise. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Whether a directory that a caller names may be looked at; any unless told otherwise. */
+  readonly mayLook?: ((directory: string) => boolean) | undefined;
   readonly disk?: Disk | undefined;
   readonly locks?: FileLocks | undefined;
 }
@@ -53,7 +55,7 @@ type Answered<T> = Result<T, ErrorEnvelope>;
 
 /** Guided workflows on the files of a data directory. Any number of processes may have it open. */
 export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
-  const { dataDirectory, directories, machine, disk, locks } = options;
+  const { dataDirectory, directories, machine, mayLook, disk, locks } = options;
   const preferences = options.preferences ?? guidedPreferences(dataDirectory);
   const { filter } = openSecrets({ dataDirectory, env: options.env ?? process.env, readOnly: disk !== undefined });
   const { reader, writer } = openSessionFiles({ dataDirectory, rng: machine.rng, disk, locks });
@@ -75,7 +77,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     if (loosened.length > 0) return err(onlyThePerson('start_workflow', loosened, preferences));
     const found = await library.find(input.workflowId);
     if (!found.ok) return found;
-    const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath);
+    const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath, mayLook);
     if (input.workspacePath !== undefined && workspace === undefined) return err(noWorkspace());
     const observed = workspace === undefined ? [] : filter.data(observationsOf(workspace));
     // Decided first, so that a start that is refused leaves no session behind.
@@ -212,7 +214,8 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     resume: checked('resume', async input => {
       const tokens = reader.tokens();
       if (!tokens.ok) return tokens;
-      const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath);
+      const workspace =
+        input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath, mayLook);
       const query = {
         ...input,
         gitBranch: filter.data(input.gitBranch ?? workspace?.branch),
@@ -252,7 +255,7 @@ function noAck() {
 
 function noWorkspace() {
   return invalidCall(
-    'start_workflow: workspacePath is not the absolute path of a directory that can be read.',
+    'start_workflow: workspacePath is not the absolute path of a directory that this server may read.',
     'Send the absolute path of the directory that you work in, or leave it out.',
     { field: 'workspacePath' },
   );

@@ -15,14 +15,17 @@ export interface Workspace {
 
 /**
  * Reads what git wrote of a directory, without running git: the repository's configuration can name programs, and a
- * workspace may be anybody's. Undefined for what is no directory.
+ * workspace may be anybody's. Undefined for what is no directory, and for one that may not be looked at: nothing tells them apart.
  */
-export async function readWorkspace(directory: string): Promise<Workspace | undefined> {
-  if (!path.isAbsolute(directory)) return undefined;
+export async function readWorkspace(
+  directory: string,
+  mayLook: (directory: string) => boolean = () => true,
+): Promise<Workspace | undefined> {
+  if (!path.isAbsolute(directory) || !mayLook(directory)) return undefined;
   const start = await realpath(directory).catch(() => undefined);
   if (start === undefined || !(await stat(start).catch(() => undefined))?.isDirectory()) return undefined;
   for (let root = start; ; root = path.dirname(root)) {
-    const git = await gitDirectory(root);
+    const git = await gitDirectory(root, mayLook);
     if (git !== undefined) return { root, isRepository: true, ...(await headOf(git)) };
     if (root === path.dirname(root)) return { root: start, isRepository: false };
   }
@@ -52,7 +55,15 @@ export function observationsOf({ root, isRepository, branch, headSha }: Workspac
   return observed;
 }
 
-async function gitDirectory(root: string): Promise<string | undefined> {
+/** A `.git` may lead anywhere, and what it leads to may not be looked at unless it leads back, as that of a worktree does. */
+async function gitDirectory(root: string, mayLook: (directory: string) => boolean): Promise<string | undefined> {
+  const git = await namedGitDirectory(root);
+  if (git === undefined || mayLook(git)) return git;
+  const back = (await readSmall(path.join(git, 'gitdir')))?.trim();
+  return back === path.join(root, '.git') ? git : undefined;
+}
+
+async function namedGitDirectory(root: string): Promise<string | undefined> {
   const dot = path.join(root, '.git');
   const entry = await stat(dot).catch(() => undefined);
   if (entry?.isDirectory() === true) return dot;

@@ -32,6 +32,8 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
   /** A plan's file, instead of the files that the run kept. */
   readonly plan?: string | undefined;
+  /** That file was found with its links resolved. */
+  readonly isPlace?: boolean;
   /** The plan that came with the run may be run unconfined. */
   readonly trust?: boolean | undefined;
   /** Finds the sandbox of this machine. */
@@ -109,9 +111,11 @@ async function replay(
   if (record === undefined) return err(unknownRun(asked));
   // The plan of a sub-plan is in the code of the run above it.
   if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, options, secrets);
-  const { machine, plan, signal } = options;
+  const { machine, plan, isPlace = false, signal } = options;
   const versions: Result<readonly PlanSource[], ErrorEnvelope> =
-    plan === undefined ? await keptVersions(archive, record) : ok([{ kind: 'file', file: path.resolve(plan) }]);
+    plan === undefined
+      ? await keptVersions(archive, record)
+      : ok([{ kind: 'file', file: path.resolve(plan), isPlace }]);
   if (!versions.ok) return versions;
   const job = { database, run: record.id, versions: versions.value };
   const replayed = await inOwnThread({ timers: machine.timers, signal, secrets }, threads => threads.replay(job));

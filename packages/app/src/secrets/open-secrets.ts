@@ -106,7 +106,8 @@ export function filterOf(shared: SharedSecrets | undefined): SecretFilter {
   return createSecretFilter({ known, mac: macOf(key) });
 }
 
-function macOf(key: string): SecretMac {
+/** Keyed hashes, as they are kept of values. */
+export function macOf(key: string): SecretMac {
   const bytes = Buffer.from(key, 'hex');
   return text => createHmac('sha256', bytes).update(text).digest('hex');
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { seededRng } from '@signalbox/testkit';
 import { modePresets, projectCapabilities, projectRunDags } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { guidedSchemas, openGuidedDesk } from '../../src/guided/index.ts';
+import { planPlaces } from '../../src/runs/plan-places.ts';
 import { filledIn, keysOf, NOTES } from './support/agent-calls.ts';
 import {
   dataDirectory,
@@ -213,6 +214,48 @@ describe('what is recorded with a step', () => {
     expect(errorOf(await desk.answer(open.sessionId, start.nodeId as never, { kind: 'approved' })).code).toBe(
       'decision/unknown',
     );
+  });
+
+  it('[G60] looks at no directory outside of those that it may look at, and says nothing of one', async () => {
+    const directory = dataDirectory();
+    const [project, outside] = [dataDirectory(), dataDirectory()];
+    const repository = (at: string, branch: string) => {
+      mkdirSync(path.join(at, '.git'), { recursive: true });
+      writeFileSync(path.join(at, '.git/HEAD'), `ref: refs/heads/${branch}\n`);
+      return at;
+    };
+    repository(outside, 'secret');
+    const inside = (name: string) => path.join(project, name);
+    repository(inside('own'), 'main');
+    for (const name of ['named', 'linked', 'worktree']) mkdirSync(inside(name));
+    writeFileSync(inside('named/.git'), `gitdir: ${outside}/.git\n`);
+    symlinkSync(path.join(outside, '.git'), inside('linked/.git'));
+    symlinkSync(outside, inside('link'));
+    const worktree = path.join(outside, '.git/worktrees/one');
+    mkdirSync(worktree, { recursive: true });
+    writeFileSync(path.join(worktree, 'HEAD'), 'ref: refs/heads/mine\n');
+    writeFileSync(path.join(worktree, 'gitdir'), `${inside('worktree/.git')}\n`);
+    writeFileSync(inside('worktree/.git'), `gitdir: ${worktree}\n`);
+
+    const places = planPlaces({ dataDirectory: directory, roots: [project] });
+    const tools = openTools(directory, { mayLook: named => places.directory(named).ok });
+    const start = (workspacePath: string) => tools.start({ ...bugs, workspacePath });
+    const refused = await start(path.join(outside, 'nothing'));
+    expect(refused).toMatchObject({ ok: false, error: { details: { field: 'workspacePath' } } });
+    for (const place of [outside, path.join(outside, '.git/HEAD'), directory, inside('link'), inside('link/nothing')])
+      expect(await start(place)).toEqual(refused);
+    const branches: Record<string, unknown> = {};
+    for (const name of ['own', 'named', 'linked', 'worktree']) {
+      const { sessionId } = value(await start(inside(name)));
+      const observed = eventsOf(directory, sessionId).flatMap(event =>
+        event.kind === 'observation_recorded' && event.data.key === 'git_branch' ? [event.data.value.value] : [],
+      );
+      branches[name] = observed[0];
+    }
+    expect(branches).toEqual({ own: 'main', named: undefined, linked: undefined, worktree: 'mine' });
+    const why = async (workspacePath: string) =>
+      value(await tools.resume({ workspacePath })).candidates.map(({ whyMatched }) => whyMatched[0]);
+    expect(await why(outside)).toEqual(await why(path.join(outside, 'nothing')));
   });
 
   it('[G13] remembers the workspace of a start, and finds the run by head, branch, notes, name or activity', async () => {

@@ -9,7 +9,6 @@ import { lazyHostLog } from '../../src/logs/lazy-host-log.ts';
 import { readLogSettings } from '../../src/logs/log-config.ts';
 import { openRunLogs, type RunLogOptions } from '../../src/logs/run-log-files.ts';
 import { createRunLogWriter, type RunLogWriterPorts } from '../../src/logs/run-log-writer.ts';
-import { openJournalMark } from '../../src/run-journal/journal-mark.ts';
 import { storeIn } from '../retention/support.ts';
 import { manualMachine } from '../support/run-builders.ts';
 import { until } from '../support/until.ts';
@@ -17,7 +16,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 
 function opened(home: string, options: Partial<RunLogOptions & RunLogWriterPorts> = {}) {
   const store = storeIn(home);
-  const { timers, clock, pass: passTime } = manualMachine();
+  const { timers, pass: passTime } = manualMachine();
   /** Once everybody was told of what is committed. */
   const pass = async (ms: number) => {
     await new Promise(process.nextTick);
@@ -27,7 +26,6 @@ function opened(home: string, options: Partial<RunLogOptions & RunLogWriterPorts
     openRunLogs({
       feed: store,
       timers,
-      mark: openJournalMark(home, store, clock, 'logged'),
       writer: createRunLogWriter({ reader: store, dataDirectory: home, clean: value => value, ...options }),
       ...options,
     });
@@ -78,7 +76,7 @@ describe('the log of a run', () => {
     writeFileSync(path.join(home, 'runs'), '');
     const { run, write } = await startRun(store, newRun());
     await write({ at: '2026-01-01T00:00:00.000Z' as never, events: [signal('a')] });
-    await pass(100);
+    await pass(500);
     await until(() => faults.length === 1 || undefined);
     await pass(1000);
     rmSync(path.join(home, 'runs'));
@@ -100,7 +98,7 @@ describe('the log of a run', () => {
     const logs = open();
     const writer = await startRun(store);
     expect(existsSync(logOf(home, writer.run))).toBe(false);
-    await pass(100);
+    await pass(500);
     await until(() => existsSync(logOf(home, writer.run)) || undefined);
     expect(existsSync(logOf(home, writer.run, 'stream.summary.json'))).toBe(false);
     const status = { ...runCreated(newRun()), type: 'run.status', from: 'running', to: 'completed' } as object;
@@ -136,7 +134,7 @@ describe('the log of a run', () => {
     const { store, open, pass } = opened(home);
     const { run } = await startRun(store);
     const next = open();
-    await pass(100);
+    await pass(500);
     await until(() => existsSync(logOf(home, run)) || undefined);
     await next.close();
     expect(linesOf(home, run).map(({ seq }) => seq)).toEqual([0]);

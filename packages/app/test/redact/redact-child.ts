@@ -22,7 +22,18 @@ DatabaseSync.prototype.exec = function (sql) {
 DatabaseSync.prototype.prepare = function (sql) {
   return /wal_checkpoint/.test(sql) ? mortal(() => prepare.call(this, sql)) : prepare.call(this, sql);
 };
-for (const name of ['rmSync', 'renameSync', 'writeFileSync'] as const) {
+const OPERATIONS = [
+  'openSync',
+  'writeSync',
+  'fsyncSync',
+  'ftruncateSync',
+  'mkdirSync',
+  'rmSync',
+  'renameSync',
+  'writeFileSync',
+  'appendFileSync',
+] as const;
+for (const name of OPERATIONS) {
   const real = fs[name] as (...args: unknown[]) => unknown;
   Object.assign(fs, { [name]: (...args: unknown[]) => mortal(() => real(...args)) });
 }

@@ -10,12 +10,14 @@ import { everyAnswer } from '../../../store/test/support/varied-runs.ts';
 import { exportRun } from '../../src/bundles/export-run.ts';
 import { importRun } from '../../src/bundles/import-run.ts';
 import { verifyBundle } from '../../src/bundles/verify-bundle.ts';
+import { checkDeep } from '../../src/doctor/deep-checks.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { readNote, writeNote } from '../../src/redact/taking-note.ts';
 import { repairHome } from '../../src/repair/repair-home.ts';
 import { journalLength } from '../../src/repair/run-journals.ts';
 import { rewriteJournal } from '../../src/run-journal/rewrite-journal.ts';
 import { verifyRun } from '../../src/run-journal/verify-run.ts';
+import { openHome } from '../../src/runs/open-home.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { deskOf, filesWithSecret, owned, secretHome, takenUp } from './support.ts';
 
@@ -223,12 +225,13 @@ describe('a redaction whose process is killed', () => {
     let isOver = false;
     let tried = 0;
     for (let nth = 1; !isOver; nth += SOAK ? 1 : 4) {
-      for (const when of SOAK ? ['before', 'after'] : [nth % 8 < 4 ? 'before' : 'after']) {
+      for (const when of SOAK ? ['before', 'after'] : [nth % 2 === 0 ? 'before' : 'after']) {
         const data = path.join(root, `${when}-${nth}`);
         cpSync(template, data, { recursive: true });
         chmodSync(data, 0o700);
-        const { signal } = await startChild(CHILD, data, run, when, String(nth)).ended;
+        const { signal, code } = await startChild(CHILD, data, run, when, String(nth)).ended;
         isOver = signal !== 'SIGKILL';
+        expect(isOver ? code : 0).toBe(0);
         tried += 1;
         const hadBegun = existsSync(path.join(data, 'taking-away.json'));
         await takenUp(data);
@@ -246,6 +249,20 @@ describe('a redaction whose process is killed', () => {
       }
     }
     expect(tried).toBeGreaterThan(5);
+  });
+
+  it('[A548] is told by doctor --deep where its note cannot be read, and ends no start', async () => {
+    const data = temporaryFolder();
+    await secretHome(data);
+    for (const text of ['{', '{"v":1,"kind":"redaction"}', '[]']) {
+      writeFileSync(path.join(data, 'taking-away.json'), text);
+      await expect(takenUp(data)).rejects.toThrow('taking-away.json in the data directory cannot be read');
+      expect(await checkDeep(data)).toContainEqual(expect.objectContaining({ name: 'taken away', status: 'fail' }));
+      const home = await openHome({ dataDirectory: data, machine, env: {} });
+      if (!home.ok) throw new Error(home.error.message);
+      await home.value.close();
+      expect(readFileSync(path.join(data, 'logs', 'host.ndjson'), 'utf8')).toContain('taking-away.json');
+    }
   });
 
   it('[A387] of which only the note is left is ended, and so is a collapse', async () => {

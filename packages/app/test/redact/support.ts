@@ -2,10 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
 import { FORMS, SECRET, secretRun } from '../../../store/test/support/secret-runs.ts';
+import { createRunLogWriter } from '../../src/logs/run-log-writer.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { contentOf, isPacked } from '../../src/packed-file.ts';
 import { finishTaking } from '../../src/redact/finish-taking.ts';
 import { createRedactDesk, type RedactDesk, type RedactDeskPorts } from '../../src/redact/redact-desk.ts';
+import { secretSearch } from '../../src/redact/secret-files.ts';
 import { oneByOne } from '../../src/retention/retention-desk.ts';
 import { deriveJournal } from '../../src/run-journal/derive-journal.ts';
 import { rewriteJournal } from '../../src/run-journal/rewrite-journal.ts';
@@ -21,7 +23,11 @@ export function owned(data: string): OwnedStore {
 
 function portsOf(data: string, { store, secrets }: OwnedStore) {
   const rewrite = (run: RunId) => rewriteJournal(data, store, run);
-  return { store, dataDirectory: data, machine, secrets, rewriteJournal: rewrite };
+  const derived = {
+    ...createRunLogWriter({ reader: store, dataDirectory: data, clean: secrets.filter.data }),
+    ...secretSearch(data),
+  };
+  return { store, dataDirectory: data, machine, secrets, rewriteJournal: rewrite, derived };
 }
 
 export function deskOf(data: string, home: OwnedStore, ports: Partial<RedactDeskPorts> = {}): RedactDesk {

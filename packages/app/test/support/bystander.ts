@@ -7,7 +7,7 @@ import path from 'node:path';
  */
 export const bystander = (folder: string, name: string): string => `
 import { existsSync } from 'node:fs';
-import { definePlan, Task } from 'signalbox';
+import { definePlan, Task, While } from 'signalbox';
 import * as z from 'zod';
 // ${name}
 const told = (step: string) => existsSync(${JSON.stringify(folder)} + '/' + step);
@@ -20,10 +20,13 @@ async function step(n: number) {
 }
 export default definePlan({
   name: 'bystander',
-  state: z.object({ n: z.number().default(0) }),
-  render: ctx => Array.from({ length: Math.max(0, ctx.state.get('n')) + 1 }, (_, at) => (
-    <Task key={at} id={'step-' + at} run={() => step(at)} onFinished={n => { if (n !== -1) ctx.state.set('n', n); }} />
-  )),
+  state: z.object({ n: z.number().default(0), isOver: z.boolean().default(false) }),
+  render: ctx => (
+    <While id="steps" condition={!ctx.state.get('isOver')} maxIterations={10_000}>
+      <Task id="step" run={() => step(ctx.state.get('n'))}
+        onFinished={n => n === -1 ? ctx.state.set('isOver', true) : ctx.state.set('n', n)} />
+    </While>
+  ),
 });
 `;
 

@@ -4,6 +4,8 @@
 export type HostileEnd =
   /** It is told to end: it may have ended by itself, or its start may have been refused. */
   | 'terminated'
+  /** It is told to pause while it works, and then to end. */
+  | 'paused'
   /** Its thread was lost to it. */
   | 'lost'
   /** It was refused what it tried, and said so. */
@@ -54,6 +56,14 @@ globalThis[${JSON.stringify(name)}] = undefined;
 ${PLAN('async () => 1')}`,
 });
 
+/** Takes a global away from a thread that goes on, and is told things. */
+const working = (name: string): HostilePlan =>
+  inTask(
+    `takes ${name} away while it works`,
+    'paused',
+    `globalThis[${JSON.stringify(name)}] = undefined; await new Promise(() => {});`,
+  );
+
 const CLOCKS = `Date.now = () => 0;
 Date = class extends Date { constructor() { super(0); } static now() { return 0; } };
 performance.now = () => 0;
@@ -78,6 +88,8 @@ const GLOBALS = Object.getOwnPropertyNames(globalThis)
 const MOST_USED: readonly string[] = ['Array', 'Object', 'Promise'];
 
 export const patches = (isAll: boolean): readonly HostilePlan[] => (isAll ? GLOBALS : MOST_USED).map(patching);
+/** A person waits for each of these threads, so few are tried each time. */
+export const workings = (isAll: boolean): readonly HostilePlan[] => (isAll ? GLOBALS : MOST_USED).map(working);
 export const removals = (isAll: boolean): readonly HostilePlan[] => (isAll ? GLOBALS : ['Date']).map(removing);
 
 const SPIN = 'for (;;);';

@@ -76,9 +76,10 @@ export default definePlan({
 });
 `;
 
+/** The lines that were written to their end. */
 export function linesOf(folder: string, name: string): readonly string[] {
   const file = path.join(folder, name);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }
 
 export function readerOf(folder: string) {

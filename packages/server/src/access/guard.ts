@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Context, MiddlewareHandler } from 'hono';
 import { refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
@@ -6,12 +7,14 @@ import { opens } from './access-table.ts';
 import { forbidden, type Identity } from './identity.ts';
 import type { Door, OpenDoors } from './open-doors.ts';
 import { createRouteNeeds } from './route-needs.ts';
+import type { Strangers } from './strangers.ts';
 
 /** Lets a request through to its route if the table says that its token may go there. */
 export function guard(
   access: Access,
   doors: OpenDoors | undefined,
   unknown: (context: Context<Asked>) => Response,
+  strangers?: Pick<Strangers, 'leave'>,
 ): MiddlewareHandler<Asked> {
   const needsOf = createRouteNeeds();
   return async (context, next) => {
@@ -23,6 +26,7 @@ export function guard(
     const identity = known.value;
     const lacking = needs.find(needed => !opens(identity.role, needed));
     if (lacking !== undefined) return refuse(context, forbidden(identity, lacking));
+    if (context.env?.incoming !== undefined) strangers?.leave(context.env.incoming.socket as Socket);
     context.set('user', identity.name);
     context.set('identity', identity);
     context.set('door', held(context, identity, doors));

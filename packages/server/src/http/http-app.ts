@@ -8,6 +8,7 @@ import type { Access } from '../access/access.ts';
 import { guard } from '../access/guard.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
 import { assertDeclared, guardedPaths } from '../access/route-needs.ts';
+import type { Strangers } from '../access/strangers.ts';
 import type { McpByToken } from '../mcp/mcp-by-token.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { openApi } from '../openapi/openapi.ts';
@@ -40,6 +41,8 @@ export interface HttpAppOptions {
   readonly access: Access;
   /** Where what is open is held, so that it ends with its token. */
   readonly doors?: OpenDoors | undefined;
+  /** Told of connections that a token came over. */
+  readonly strangers?: Pick<Strangers, 'leave'> | undefined;
   readonly consoleDirectory?: string | undefined;
   /** The agent's MCP surface. */
   readonly agentMcp?: McpByToken['route'] | undefined;
@@ -62,6 +65,7 @@ export function createHttpApp({
   host,
   access,
   doors,
+  strangers,
   consoleDirectory,
   sessions,
   workflows,
@@ -81,7 +85,7 @@ export function createHttpApp({
   app.on(
     'ALL',
     guardedPaths,
-    guard(access, doors, context => refuse(context, unknownRoute(context.req.method))),
+    guard(access, doors, context => refuse(context, unknownRoute(context.req.method)), strangers),
   );
 
   app.get('/api/health', context => {

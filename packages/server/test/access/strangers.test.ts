@@ -1,6 +1,8 @@
+import { connect, Socket } from 'node:net';
 import { thisMachine } from '@signalbox/app/runs';
 import { startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createStrangers, STRANGER_CONNECTIONS_MAX } from '../../src/access/strangers.ts';
 import { STRANGERS_MAX } from '../../src/live/upgrade.ts';
 import { ADAS_TOKEN, TOKEN } from '../http-asker.ts';
 import { type LiveClient, liveClient } from '../live-client.ts';
@@ -48,6 +50,35 @@ describe('connections that have not said a token', () => {
     const silent = await many(STRANGERS_MAX, () => liveClient(url));
     manual.advance(5_000);
     expect(new Set(await Promise.all(silent.map(({ closed }) => closed)))).toEqual(new Set([4401]));
+  });
+});
+
+describe('connections over which no request has come', () => {
+  it('[V260] are so many at most, and keep nobody out', async () => {
+    const url = await stage();
+    const { port } = new URL(url);
+    const status = async () =>
+      (await fetch(`${url}/api/health`, { headers: { authorization: `Bearer ${TOKEN}` } })).status;
+    expect(await status()).toBe(200);
+    const silent = Array.from({ length: STRANGER_CONNECTIONS_MAX + 50 }, () => connect(Number(port), '127.0.0.1'));
+    onTestFinished(() => {
+      for (const socket of silent) socket.destroy();
+    });
+    for (const socket of silent) socket.on('error', () => {}).resume();
+    await Promise.all(silent.slice(0, 50).map(socket => new Promise(resolve => socket.once('close', resolve))));
+    expect(await status()).toBe(200);
+    expect(silent.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(STRANGER_CONNECTIONS_MAX);
+  });
+});
+
+describe('a connection over which a token came', () => {
+  it('[V260] makes place for nobody', () => {
+    const strangers = createStrangers();
+    const [known, silent] = [new Socket(), new Socket()];
+    for (const socket of [known, silent]) strangers.arrive(socket);
+    strangers.leave(known);
+    for (let n = 0; n < STRANGER_CONNECTIONS_MAX; n++) strangers.arrive(new Socket());
+    expect([known.destroyed, silent.destroyed]).toEqual([false, true]);
   });
 });
 
