@@ -53,6 +53,10 @@ const { undeclared, files } = await bundle({
   },
   apart: {
     main: path.join(published, 'src/programs/built-main.ts'),
+    'plan-worker': path.join(published, 'src/programs/plan-thread.ts'),
+    'journal-worker': path.join(published, 'src/programs/journal-thread.ts'),
+  },
+  scripts: {
     ls: path.join(published, 'src/programs/ls.ts'),
     show: path.join(published, 'src/programs/show.ts'),
     run: path.join(published, 'src/programs/run.ts'),

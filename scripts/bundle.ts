@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
 import { withLazySchemas } from './lazy-schemas.ts';
 
@@ -15,6 +15,11 @@ export interface BundleOptions {
    * what they run of the code, not what another program runs of it.
    */
   readonly apart?: Readonly<Record<string, string>>;
+  /**
+   * Entries that become one script each, `<name>.script.js`: a function of `exports`, `require`, `module` and what stands for
+   * `import.meta`, which also imports. Unlike modules, a script can be compiled from code that was kept (`kept-script.ts`).
+   */
+  readonly scripts?: Readonly<Record<string, string>>;
   /** Emptied first. */
   readonly outDir: string;
   /** Packages that may be used. They stay imports, unless they are inlined. */
@@ -36,10 +41,15 @@ export interface Bundled {
  * Bundles programs as modules for Node; what they import lazily stays in files of its own.
  */
 export async function bundle(options: BundleOptions): Promise<Bundled> {
-  const { entries, apart = {}, dependencies } = options;
+  const { entries, apart = {}, scripts = {}, dependencies } = options;
   rmSync(options.outDir, { recursive: true, force: true });
   const families = [entries, ...Object.entries(apart).map(([name, module]) => ({ [name]: module }))];
-  const metafiles = await Promise.all(families.map(family => bundleFamily(family, options)));
+  const metafiles = await Promise.all([
+    ...families.map(family => bundleFamily(family, options, { format: 'esm', splitting: true })),
+    ...Object.entries(scripts).map(([name, module]) =>
+      bundleFamily({ [`${name}.script`]: module }, options, SCRIPT_OPTIONS),
+    ),
+  ]);
   // What was read and has left nothing behind is no part of it.
   const parts = metafiles.flatMap(({ outputs }) =>
     Object.values(outputs).flatMap(({ inputs }) =>
@@ -50,17 +60,25 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
   return { undeclared: [...new Set(undeclared)].sort(), files: [...new Set(parts)] };
 }
 
+/** `import.meta` is an argument of a script. What is imported lazily is part of it, and is evaluated when it is imported. */
+const SCRIPT_OPTIONS: BuildOptions = {
+  format: 'cjs',
+  define: Object.fromEntries(['url', 'filename', 'dirname'].map(name => [`import.meta.${name}`, `__meta.${name}`])),
+  banner: { js: '(function(exports,require,module,__meta){"use strict";' },
+  footer: { js: '})' },
+};
+
 async function bundleFamily(
   entryPoints: Readonly<Record<string, string>>,
   { outDir, dependencies, inlined = [], root }: BundleOptions,
+  shape: BuildOptions,
 ): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { ...entryPoints },
     outdir: outDir,
     bundle: true,
-    splitting: true,
-    format: 'esm',
+    ...shape,
     platform: 'node',
     target: 'node24.15',
     minifySyntax: true,
@@ -69,7 +87,11 @@ async function bundleFamily(
     // Traces name files and lines; the text of the sources would triple what is installed.
     sourcesContent: false,
     external: dependencies.filter(name => !inlined.includes(name)),
-    plugins: [ownSources(root), foreignSchemas, ...(isGuarded(entryPoints) ? [] : [lazyBuiltins])],
+    plugins: [
+      ownSources(root, shape.format === 'cjs'),
+      foreignSchemas,
+      ...(isGuarded(entryPoints) ? [] : [lazyBuiltins]),
+    ],
     logLevel: 'warning',
     metafile: true,
   });
@@ -110,7 +132,7 @@ const lazyBuiltins: Plugin = {
 
 /** The thread of plans replaces members of Node's modules for everything that is loaded in it: what it reads must be what is there then. */
 function isGuarded(entryPoints: Readonly<Record<string, string>>): boolean {
-  return 'plan-worker' in entryPoints;
+  return 'plan-worker.script' in entryPoints;
 }
 
 function builtinModule(name: string): string {
@@ -121,20 +143,27 @@ function builtinModule(name: string): string {
  * Modules of the workspace name each other directly: a command does not load what lies beside its use-case in an index. Their schemas
  * are made when they are used.
  */
-function ownSources(root: string): Plugin {
+function ownSources(root: string, isScript: boolean): Plugin {
   const find = workspaceOrigins(root);
   return {
     name: 'own-sources',
     setup({ onLoad }) {
       onLoad({ filter: /[\\/]packages[\\/][^\\/]+[\\/]src[\\/].*\.tsx?$/ }, ({ path: file }) => ({
         contents: withLazySchemas(
-          withDirectImports(readFileSync(file, 'utf8'), find, module => module),
+          withDirectImports(withImports(readFileSync(file, 'utf8'), isScript), find, module => module),
           LAZY_SCHEMA,
         ),
         loader: file.endsWith('x') ? 'tsx' : 'ts',
       }));
     },
   };
+}
+
+/** A script has no `import` of its own: what is not part of it is imported by whoever runs it. */
+function withImports(source: string, isScript: boolean): string {
+  return isScript
+    ? source.replace(/(?<![\w.$])import\((?=url\)|'(?!\.{1,2}\/|@signalbox\/))/g, '__meta.import(')
+    : source;
 }
 
 /** The protocol's packages have a thousand schemas; a server that answers one call needs twenty. */

@@ -22,7 +22,8 @@ const changers = new Set([...CHANGERS.split(' '), ...ofSchemas]);
 export function withLazySchemas(source: string, helper: string): string {
   if (!/^import (\* as z|\{ z \}) from ["']zod(\/v4)?["'];/m.test(source)) return source;
   const { program } = parse(source, { sourceType: 'module', plugins: ['typescript', 'jsx'] });
-  const places = program.body.flatMap(statement => topSchemas(statement)).sort((a, b) => b.start - a.start);
+  const own = new Set(program.body.flatMap(statement => schemaMakers(statement)));
+  const places = program.body.flatMap(statement => topSchemas(statement, own)).sort((a, b) => b.start - a.start);
   if (places.length === 0) return source;
   const changed = places.reduce(
     (text, { start, end }) =>
@@ -37,19 +38,36 @@ interface Place {
   readonly end: number;
 }
 
-function topSchemas(statement: Node): readonly Place[] {
-  if (statement.type === 'ExportNamedDeclaration' && statement.declaration) return topSchemas(statement.declaration);
+/** The module's own functions that do nothing but make a schema. */
+function schemaMakers(statement: Node): readonly string[] {
+  if (statement.type !== 'VariableDeclaration' || statement.kind !== 'const') return [];
+  return statement.declarations.flatMap(({ id, init }) =>
+    id.type === 'Identifier' &&
+    init?.type === 'ArrowFunctionExpression' &&
+    init.body.type !== 'BlockStatement' &&
+    isSchema(init.body, NONE)
+      ? [id.name]
+      : [],
+  );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function topSchemas(statement: Node, own: ReadonlySet<string>): readonly Place[] {
+  if (statement.type === 'ExportNamedDeclaration' && statement.declaration)
+    return topSchemas(statement.declaration, own);
   if (statement.type !== 'VariableDeclaration' || statement.kind !== 'const') return [];
   return statement.declarations.flatMap(({ id, init }) => {
-    if (id.type !== 'Identifier' || !init || !isSchema(init)) return [];
+    if (id.type !== 'Identifier' || !init || !isSchema(init, own)) return [];
     return typeof init.start === 'number' && typeof init.end === 'number' ? [{ start: init.start, end: init.end }] : [];
   });
 }
 
-function isSchema(given: Expression): boolean {
+function isSchema(given: Expression, own: ReadonlySet<string>): boolean {
   const call = bare(given);
   if (call.type !== 'CallExpression') return false;
   const { callee } = call;
+  if (callee.type === 'Identifier') return own.has(callee.name);
   if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier') return false;
   const { name } = callee.property;
   if (callee.object.type === 'Identifier' && callee.object.name === 'z') return makers.has(name);

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import vm from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bundle, undeclaredPackages } from '../scripts/bundle.ts';
 
@@ -115,6 +116,35 @@ describe('bundle', () => {
     expect(await bundleOf([])).toEqual([]);
     const { stdout } = spawnSync(process.execPath, [path.join(root, 'dist/main.js')], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual({ works: [true, 'b', 'function', 64], loaded: [] });
+  });
+
+  it('builds a script of an entry, with what is imported lazily in it, and asks whoever runs it for the rest', async () => {
+    write('packages/program/src/lazy.ts', `export const lazy = 'lazy ' + import.meta.url;`);
+    write(
+      'packages/program/src/main.ts',
+      `const url = 'some:module';
+       export const main = async () => [
+         (await import('./lazy.ts')).lazy, await import('declared'), await import(url), typeof this,
+       ];`,
+    );
+    await bundle({
+      entries: {},
+      scripts: { main: path.join(root, 'packages/program/src/main.ts') },
+      outDir: path.join(root, 'dist'),
+      dependencies: ['declared'],
+      root,
+    });
+    expect(readdirSync(path.join(root, 'dist')).sort()).toEqual(['main.script.js', 'main.script.js.map']);
+    const script = new vm.Script(readFileSync(path.join(root, 'dist/main.script.js'), 'utf8'));
+    const module: { exports: { main?(): Promise<unknown> } } = { exports: {} };
+    const meta = { url: 'its:url', import: async (specifier: string) => `imported ${specifier}` };
+    script.runInThisContext()(module.exports, undefined, module, meta);
+    expect(await module.exports.main?.()).toEqual([
+      'lazy its:url',
+      'imported declared',
+      'imported some:module',
+      'undefined',
+    ]);
   });
 
   async function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {

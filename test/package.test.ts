@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
@@ -145,6 +154,27 @@ describe('the published package', () => {
       const ran = signalbox(['run', 'plan.tsx', '--json']);
       expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' });
       expect(JSON.parse(ran.stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ end: { status: 'completed' } });
+    });
+
+    it('[A520][A521] keeps its own code compiled, and nothing of a plan', () => {
+      const mark = 'not-for-the-cache';
+      write(
+        'marked.tsx',
+        `import { definePlan, Task } from 'signalbox';
+export default definePlan({ name: 'marked', render: () => <Task id="a" run={() => '${mark}'.split('-').length} /> });`,
+      );
+      const ran = signalbox(['run', 'marked.tsx', '--no-lint']);
+      rmSync(path.join(folder, 'marked.tsx'));
+      expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' });
+      const code = path.join(folder, 'home/.cache/signalbox/code');
+      const kept = readdirSync(code, { withFileTypes: true }).filter(file => file.isFile());
+      expect(new Set(kept.map(({ name }) => name.replace(/-v.*/, '')))).toEqual(
+        new Set([...kept.map(({ name }) => name.replace(/-v.*/, '')), 'run', 'plan-worker']),
+      );
+      for (const { name } of kept) {
+        const file = path.join(code, name);
+        expect([name, statSync(file).mode & 0o777, readFileSync(file).includes(mark)]).toEqual([name, 0o600, false]);
+      }
     });
 
     it('finds wrong plans wrong', () => {

@@ -1,11 +1,13 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
-import { homedir } from 'node:os';
-import path from 'node:path';
+// An import of one of Node's modules reads all of its members, and some of them load much.
+const { existsSync, mkdirSync, statSync } = process.getBuiltinModule('node:fs');
+const { enableCompileCache } = process.getBuiltinModule('node:module');
+const { homedir } = process.getBuiltinModule('node:os');
+const path = process.getBuiltinModule('node:path');
 
 /**
  * Lets Node keep the program as it compiled it, in the person's own cache, so that the next start is faster. Whoever can write
- * there can make this program run anything: a folder that is not ours alone is not used, and nothing depends on it.
+ * there can make this program run anything: a folder that is not ours alone is not used, and nothing depends on it. Returns the
+ * folder.
  */
 export function keepCompiledCode() {
   try {
@@ -14,9 +16,12 @@ export function keepCompiledCode() {
     for (const part of [base, path.join(base, own), folder]) if (!existsSync(part)) mkdirSync(part, { mode: 0o700 });
     const { uid, mode } = statSync(folder);
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-    if (isOurs) enableCompileCache(folder);
+    if (!isOurs) return undefined;
+    enableCompileCache(folder);
+    return folder;
   } catch {
     // It starts as it did the first time.
+    return undefined;
   }
 }
 

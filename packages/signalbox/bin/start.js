@@ -1,8 +1,13 @@
-import { existsSync } from 'node:fs';
 import { keepCompiledCode } from './compiled-code.js';
 
-keepCompiledCode();
+const folder = keepCompiledCode();
+const rest = process.argv.slice(2);
 // A checkout runs its sources; the published package has none and runs what was built.
 const source = new URL('../src/main.ts', import.meta.url);
-const { main } = await import(existsSync(source) ? source.href : '../dist/main.js');
-process.exitCode = await main(process.argv.slice(2));
+if (process.getBuiltinModule('node:fs').existsSync(source)) {
+  const { main } = await import(source.href);
+  process.exitCode = await main(rest);
+} else {
+  const { main } = await import('../dist/main.js');
+  process.exitCode = await main(rest, folder);
+}

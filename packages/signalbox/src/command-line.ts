@@ -1,4 +1,4 @@
-import type { Program } from '@signalbox/app';
+import type { Launch, Program } from '@signalbox/app';
 import { CommanderError } from 'commander';
 import type { CommandEntry } from './command.ts';
 import { endSignals } from './end-signals.ts';
@@ -12,6 +12,7 @@ export async function runCommandLine(
   terminal: Terminal,
   entries: readonly CommandEntry[],
   self: Program,
+  launch: Launch = {},
 ): Promise<number> {
   const signals = endSignals();
   let code: ExitCode = exitCodes.done;
@@ -22,6 +23,7 @@ export async function runCommandLine(
       terminal,
       signals,
       self,
+      launch,
       end(ended) {
         code = ended;
       },

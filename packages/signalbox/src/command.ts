@@ -1,4 +1,4 @@
-import type { Program } from '@signalbox/app';
+import type { Launch, Program } from '@signalbox/app';
 import type { Command } from 'commander';
 import type { EndSignals } from './end-signals.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -11,6 +11,7 @@ export interface CommandContext {
   readonly signals: Pick<EndSignals, 'ending'>;
   /** How this program is started again, to play a role. */
   readonly self: Program;
+  readonly launch?: Launch;
   /** Says how it ended; the last word counts. */
   end(code: ExitCode): void;
 }

@@ -46,7 +46,7 @@ interface ResumeFlags extends DataFlags, LimitFlags {
   readonly trust?: boolean;
 }
 
-export const defineRun: DefineCommand = (command, { terminal, signals, end }) => {
+export const defineRun: DefineCommand = (command, { terminal, signals, launch, end }) => {
   limitOptions(command)
     .description(
       'Runs a plan. Every step is committed before it is told, so a run that was cut off goes on with "signalbox resume". ' +
@@ -94,16 +94,20 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
       if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));
       const ending = signals.ending();
       end(
-        await withSurface(terminal, { ...flags, ...tracing(terminal, flags), warm: true }, async surface => {
-          if (isTraced(flags) && !surface.isOwner) return notTraced();
-          if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
-          return followed(terminal, flags, surface, 0, () => surface.start(request.value), ending);
-        }),
+        await withSurface(
+          terminal,
+          { ...flags, ...tracing(terminal, flags), warm: true, ...(launch && { launch }) },
+          async surface => {
+            if (isTraced(flags) && !surface.isOwner) return notTraced();
+            if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
+            return followed(terminal, flags, surface, 0, () => surface.start(request.value), ending);
+          },
+        ),
       );
     });
 };
 
-export const defineResume: DefineCommand = (command, { terminal, signals, end }) => {
+export const defineResume: DefineCommand = (command, { terminal, signals, launch, end }) => {
   limitOptions(command)
     .description(
       'Goes on where the last commit left the run. What was committed is not done again. The plan is the one that the run ' +
@@ -126,7 +130,7 @@ export const defineResume: DefineCommand = (command, { terminal, signals, end })
         return end(exitCodes.usage);
       }
       end(
-        await withSurface(terminal, { ...flags, warm: true }, async surface => {
+        await withSurface(terminal, { ...flags, warm: true, ...(launch && { launch }) }, async surface => {
           const record = await findRun(surface.reader, given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;

@@ -152,7 +152,7 @@ describe('a data directory without a umask', () => {
       'desktop',
       'run.bundle',
     ];
-    expect(seen).toEqual(expect.arrayContaining([...kinds, 'session.json', `runs/${run}/.lock`]));
+    expect(seen).toEqual(expect.arrayContaining([...kinds, 'session.json', `runs/${run}/manifest.jsonl`]));
     for (const folder of [
       'blobs',
       'checkpoints',

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { liveClient } from '../../server/test/live-client.ts';
@@ -133,5 +133,40 @@ describe('signalbox users', () => {
       secrets.some(secret => readFileSync(path.join(file.parentPath, file.name)).includes(secret)),
     );
     expect(holding.map(({ name }) => name)).toEqual(['token']);
+  });
+
+  it('[G60] the token of an agent does not tell whether a directory exists', async () => {
+    const server = await serve();
+    const { token } = json('users', 'add', 'bot', '--role', 'agent');
+    const start = async (workspacePath: string) => {
+      const answer = await fetch(`${server.url}/mcp/agent`, {
+        method: 'POST',
+        headers: {
+          ...ONCE,
+          authorization: `Bearer ${token}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'mcp-protocol-version': '2025-11-25',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'start_workflow', arguments: { workflowId: 'wr.research', workspacePath } },
+        }),
+      });
+      return answer.text();
+    };
+    const nothing = await start('/nothing/here');
+    expect(nothing).toContain('workspacePath');
+    for (const place of ['/etc', '/', path.dirname(folder), data]) expect(await start(place)).toBe(nothing);
+    const project = path.join(folder, 'project');
+    mkdirSync(project);
+    expect(await start(project)).toBe(nothing);
+    writeFileSync(path.join(data, 'config.json'), JSON.stringify({ plans: { roots: [project] } }), { mode: 0o600 });
+    expect(await start(project)).toContain('stateToken');
+    rmSync(path.join(data, 'config.json'));
+    await server.end();
+    run('users', 'remove', 'bot');
   });
 });

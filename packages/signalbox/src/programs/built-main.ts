@@ -1,21 +1,39 @@
 /** The entry of the built program. It knows which file has which command, and loads nothing else. */
+import { launchAhead, type Program } from '@signalbox/app';
 import { CHILD_COMMAND } from '../command.ts';
+import { runScript } from './kept-script.ts';
 import type { OwnProgram } from './own-program.ts';
 
-/** Commands that are built into files of their own, beside this one. */
-const OWN: ReadonlyMap<string | undefined, string> = new Map([
-  ['ls', './ls.js'],
-  ['show', './show.js'],
-  ['run', './run.js'],
-  ['resume', './run.js'],
-  ['mcp', './mcp.js'],
+/** Commands that are built into scripts of their own, beside this file, and whether they drive runs. */
+const OWN: ReadonlyMap<string | undefined, { readonly script: string; readonly drives: boolean }> = new Map([
+  ['ls', { script: './ls.script.js', drives: false }],
+  ['show', { script: './show.script.js', drives: false }],
+  ['run', { script: './run.script.js', drives: true }],
+  ['resume', { script: './run.script.js', drives: true }],
+  ['mcp', { script: './mcp.script.js', drives: false }],
 ]);
 
-export async function main(argv: readonly string[]): Promise<number> {
+interface ProgramFile {
+  readonly main: OwnProgram;
+}
+
+const ALL = new URL('./all.js', import.meta.url);
+
+/** `codeDirectory` is where compiled code may be kept. */
+export async function main(argv: readonly string[], codeDirectory?: string): Promise<number> {
+  const self: Program = [process.execPath, import.meta.filename, CHILD_COMMAND];
   // The operator's side is as large as the rest of the program, and is there already.
   const own = argv.includes('--operator') ? undefined : OWN.get(argv[0]);
-  const program: { readonly main: OwnProgram } = await import(new URL(own ?? './all.js', import.meta.url).href);
-  return program.main(argv, [process.execPath, import.meta.filename, CHILD_COMMAND]);
+  if (own === undefined) {
+    const all: ProgramFile = await import(ALL.href);
+    return all.main(argv, self, { codeDirectory });
+  }
+  const isHelp = argv.includes('--help') || argv.includes('-h');
+  // A thread takes longer to start than the rest of the program, and does so beside it.
+  const launch = own.drives && !isHelp ? launchAhead(codeDirectory) : { codeDirectory };
+  const { exports, keep } = runScript<ProgramFile>(new URL(own.script, import.meta.url), codeDirectory);
+  process.once('exit', keep);
+  return exports.main(argv, self, launch);
 }
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

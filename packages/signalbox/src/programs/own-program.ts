@@ -1,12 +1,12 @@
-import type { Program } from '@signalbox/app';
+import type { Launch, Program } from '@signalbox/app';
 import type { CommandEntry } from '../command.ts';
 import { runCommandLine } from '../command-line.ts';
 import { hostTerminal } from '../terminal.ts';
 
 /** Runs a command line; `self` is how the whole program is started again. */
-export type OwnProgram = (argv: readonly string[], self: Program) => Promise<number>;
+export type OwnProgram = (argv: readonly string[], self: Program, launch: Launch) => Promise<number>;
 
 /** A program with these commands. Those whose start people and agents wait for are built into files of their own. */
 export function programOf(...entries: readonly CommandEntry[]): OwnProgram {
-  return (argv, self) => runCommandLine(argv, hostTerminal(), entries, self);
+  return (argv, self, launch) => runCommandLine(argv, hostTerminal(), entries, self, launch);
 }

@@ -32,7 +32,8 @@ export async function startOwnServer(options: OwnServerOptions): Promise<Result<
   if (!issued.ok) return issued;
   const { token, isNew } = issued.value;
   const directories = workflowPlaces();
-  const guided = openGuidedTools({ dataDirectory: directory, directories, machine });
+  const mayLook = (named: string) => home.places.directory(named).ok;
+  const guided = openGuidedTools({ dataDirectory: directory, directories, machine, mayLook });
   const sessions = openGuidedSessions({ dataDirectory: directory, directories, machine });
   const server = await startServer({
     host: home.host,

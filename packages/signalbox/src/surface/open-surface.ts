@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readToken } from '@signalbox/app';
+import { type Launch, readToken } from '@signalbox/app';
 import {
   type ErrorEnvelope,
   type HomeOptions,
@@ -23,6 +23,7 @@ export interface SurfaceOptions {
   readonly trace?: NonNullable<HomeOptions['trace']>;
   /** Whether a run will be driven. */
   readonly warm?: boolean;
+  readonly launch?: Launch;
 }
 
 /** Owns the data directory, or talks to the process that does. */

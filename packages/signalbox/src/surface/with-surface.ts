@@ -1,3 +1,4 @@
+import type { Launch } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
@@ -16,9 +17,11 @@ export async function withSurface(
     json = false,
     trace,
     warm,
+    launch,
   }: DataFlags & {
     readonly trace?: SurfaceOptions['trace'] | undefined;
     readonly warm?: boolean;
+    readonly launch?: Launch;
   },
   work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
@@ -29,6 +32,7 @@ export async function withSurface(
     env: process.env,
     ...(trace && { trace }),
     ...(warm !== undefined && { warm }),
+    ...(launch && { launch }),
   });
   const refuse = (error: ErrorEnvelope): ExitCode => {
     reportError(terminal, error, json);
