@@ -84,10 +84,8 @@ describe('artifacts over HTTP', () => {
       const id = await keep(run, 'x', { name, mimeType });
       return (await ask('GET', `/api/artifacts/${id}/content`)).headers.get('content-disposition');
     };
-    expect(await nameOf('Report')).toBe(`inline; filename="Report.md"; filename*=UTF-8''Report.md`);
-    expect(await nameOf('../../etc/passwd\r\nX-Evil: 1')).toBe(
-      `inline; filename="__.._etc_passwd__X-Evil_ 1.md"; filename*=UTF-8''__.._etc_passwd__X-Evil_%201.md`,
-    );
+    expect(await nameOf('Report')).toBe('inline; filename=Report.md');
+    expect(await nameOf('../../etc/passwd\r\nX-Evil: 1')).toBe('inline; filename="__.._etc_passwd__X-Evil_ 1.md"');
     expect(await nameOf('größe "100%"', 'image/png')).toBe(
       `inline; filename="gr__e _100__.png"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20_100%25_.png`,
     );

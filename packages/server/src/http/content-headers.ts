@@ -1,4 +1,5 @@
 import { type ArtifactRecord, safeImageTypes } from '@signalbox/app/runs';
+import { create as contentDisposition } from 'content-disposition';
 
 /**
  * How a browser is told to treat what somebody's agent made. Pictures that cannot carry code, and text and JSON as what they are,
@@ -6,10 +7,13 @@ import { type ArtifactRecord, safeImageTypes } from '@signalbox/app/runs';
  */
 export function contentHeaders({ digest, mimeType, name }: Pick<ArtifactRecord, 'digest' | 'mimeType' | 'name'>) {
   const type = shownAs(mimeType);
-  const disposition = type === undefined ? 'attachment' : 'inline';
+  const file = fileName(name, mimeType);
   return {
     'Content-Type': type ?? 'application/octet-stream',
-    'Content-Disposition': `${disposition}; filename="${plainName(name, mimeType)}"; filename*=UTF-8''${encoded(fileName(name, mimeType))}`,
+    'Content-Disposition': contentDisposition(file, {
+      type: type === undefined ? 'attachment' : 'inline',
+      fallback: file.replace(/[^\x20-\x7e]|%/g, '_'),
+    }),
     'Accept-Ranges': 'bytes',
     'Cache-Control': 'private, max-age=31536000, immutable',
     ETag: `"${digest}"`,
@@ -45,13 +49,4 @@ export function fileName(name: string, mimeType: string): string {
     .toWellFormed();
   const ending = endings[mimeType] ?? '';
   return kept.toLowerCase().endsWith(ending) ? kept : `${kept}${ending}`;
-}
-
-/** For who does not know the other form. */
-function plainName(name: string, mimeType: string): string {
-  return fileName(name, mimeType).replace(/[^\x20-\x7e]|[%]/g, '_');
-}
-
-function encoded(name: string): string {
-  return encodeURIComponent(name).replace(/['()*]/g, character => `%${character.charCodeAt(0).toString(16)}`);
 }

@@ -11,12 +11,13 @@
 import { once } from 'node:events';
 import type { Machine } from '@signalbox/app/runs';
 import { type ErrorEnvelope, errorEnvelope, failure } from '@signalbox/model';
+import type { EventSourceMessage } from 'eventsource-parser';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import * as z from 'zod';
 import { BODY_MAX_BYTES } from '../http/body-text.ts';
 import { boundedLines } from '../mcp/bounded-lines.ts';
 import { type StdioStreams, tooLongLine } from '../mcp/mcp-stdio.ts';
 import { type BridgeId, type BridgeMessage, bridgeMessage, modernHeaders, refusedLine } from './bridge-message.ts';
-import { sentEvents } from './sent-events.ts';
 
 export interface BridgeOptions {
   /** Where the server is now. */
@@ -161,6 +162,11 @@ const rpc = z.looseObject({
   error: z.unknown().optional(),
 });
 const handshakeAnswer = z.object({ result: z.object({ protocolVersion: z.string() }) });
+
+/** The events of a stream, as they come. */
+function sentEvents(body: ReadableStream<Uint8Array>): ReadableStream<EventSourceMessage> {
+  return body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+}
 
 /** The messages of an answer, each as text. */
 async function* messagesOf(response: Response): AsyncGenerator<string> {
