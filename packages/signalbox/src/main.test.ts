@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memoryTerminal } from '../test/memory-terminal.ts';
-import type { CommandEntry } from './command.ts';
+import { CHILD_COMMAND, type CommandEntry } from './command.ts';
+import { commands } from './commands.ts';
 import { exitCodes } from './exit-code.ts';
 import { main } from './main.ts';
 
-async function run(argv: readonly string[], commands?: readonly CommandEntry[]) {
+async function run(argv: readonly string[], entries?: readonly CommandEntry[]) {
   const terminal = memoryTerminal();
-  const code = await main(argv, terminal, commands);
+  const code = await main(argv, terminal, entries);
   return { code, printed: terminal.printed.join('\n'), complaints: terminal.complaints };
 }
 
@@ -17,7 +18,7 @@ describe('the program', () => {
     expect(await run(['--version'])).toEqual({ code: 0, printed: version, complaints: [] });
   });
 
-  it('explains itself when it is asked to, in any way, and when it is asked nothing', async () => {
+  it('[X21] explains itself when it is asked to, in any way, and when it is asked nothing', async () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, complaints: [] });
     for (const part of ['local-first control plane', 'verify', 'doctor', 'demo', 'SIGNALBOX_DATA_DIR', 'Exit codes']) {
@@ -33,6 +34,18 @@ describe('the program', () => {
     expect(help.printed).toContain(`$ signalbox ${command}`);
     expect(help.printed).toContain('--json');
     expect(await run(['help', command])).toEqual(help);
+  });
+
+  const words = commands.map(({ syntax }) => syntax.split(' ')[0] ?? '').filter(word => word !== CHILD_COMMAND);
+  it.each(words)('[X1] explains %s, and refuses an option that it does not know', async word => {
+    const help = await run([word, '--help']);
+    expect(help).toMatchObject({ code: 0, complaints: [] });
+    expect(help.printed).toMatch(new RegExp(`^Usage: signalbox ${word}\\b.*\\n\\n[A-Z].*`));
+    const refused = await run([word, '--no-such-option']);
+    expect([refused.code, refused.complaints.join('\n')]).toEqual([
+      exitCodes.usage,
+      expect.stringContaining(`"signalbox ${word} --help"`),
+    ]);
   });
 });
 

@@ -54,7 +54,7 @@ describe('a data directory that is damaged', () => {
     }
   });
 
-  it('[A337] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
+  it('[A337] [X13] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
     const { data, run } = await dataWithRun();
     expect(deepOf(await checkDeep(data))).toEqual({
       database: 'ok',

@@ -119,7 +119,7 @@ describe('the examples', () => {
     });
   });
 
-  it('[A215] [A216] [A217] 08: a run is rolled back to an edit, which asks first, and continues in a new run', () => {
+  it('[A215] [A216] [A217] [X7] 08: a run is rolled back to an edit, which asks first, and continues in a new run', () => {
     const { cwd, call, run, lines } = play('08-undo-an-edit');
     const id = completed(run.stdout);
     const file = (name: string) => path.join(cwd, '08-undo-an-edit/project', name);
@@ -147,7 +147,7 @@ describe('the examples', () => {
     expect(notes()).toBe('');
   });
 
-  it('08: one edit of an agent is undone, the other stays', () => {
+  it('[X11] 08: one edit of an agent is undone, the other stays', () => {
     const { cwd, call, run, lines } = play('08-undo-an-edit');
     const id = completed(run.stdout);
     expect(run).toMatchObject({ status: 0, stderr: '' });

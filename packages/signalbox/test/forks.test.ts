@@ -50,7 +50,7 @@ async function surfaces() {
 }
 
 describe('forks and interventions', () => {
-  it('[V60] [V61] do the same whether this process owns the data directory or another one does', async () => {
+  it('[V60] [V61] [X7] do the same whether this process owns the data directory or another one does', async () => {
     const { folder, surfaces: both, run } = await surfaces();
     const picture = async (surface: RunSurface) => {
       const { reader } = surface;

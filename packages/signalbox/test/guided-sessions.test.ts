@@ -105,7 +105,7 @@ describe('guided sessions on the command line', () => {
     while (!last.isComplete) last = await handIn(tools, last);
   });
 
-  it('[A149] are answered by the id that the list prints, or by its beginning, as runs are', async () => {
+  it('[A149] [X8] are answered by the id that the list prints, or by its beginning, as runs are', async () => {
     const { data, tools } = newPlace();
     const gapOf = async (reason: 'needs_user_choice' | 'confirmation') => {
       const start = await started(tools);
@@ -190,7 +190,7 @@ describe('guided sessions on the command line', () => {
     expect((await say(data, 'export', sessionId, '-o', path.join(folder, 'no/such/place'))).code).toBe(2);
   });
 
-  it('[G36] are kept and let go, and their keys are rotated while agents go on', async () => {
+  it('[G36] [X14] [X20] are kept and let go, and their keys are rotated while agents go on', async () => {
     const { data, tools } = newPlace();
     expect((await say(data, 'keys', 'ls')).text).toContain('no keys yet');
     const start = await started(tools);

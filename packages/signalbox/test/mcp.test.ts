@@ -177,7 +177,7 @@ describe('signalbox mcp', () => {
     });
   });
 
-  it('[V47] says nothing but MCP, ends when its input does, and survives garbage and messages of megabytes', async () => {
+  it('[V47] [X18] says nothing but MCP, ends when its input does, and survives garbage and messages of megabytes', async () => {
     const cwd = newPlace();
     const child = spawn(process.execPath, [entry, 'mcp'], { cwd, env: environment(cwd), stdio: 'pipe' });
     let told = '';
@@ -258,7 +258,7 @@ describe('signalbox workflow', () => {
   const cwd = newPlace();
   const run = (...args: readonly string[]) => signalbox(['workflow', ...args], { cwd, env: environment(cwd) });
 
-  it('lists those of the program and of the project, and says which cannot be run', () => {
+  it('[X19] lists those of the program and of the project, and says which cannot be run', () => {
     writeFileSync(
       path.join(cwd, '.signalbox/workflows/broken.json'),
       '{"id":"project.broken","name":"B\\u001b[2J","steps":[]}',
@@ -322,7 +322,7 @@ describe('signalbox workflow', () => {
     expect(run('validate', 'wr.research', '--strict')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('compiles to what a run is pinned to, with the hash that a start has', () => {
+  it('[X19] compiles to what a run is pinned to, with the hash that a start has', () => {
     const good = file('good.json', workflow('project.find'));
     const { workflowHash, snapshot } = JSON.parse(run('compile', good, '--json').stdout);
     expect(JSON.parse(run('inspect', 'project.find', '--json').stdout).workflow.workflowHash).toBe(workflowHash);

@@ -81,7 +81,7 @@ export default definePlan({
 `;
 
 describe('a second process', () => {
-  it('[V146] looks at runs, starts them and acts on them through the one that owns the data directory, which answers as a server does', async () => {
+  it('[V146] [X6] looks at runs, starts them and acts on them through the one that owns the data directory, which answers as a server does', async () => {
     const cwd = newPlace();
     writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
     const owner = start(cwd, 'run', 'waiting.tsx');
@@ -126,7 +126,7 @@ describe('a second process', () => {
     expect(runsOf(cwd).map(run => run.status)).toEqual(['completed', 'completed']);
   });
 
-  it('is refused what it asks for wrongly, as if it owned the directory itself', async () => {
+  it('[X6] is refused what it asks for wrongly, as if it owned the directory itself', async () => {
     const cwd = newPlace();
     const owner = start(cwd, 'serve', '--port', '0', '--json');
     await until(() => (owner.told().includes('\n') ? true : undefined));
@@ -159,7 +159,7 @@ describe('signalbox serve', () => {
     expect(await ended(owner)).toBe(130);
   });
 
-  it('takes up the runs of one that was killed, at once', async () => {
+  it('[X5] takes up the runs of one that was killed, at once', async () => {
     const cwd = newPlace();
     writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
     const first = start(cwd, 'serve', '--port', '0', '--json');

@@ -6,7 +6,7 @@ import { signalbox, temporaryFolder } from './program.ts';
 
 const history = fileURLToPath(new URL('../../../spec/histories/people.bundle', import.meta.url));
 
-it('[A66] a run moves and is checked from the command line, and the exit code says what was found', () => {
+it('[A66] [X12] a run moves and is checked from the command line, and the exit code says what was found', () => {
   const cwd = temporaryFolder();
   const call = (...args: readonly string[]) => signalbox(args, { cwd });
   const imported = call('import', history, '--json');

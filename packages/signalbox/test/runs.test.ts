@@ -58,7 +58,7 @@ const jsonLines = (text: string) =>
 const runsOf = (place: string) => jsonLines(signalbox(['ls', '--json'], { cwd: place }).stdout);
 
 describe('signalbox run', () => {
-  it('runs example 02, and says what its README shows', () => {
+  it('[X3] runs example 02, and says what its README shows', () => {
     const example = fileURLToPath(new URL('../../../examples/02-hello/', import.meta.url));
     const { status, stdout, stderr } = signalbox(['run', path.join(example, 'plan.tsx')], { cwd: newPlace() });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -66,7 +66,7 @@ describe('signalbox run', () => {
     expect(readFileSync(path.join(example, 'README.md'), 'utf8')).toContain(`\`\`\`\n${told}\`\`\``);
   });
 
-  it('keeps what it did for the commands that look at it', () => {
+  it('[X9] keeps what it did for the commands that look at it', () => {
     const cwd = newPlace();
     const plan = fileURLToPath(new URL('../../../examples/02-hello/plan.tsx', import.meta.url));
     signalbox(['run', plan, '--name', 'first', '--tag', 'a', '--input', '{"names": ["Lin"]}'], { cwd });
@@ -97,7 +97,7 @@ describe('signalbox run', () => {
     expect(jsonLines(signalbox(['ls', '--tag', 'a', '--json'], { cwd }).stdout)).toHaveLength(1);
   });
 
-  it('goes on after kill -9, at once, and does no committed step again', async () => {
+  it('[X3] goes on after kill -9, at once, and does no committed step again', async () => {
     const cwd = newPlace();
     writePlan(cwd, 'counting.tsx', COUNTING);
     const child = spawn(process.execPath, [entry, 'run', 'counting.tsx'], {

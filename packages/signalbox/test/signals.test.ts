@@ -169,7 +169,7 @@ describe.skipIf(!sandbox.ok)('a signal while a tool call is under way', () => {
 });
 
 describe.skipIf(!sandbox.ok)('a process that is killed while a tool call is under way', () => {
-  it('[A191] has its call rolled back by the next start, which tells the run, the call and the outcome, as does the doctor', async () => {
+  it('[A191] [X11] has its call rolled back by the next start, which tells the run, the call and the outcome, as does the doctor', async () => {
     const at = place('told');
     const killed = start(at.cwd, ['run', 'plan.tsx', '--json']);
     await until(at.hasBegun);

@@ -63,7 +63,7 @@ const status = async (url: string, token: string, place = '/api/health') => {
 };
 
 describe('signalbox users', () => {
-  it('[A220] [A221] [A222] [A223] adds with a role and an expiry, lists, rotates and removes without a server', () => {
+  it('[X16] [A220] [A221] [A222] [A223] adds with a role and an expiry, lists, rotates and removes without a server', () => {
     expect(run('users').stdout).toBe('No users yet.\n');
     const ada = json('users', 'add', 'ada', '--role', 'operator', '--expires', '30d');
     expect(ada).toMatchObject({ name: 'ada', role: 'operator', token: expect.stringMatching(/^sbx_[\w-]{43}$/) });
@@ -90,7 +90,7 @@ describe('signalbox users', () => {
     expect([ended.status, JSON.parse(ended.stdout).code]).toEqual([expected, code]);
   });
 
-  it('[V138] [V184] [V187] a server says its token once, then links; removing and rotating end what is open there', async () => {
+  it('[V138] [V184] [V187] [X5] a server says its token once, then links; removing and rotating end what is open there', async () => {
     const first = await serve();
     const token = new URL(first.page).hash.slice('#token='.length);
     expect(readFileSync(path.join(data, 'token'), 'utf8')).toBe(token);

@@ -76,7 +76,7 @@ describe('signalbox artifacts', () => {
 });
 
 describe('signalbox artifact', () => {
-  it('prints text that a terminal cannot be fooled with, and says what a picture shows', async () => {
+  it('[X10] prints text that a terminal cannot be fooled with, and says what a picture shows', async () => {
     const { ids, call } = await withArtifacts();
     expect(await call('artifact', ids[1] ?? '')).toEqual({
       code: 0,
@@ -88,7 +88,7 @@ describe('signalbox artifact', () => {
     expect(known).toMatchObject({ id: ids[0], key: 'notes', version: 1, text: 'one' });
   });
 
-  it('writes the content into a new file, never over one, and knows no other id', async () => {
+  it('[X10] writes the content into a new file, never over one, and knows no other id', async () => {
     const { folder, ids, call } = await withArtifacts();
     const file = path.join(folder, 'dot.png');
     expect(await call('artifact', ids[2] ?? '', '-o', file)).toEqual({ code: 0, printed: '', complaints: '' });

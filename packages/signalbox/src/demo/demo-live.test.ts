@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { leftOut } from './demo-live.ts';
 
 describe('the demo', () => {
-  it('[A263] says what it leaves out where there is no sandbox, and nothing where there is one', async () => {
+  it('[A263] [X15] says what it leaves out where there is no sandbox, and nothing where there is one', async () => {
     const missing = await missingSandbox(async () => ({
       ok: false,
       error: {

@@ -18,7 +18,7 @@ async function init(...args: readonly string[]) {
 }
 
 describe('signalbox init', () => {
-  it('writes a plan, a tsconfig and a package.json into an empty or missing folder, and says what is next', async () => {
+  it('[X2] writes a plan, a tsconfig and a package.json into an empty or missing folder, and says what is next', async () => {
     const place = path.join(folder, 'new plans');
     const { code, printed, complaints } = await init(place);
     expect({ code, complaints, files: readdirSync(place).sort() }).toEqual({
@@ -43,7 +43,7 @@ describe('signalbox init', () => {
     });
   });
 
-  it('overwrites nothing, and then writes nothing at all, unless it is told to', async () => {
+  it('[X2] overwrites nothing, and then writes nothing at all, unless it is told to', async () => {
     writeFileSync(path.join(folder, 'tsconfig.json'), 'mine');
     const refused = await init(folder);
     expect(refused).toEqual({

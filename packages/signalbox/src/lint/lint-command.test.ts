@@ -25,7 +25,7 @@ async function called(...args: readonly string[]) {
 }
 
 describe('signalbox lint', () => {
-  it('fails for errors, and for warnings only where it is strict', async () => {
+  it('[X4] fails for errors, and for warnings only where it is strict', async () => {
     const [fine, nameless, keyless] = [plan(FINE), plan(NAMELESS), plan(KEYLESS)];
     expect(await called('lint', fine)).toEqual({ code: 0, printed: 'Nothing to say.', complained: '' });
     expect(await called('lint', nameless)).toMatchObject({ code: 0 });
