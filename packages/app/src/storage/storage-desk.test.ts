@@ -66,7 +66,7 @@ function stage() {
     for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve));
   };
   return {
-    ...{ desk, store, timers, clock, tried, over, signal, calm },
+    ...{ desk, store, timers, clock, ids, tried, over, signal, calm },
     breaks(next: Fault | undefined) {
       fault = next;
     },
@@ -173,6 +173,33 @@ describe('writes that the disk refuses', () => {
       [child.run, 'read-only'],
       [parent.run, 'read-only'],
     ]);
+  });
+
+  it('[A550] pause the runs above a sub-run that they would have created', async () => {
+    const at = stage();
+    const parent = await startRun(at.store, newRun({ name: 'parent' }));
+    const origin = { kind: 'sub-plan', run: parent.run, node: 'sub' as never, iteration: 0 } as const;
+    const child = '01a1ed68-8c31-77ff-9208-3a9853d39c4c' as RunId;
+    const create: WriteSet = {
+      at: timestampOf(at.clock),
+      run: { kind: 'create', run: newRun({ name: 'child', origin }) },
+      events: [draftEvent(at, 'run.created', { driver: 'plan', name: 'child' })],
+    };
+    at.breaks('full');
+    const sent = at.desk.commit(create, { run: child, epoch: 0, version: 0 });
+    await at.calm();
+    const reader = withHeld(at.store, at.desk.standing);
+    const standings = async () => (await reader.runs()).items.map(({ name, status }) => [name, status]);
+    expect(await standings()).toEqual([['parent', 'paused']]);
+    at.breaks(undefined);
+    at.timers.advance(at.timers.next ?? 0);
+    expect((await sent).ok).toBe(true);
+    await at.calm();
+    expect(await standings()).toEqual([
+      ['child', 'running'],
+      ['parent', 'running'],
+    ]);
+    expect(at.over.map(([run]) => run)).toEqual([child, parent.run]);
   });
 
   it('[A195] are tried once more and answered when the process ends, and none waits after that', async () => {

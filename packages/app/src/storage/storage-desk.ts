@@ -14,7 +14,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
-import type { Blobs, Commit, CommitError, Committed, RunReader } from '@signalbox/runs';
+import type { Blobs, Commit, CommitError, Committed, RunOrigin, RunReader } from '@signalbox/runs';
 import { storageFaultOf, thrownStorageFault } from '@signalbox/store';
 
 /**
@@ -61,6 +61,8 @@ export interface Hold {
 /** A write that waits. `attempt` answers why the disk refused it, or nothing where it is through. */
 interface Waiting {
   readonly run: RunId;
+  /** Where the run comes from, if this is the write that creates it. */
+  readonly origin?: RunOrigin | undefined;
   attempt(isLast: boolean): Promise<StorageReason | undefined>;
 }
 
@@ -87,13 +89,14 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
 
   /** Tries, and waits for as long as the disk is to blame. */
   function patiently<T>(
-    run: RunId,
+    { run, origin }: Pick<Waiting, 'run' | 'origin'>,
     work: () => Promise<T>,
     faultOf: (outcome: T) => StorageReason | undefined,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const waiting: Waiting = {
       run,
+      origin,
       async attempt(isLast) {
         try {
           const outcome = await work();
@@ -116,17 +119,18 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     if (isEnding) return void waiting.attempt(true);
     queue.push(waiting);
     hold ??= { reason, since: timestampOf(clock) };
-    void addHeld(waiting.run);
+    void addHeld(waiting);
     if (queue.length === 1) schedule();
   }
 
   /** The run and those above it: what a child waits for, its parents wait for. */
-  async function addHeld(run: RunId): Promise<void> {
+  async function addHeld({ run, origin }: Waiting): Promise<void> {
     for (let at: RunId | undefined = run; at !== undefined && !heldRuns.has(at); ) {
       heldRuns.add(at);
       tell();
       const record: Awaited<ReturnType<RunReader['run']>> = await store.run(at).catch(() => undefined);
-      at = record?.origin?.kind === 'sub-plan' && hold !== undefined ? record.origin.run : undefined;
+      const from: RunOrigin | undefined = record?.origin ?? (at === run ? origin : undefined);
+      at = from?.kind === 'sub-plan' && hold !== undefined ? from.run : undefined;
     }
   }
 
@@ -171,11 +175,14 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
   }
 
   return {
-    commit: (writes, guard) => patiently(guard.run, () => commitOrFind(store, writes, guard), faultIn),
-    put: (run, contents) => patiently(run, () => store.put(contents), faultIn),
+    commit(writes, guard) {
+      const origin = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
+      return patiently({ run: guard.run, origin }, () => commitOrFind(store, writes, guard), faultIn);
+    },
+    put: (run, contents) => patiently({ run }, () => store.put(contents), faultIn),
     async room(run) {
       const fault = await patiently(
-        run,
+        { run },
         async () => roomFault(dataDirectory),
         outcome => outcome,
       );

@@ -4,6 +4,7 @@
 // `after` kills it when the commit went through. It prints the commits it made, and how the run was shown while it waited.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import type { RunId } from '@signalbox/model';
 import { killThisProcess } from '@signalbox/testkit';
 import { crashPlan, openNotedHost } from './noted-run.ts';
 
@@ -26,8 +27,11 @@ const world = await openNotedHost(folder, commit => async (writes, guard) => {
     refusals += 1;
     // It was tried again, too.
     if (refusals > 1) {
-      const { host } = world;
-      shown = { storage: host.storage.standing().status, run: (await host.reader.run(guard.run))?.status };
+      const { host, known } = world;
+      const root = (await known())?.id;
+      const statusOf = async (run: RunId | undefined) => run && (await host.reader.run(run))?.status;
+      const runs = { root: await statusOf(root), run: await statusOf(guard.run) };
+      shown = { storage: host.storage.standing().status, creates: writes.run?.kind === 'create', ...runs };
       if (how === 'held') killThisProcess();
       rmSync(filler);
     }
