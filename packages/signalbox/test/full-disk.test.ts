@@ -234,22 +234,24 @@ describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
   it.each([
     [
       'full',
+      ['ls'],
       'dd if=/dev/zero of="$DISK/filler" bs=4k 2>/dev/null',
       /^error: The disk of the data directory .* is full\.\nFree some space/,
     ],
     [
       'read-only',
+      [],
       'mount -o remount,ro "$DISK"',
       /^error: The data directory .* is read-only\.\nMake it writable again/,
     ],
   ])(
     '[A198] [D61] that is %s says so in one sentence, with the remedy, and so does the doctor',
-    (name, spoil, words) => {
+    (name, more, spoil, words) => {
       const cwd = path.join(folder, `command-${name}`);
       const disk = path.join(cwd, 'disk');
       mkdirSync(disk, { recursive: true });
       writeFileSync(path.join(cwd, 'plan.tsx'), HELLO);
-      const given = ['ls', 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'mcp', 'gc'];
+      const given = [...more, 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'mcp', 'gc'];
       const script = [
         '"$NODE" "$ENTRY" run plan.tsx > /dev/null || exit 9',
         spoil,

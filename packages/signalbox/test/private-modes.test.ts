@@ -1,18 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { guidedSchemas } from '@signalbox/app/guided';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { childScript } from '../../../test/child-script.ts';
 import { called, dataCommands } from './data-commands.ts';
 import { entry, ownEnvironment, PATIENCE_MS, signalbox, temporaryFolder } from './program.ts';
 
 const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
-
-const NOBODY = 65534;
 
 /** Runs a command with no umask: whatever is made is open to all, unless it was asked not to be. */
 const OPEN = ['-c', 'umask 000; exec "$@"', 'sh', process.execPath, entry] as const;
@@ -202,73 +199,7 @@ describe('a data directory without a umask', () => {
     }
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });
-
-  it('[A298] that may not be written is reported by every command that writes, in one sentence', async () => {
-    const cwd = temporaryFolder();
-    const data = path.join(cwd, 'data');
-    chmodSync(cwd, 0o755);
-    mkdirSync(data);
-    chmodSync(data, 0o500);
-    const who = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    if (who.uid !== undefined) chownSync(data, NOBODY, NOBODY);
-    const child = childScript(import.meta.dirname, 'data-commands-child.ts');
-    const { stdout, stderr } = spawnSync(
-      process.execPath,
-      [child, JSON.stringify(samplesIn(cwd)), data, path.join(data, 'new')],
-      {
-        cwd,
-        // What root compiled, nobody else may read.
-        env: { ...ownEnvironment(cwd), NODE_COMPILE_CACHE: '', HOME: data, SIGNALBOX_BROWSER: '/bin/true' },
-        encoding: 'utf8',
-        timeout: PATIENCE_MS,
-        killSignal: 'SIGKILL',
-        ...who,
-      },
-    );
-    expect(stderr).toBe('');
-    const told = new Map<string, readonly string[]>(
-      stdout
-        .trimEnd()
-        .split('\n')
-        .map(line => JSON.parse(line))
-        .map(({ name, said }) => [name, said]),
-    );
-    expect(told.size).toBeGreaterThan(40);
-    for (const [name, said] of told) {
-      if (READERS.has(name)) continue;
-      expect({ name, said }).toEqual({
-        name,
-        said: [
-          expect.stringContaining(`The data directory ${data} is read-only.`),
-          expect.stringContaining(`The data directory ${data}/new cannot be made: ${data} is read-only.`),
-        ],
-      });
-    }
-    for (const name of READERS) expect([name, told.get(name)?.join().includes('EACCES')]).toEqual([name, false]);
-  });
 });
-
-/** Commands that can do what they are for without writing: here they find nothing. */
-const READERS: ReadonlySet<string> = new Set([
-  ...[
-    'backup',
-    'decisions',
-    'link',
-    'ls',
-    'sandbox',
-    'show',
-    'why',
-    'state',
-    'frames',
-    'transitions',
-    'events',
-    'artifacts',
-    'artifact',
-    'diff',
-    'logs',
-  ],
-  ...['export', 'replay', 'verify', 'recoveries', 'users ls', 'workflow config', 'sessions', 'keys ls', 'answer'],
-]);
 
 /** What commands take from files. */
 function samplesIn(folder: string): Readonly<Record<string, string>> {

@@ -57,7 +57,7 @@ import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
 import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { withUnconfinedHint } from '../sandbox/unconfined-hint.ts';
-import { placeFile, readPlace, recordKept, type TaskPlace } from '../undo/checkpoint-files.ts';
+import { checkpointFolder, placeFile, readPlace, recordKept, type TaskPlace } from '../undo/checkpoint-files.ts';
 
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
@@ -99,7 +99,7 @@ export function openAgentTools(
   const undoLog = openHostUndoLog(place('undo'));
   const locks: PathLocks = openHostPathLocks(place('locks'));
   let sandbox: Promise<SandboxDetection> | undefined;
-  const checkpointsOf = (run: string) => path.join(place('checkpoints'), run);
+  const checkpointsOf = (run: string) => checkpointFolder(dataDirectory, run);
   const found = findLayers(place('layers'));
   const layers = found.ok ? found.value : undefined;
   const keptBook: KeptBook = {

@@ -52,12 +52,11 @@ export function backupHome(dataDirectory: string, target: string, clock: Clock):
     return err(nothingThere(dataDirectory));
   }
   return copied(dataDirectory, target, (contents, report) => {
-    writeFileSync(path.join(target, CONTENTS), `${JSON.stringify({ ...contents, at: timestampOf(clock) })}\n`, {
-      mode: 0o600,
-    });
+    const at = timestampOf(clock);
+    writeFileSync(path.join(target, CONTENTS), `${JSON.stringify({ ...contents, at })}\n`, { mode: 0o600 });
     sync(path.join(target, CONTENTS));
     sync(target);
-    return ok(report);
+    return ok({ ...report, at });
   });
 }
 

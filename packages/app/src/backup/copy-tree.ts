@@ -20,6 +20,10 @@ const isLeftOut = (name: string): boolean =>
   name === 'owner.json' ||
   name.endsWith('.tmp');
 
+/** The kernel's own directory below a mounted layer, which not even its owner can read. */
+const isKernels = (directory: string, name: string): boolean =>
+  name === 'work' && path.basename(path.dirname(directory)) === 'layers';
+
 /** Says how much the journals hold at least, so they are copied after it. */
 const FIRST = ['cache'];
 
@@ -43,9 +47,10 @@ function copyEntry(from: string, to: string): Copied {
   const entry = lstatSync(from, { throwIfNoEntry: false });
   // A link leads out of the directory, and a socket is nothing to keep.
   if (entry === undefined || !(entry.isFile() || entry.isDirectory())) return { files: 0, bytes: 0 };
-  if (entry.isFile()) return copyFile(from, to, entry.mode & 0o700);
+  // Whatever the mode is there, the owner of the copy goes on writing it.
+  if (entry.isFile()) return copyFile(from, to, (entry.mode & 0o700) | 0o600);
   makePrivateDirectory(to);
-  const names = readdirSync(from).filter(name => !isLeftOut(name));
+  const names = readdirSync(from).filter(name => !isLeftOut(name) && !isKernels(from, name));
   // Files before folders: the manifest of a journal before the segments that it names.
   const folders = names.filter(
     name => lstatSync(path.join(from, name), { throwIfNoEntry: false })?.isDirectory() === true,

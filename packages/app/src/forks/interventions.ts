@@ -73,7 +73,7 @@ export function createInterventions(ports: InterventionPorts): Interventions {
     async checkpoints(run) {
       const record = await store.run(run);
       if (record === undefined) return err(unknownRun(run));
-      return ok(tools === undefined ? [] : await callCheckpoints({ store, tools }, record));
+      return ok(tools === undefined ? [] : await callCheckpoints(store, tools.checkpoints(run), record));
     },
     async undo(run, call, request, by) {
       const record = await store.run(run);

@@ -69,6 +69,11 @@ const line = z.looseObject({
   kept: keptFiles.optional(),
 });
 
+/** The folder with the checkpoints of a run's tool calls. */
+export function checkpointFolder(dataDirectory: string, run: string): string {
+  return path.join(dataDirectory, 'checkpoints', run);
+}
+
 /**
  * The calls whose checkpoints are in a folder, in the order in which they ended; a line that is torn is left out. A call
  * whose changes were held has another line when they are applied, which counts.

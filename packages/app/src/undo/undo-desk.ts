@@ -8,7 +8,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '@signalbox/model';
-import { type RunRecord, taskId } from '@signalbox/runs';
+import { type RunReader, type RunRecord, taskId } from '@signalbox/runs';
 import { type HostFilesystem, type LaterCall, type CallUndo as UndoneCall, undoCall } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -50,19 +50,21 @@ export interface UndoPorts {
   readonly tools: AgentTools;
 }
 
-/** The tool calls of a run that are recorded, in the order in which they ended. */
+type CallReader = Pick<RunReader, 'tasks' | 'decisions' | 'events'>;
+
+/** The tool calls of a run that are recorded in its folder of checkpoints, in the order in which they ended. */
 export async function callCheckpoints(
-  { store, tools }: Pick<UndoPorts, 'store' | 'tools'>,
-  run: RunRecord,
+  reader: CallReader,
+  folder: string,
+  run: Pick<RunRecord, 'id'>,
 ): Promise<readonly CallCheckpoint[]> {
-  const folder = tools.checkpoints(run.id);
   const recorded = readCheckpoints(folder);
   const rolledBack = readKept(folder);
   // Every command that drives a run asks at its end, and the rest reads everything that happened in it.
   if (recorded.length === 0 && rolledBack.length === 0) return [];
-  const nodes = new Map((await store.tasks(run.id)).map(({ id, node }) => [String(id), node]));
-  const undone = await undoneCalls(store, run);
-  const asked = await heldCalls(store, run);
+  const nodes = new Map((await reader.tasks(run.id)).map(({ id, node }) => [String(id), node]));
+  const undone = await undoneCalls(reader, run);
+  const asked = await heldCalls(reader, run);
   const isHeld = (call: string) => asked.has(call);
   const known = recorded.map(
     ({ file: _, before: __, after: ___, root, place: ____, kept: _____, ...rest }): CallCheckpoint => {
@@ -153,8 +155,8 @@ export async function undoRecorded(
 }
 
 /** The calls whose changes wait for a person to decide about them. */
-async function heldCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
-  const open = await store.decisions({ run: run.id, status: ['open'] });
+async function heldCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
+  const open = await reader.decisions({ run: run.id, status: ['open'] });
   return new Set(open.flatMap(({ decision }) => /^(.*):changes:\d+$/s.exec(decision.call)?.[1] ?? []));
 }
 
@@ -199,10 +201,10 @@ export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): 
 const PAGE = 500;
 
 /** The calls of a run that were undone. */
-export async function undoneCalls(store: Store, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
+export async function undoneCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let from = 0; ; from += PAGE) {
-    const page = await store.events(run.id, from, PAGE);
+    const page = await reader.events(run.id, from, PAGE);
     for (const { event } of page) if (event.type === 'call.undone' && event.kept !== true) found.add(event.call);
     if (page.length < PAGE) return found;
   }

@@ -13,6 +13,16 @@ export function smallDisk(place: string, size: string, program: readonly string[
   return [...unshare, script(size), place, ...program];
 }
 
+const remount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+
+/** Whether this machine lets us have a read-only one. */
+export const hasReadOnlyDisks = spawnSync(unshare[0], [...unshare.slice(1), remount, '/mnt', 'true']).status === 0;
+
+/** The command that runs a program where `place` and everything in it is on a read-only disk. */
+export function readOnlyDisk(place: string, program: readonly string[]): readonly string[] {
+  return [...unshare, remount, place, ...program];
+}
+
 /** Runs a program where `place` is a small disk, and answers what it printed. */
 export async function onSmallDisk(place: string, size: string, program: readonly string[]): Promise<string> {
   const [file = '', ...args] = smallDisk(place, size, program);

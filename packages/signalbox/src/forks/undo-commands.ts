@@ -1,10 +1,19 @@
 import { usageError } from '@signalbox/app';
-import { type CallCheckpoint, type CallUndo, type ErrorEnvelope, findRun, unconfirmedUndo } from '@signalbox/app/runs';
+import {
+  type CallCheckpoint,
+  type CallUndo,
+  callCheckpoints,
+  checkpointFolder,
+  type ErrorEnvelope,
+  findRun,
+  unconfirmedUndo,
+} from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { shown, type Terminal } from '../terminal.ts';
+import { withReader } from '../with-reader.ts';
 import { changedPaths, shownPath } from './changed-paths.ts';
 import { confirm } from './confirm.ts';
 
@@ -16,13 +25,13 @@ export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => 
     .addHelpText('after', '\nExample:\n  $ signalbox checkpoints 019b8d62')
     .action(async (given: string, flags: DataFlags) => {
       end(
-        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
-          const run = await findRun(surface.reader, given);
+        await withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
+          const run = await findRun(reader, given);
           if (!run.ok) return run.error;
-          const found = await surface.checkpoints(run.value.id);
-          if (!found.ok) return found.error;
-          for (const one of found.value) terminal.print(flags.json ? JSON.stringify(one) : describe(one));
-          if (found.value.length === 0 && !flags.json) terminal.print('No tool call is recorded.');
+          const folder = checkpointFolder(askedDataDirectory(flags.dataDir), run.value.id);
+          const found = await callCheckpoints(reader, folder, run.value);
+          for (const one of found) terminal.print(flags.json ? JSON.stringify(one) : describe(one));
+          if (found.length === 0 && !flags.json) terminal.print('No tool call is recorded.');
           return exitCodes.done;
         }),
       );
