@@ -1,14 +1,4 @@
-export {
-  type ArtifactsFilter,
-  type Client,
-  type ClientOptions,
-  createClient,
-  type DecisionsFilter,
-  type PageOptions,
-  type RunsFilter,
-  type SpendingFilter,
-  type TransitionsOptions,
-} from './client.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type Connect, type Connection, type ConnectionEvents, connectWebSocket } from './connect.ts';
 export { logIn } from './log-in.ts';
 export type { Answer, Fetch } from './request.ts';

@@ -1,7 +1,8 @@
-import { type Login, login } from '@signalbox/model';
+import type { Login } from '@signalbox/model';
+import { callOperation } from './methods.ts';
 import { type Answer, createRequest, type Fetch, platformFetch } from './request.ts';
 
 /** Exchanges the code of a one-time link for a token. A code counts once. */
 export function logIn(url: string, code: string, fetch: Fetch = platformFetch): Answer<Login> {
-  return createRequest(url, undefined, fetch)({ method: 'POST', path: '/api/login', body: { code }, answer: login });
+  return callOperation(createRequest(url, undefined, fetch), 'login', [{ code }]);
 }

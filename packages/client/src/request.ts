@@ -1,4 +1,17 @@
-import { type ErrorEnvelope, err, errorEnvelope, failure, ok, type Result } from '@signalbox/model';
+import {
+  type AnswerOf,
+  answers,
+  type ErrorEnvelope,
+  err,
+  errorEnvelope,
+  failure,
+  type Operation,
+  type OperationName,
+  ok,
+  operations,
+  type Result,
+  treeNode,
+} from '@signalbox/model';
 import type * as z from 'zod';
 
 export type Answer<T> = Promise<Result<T, ErrorEnvelope>>;
@@ -19,67 +32,68 @@ interface FetchAnswer {
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-export interface Call<Schema extends z.ZodType> {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+export interface Call {
+  readonly method: string;
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly body?: object;
-  readonly idempotencyKey?: string | undefined;
-  readonly answer: Schema;
-  /** A long list in the answer: it is checked in parts, so that whoever draws can draw in between. */
-  readonly list?: { readonly name: string; readonly item: z.ZodType };
+  readonly query?: object | undefined;
+  readonly body?: object | undefined;
+  readonly idempotencyKey?: string;
 }
 
-export type Request = <Schema extends z.ZodType>(call: Call<Schema>) => Answer<z.infer<Schema>>;
+export type Request = <Name extends OperationName>(name: Name, call: Call) => Answer<AnswerOf<Name>>;
 
 export const platformFetch: Fetch = (address, init) => globalThis.fetch(address, init);
 
 /** One way to the server: whatever happens comes back as a value or as an envelope. Without a token only a login is answered. */
 export function createRequest(url: string, token: string | undefined, fetch: Fetch): Request {
-  return async call => {
+  return async <Name extends OperationName>(name: Name, call: Call): Answer<AnswerOf<Name>> => {
+    const { method, path, query = {}, body, idempotencyKey } = call;
+    const { answer }: Operation = operations[name];
     const headers: Record<string, string> = {
-      Accept: 'application/json',
+      ...(answer !== 'bytes' && { Accept: 'application/json' }),
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
     };
-    if (call.body !== undefined) headers['Content-Type'] = 'application/json';
-    if (call.idempotencyKey !== undefined) headers['Idempotency-Key'] = call.idempotencyKey;
     let status: number;
     let text: string;
     try {
-      const answer = await fetch(`${url}${call.path}${queryOf(call.query ?? {})}`, {
-        method: call.method,
-        headers,
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-      });
-      ({ status } = answer);
-      text = await answer.text();
+      const sent = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const answered = await fetch(`${url}${path}${queryOf(query)}`, sent);
+      if (answer === 'bytes' && answered.ok) {
+        return ok(new Uint8Array(await answered.arrayBuffer()) as AnswerOf<Name>);
+      }
+      ({ status } = answered);
+      text = await answered.text();
     } catch {
       return err(unreachable(url, call));
     }
     const value = parsed(text);
-    if (status < 200 || status > 299) {
+    if (status < 200 || status > 299 || answer === undefined || answer === 'bytes') {
       const error = errorEnvelope.safeParse(value);
       return err(error.success ? (error.data as ErrorEnvelope) : badAnswer(url, `status ${status}, and no envelope`));
     }
-    const answer =
-      call.list === undefined ? call.answer.safeParse(value) : await checkedInParts(call, call.list, value);
-    if (answer.success) return ok(answer.data as z.infer<typeof call.answer>);
-    const [issue] = answer.error.issues;
+    const checked = await checkedInParts(answer, value);
+    if (checked.success) return ok(checked.data as AnswerOf<Name>);
+    const [issue] = checked.error.issues;
     return err(badAnswer(url, `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message}`));
   };
 }
 
 const PART = 500;
 
+/** Answers with a long list in them: it is checked in parts, so that whoever draws can draw in between. */
+const longLists: Partial<Record<keyof typeof answers, { readonly name: string; readonly item: z.ZodType }>> = {
+  FrameTree: { name: 'tree', item: treeNode },
+};
+
 /** The same as checking it at once, item by item and the rest around them. */
-async function checkedInParts(
-  { answer }: Call<z.ZodType>,
-  { name, item }: NonNullable<Call<z.ZodType>['list']>,
-  value: unknown,
-): Promise<z.ZodSafeParseResult<unknown>> {
+async function checkedInParts(answer: keyof typeof answers, value: unknown): Promise<z.ZodSafeParseResult<unknown>> {
+  const schema: z.ZodType = answers[answer];
+  const { name = '', item } = longLists[answer] ?? {};
   const items = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-  if (!Array.isArray(items) || items.length <= PART) return answer.safeParse(value);
-  const around = answer.safeParse({ ...(value as object), [name]: [] });
+  if (item === undefined || !Array.isArray(items) || items.length <= PART) return schema.safeParse(value);
+  const around = schema.safeParse({ ...(value as object), [name]: [] });
   if (!around.success) return around;
   const checked: unknown[] = [];
   for (let from = 0; from < items.length; from += PART) {
@@ -91,23 +105,11 @@ async function checkedInParts(
   return { success: true, data: { ...(around.data as object), [name]: checked } };
 }
 
-/** Bytes instead of JSON. */
-export function createContentRequest(url: string, token: string, fetch: Fetch): (path: string) => Answer<Uint8Array> {
-  return async path => {
-    try {
-      const answer = await fetch(`${url}${path}`, { method: 'GET', headers: { Authorization: `Bearer ${token}` } });
-      if (answer.ok) return ok(new Uint8Array(await answer.arrayBuffer()));
-      const error = errorEnvelope.safeParse(parsed(await answer.text()));
-      const { status } = answer;
-      return err(error.success ? (error.data as ErrorEnvelope) : badAnswer(url, `status ${status}, and no envelope`));
-    } catch {
-      return err(unreachable(url, { method: 'GET' }));
-    }
-  };
-}
-
-function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+/** Lists come last, each as one text with commas. */
+function queryOf(query: object): string {
+  const given = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([, a], [, b]) => Number(Array.isArray(a)) - Number(Array.isArray(b)));
   return given.length === 0
     ? ''
     : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
@@ -122,10 +124,7 @@ function parsed(text: string): unknown {
 }
 
 /** A command that got no answer may have been done: only one with a key of its own can simply be sent again. */
-function unreachable(
-  url: string,
-  { method, idempotencyKey }: Pick<Call<z.ZodType>, 'method' | 'idempotencyKey'>,
-): ErrorEnvelope {
+function unreachable(url: string, { method, idempotencyKey }: Call): ErrorEnvelope {
   const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
   return failure('request/unreachable', {
     message: `The server at ${url} did not answer.${isRepeatable ? '' : ' Whether it did what was asked is not known.'}`,

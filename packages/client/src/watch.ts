@@ -3,6 +3,7 @@ import {
   closeCodes,
   type ErrorEnvelope,
   failure,
+  operations,
   type RunId,
   type ServerMessage,
   serverMessage,
@@ -57,7 +58,7 @@ export function watch(
   tell: (news: News) => void,
   { from, outline = false }: WatchOptions = {},
 ): Watch {
-  const address = `${url.replace(/^http/, 'ws')}/api/ws`;
+  const address = `${url.replace(/^http/, 'ws')}${operations.watch.route.slice('WS '.length)}`;
   let next = from;
   let failures = 0;
   let connection: Connection | undefined;

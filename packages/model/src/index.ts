@@ -133,97 +133,50 @@ export {
 } from './status/run-status.ts';
 export { thrownMessage, thrownStack, thrownText } from './thrown.ts';
 export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
-export {
-  type ArtifactList,
-  artifactList,
-  artifactsQuery,
-  type WireArtifact,
-  type WorkspaceDiff,
-  wireArtifact,
-  workspaceDiff,
-} from './wire/artifacts.ts';
-export { type ImportBody, type ImportReport, importBody, importReport } from './wire/bundles.ts';
+export { answers } from './wire/answers.ts';
+export { artifactList, artifactsQuery, type WireArtifact, wireArtifact, workspaceDiff } from './wire/artifacts.ts';
+export type { ImportReport } from './wire/bundles.ts';
 export {
   type AnswerBody,
-  answerBody,
-  type DecisionList,
   decisionList,
   type WireDecision,
   type WireResolution,
   wireDecision,
-  wireResolution,
 } from './wire/decisions.ts';
 export {
-  type CheckpointList,
   checkpointList,
-  type EditBody,
   type EditOp,
-  editBody,
   editOp,
-  type ForkBody,
-  forkBody,
   type Lineage,
   lineage,
-  type RerunBody,
-  type RetryBody,
-  type RollbackBody,
   type RollbackReport,
-  rerunBody,
-  retryBody,
-  rollbackBody,
   rollbackReport,
-  type UndoBody,
-  type UndoReport,
-  undoBody,
   undoReport,
   type WireCheckpoint,
-  type WirePolicy,
-  wireCheckpoint,
-  wirePolicy,
 } from './wire/forks.ts';
-export { type Health, health } from './wire/health.ts';
 export {
-  type ChunkList,
-  chunkList,
-  type EventList,
   eventList,
-  type FrameList,
   type FrameState,
   frameList,
-  frameState,
-  storedEvent,
-  type TaskList,
-  type TransitionList,
-  taskList,
-  transitionList,
   type WireChunk,
   type WireEvent,
   type WireFrame,
   type WireStoredEvent,
   type WireTransition,
-  wireChunk,
-  wireEvent,
-  wireFrame,
-  wireTransition,
 } from './wire/history.ts';
+export { bodies, inputs, queries } from './wire/inputs.ts';
+export { type NodeInput, nodeInput, type WireToolPolicy } from './wire/node-input.ts';
 export {
-  type NodeInput,
-  nodeInput,
-  type WireTool,
-  type WireToolPolicy,
-  wireTool,
-  wireToolPolicy,
-} from './wire/node-input.ts';
-export {
-  type PlanDescription,
-  type PlanList,
-  planDescription,
-  planFileQuery,
-  planList,
-  plansQuery,
-  type WirePlan,
-  wirePlan,
-} from './wire/plans.ts';
+  type AnswerOf,
+  type InputOf,
+  type Needed,
+  type Operation,
+  type OperationName,
+  type Operations,
+  operations,
+  type PathNames,
+} from './wire/operations.ts';
+export { type PlanDescription, type PlanList, planDescription, planList, type WirePlan } from './wire/plans.ts';
 export {
   type ProviderBrief,
   type ProviderHealth,
@@ -234,66 +187,27 @@ export {
   type WireModel,
   type WireProvider,
 } from './wire/providers.ts';
-export { type RecoveryList, type RecoveryNote, recoveryList, recoveryNote } from './wire/recoveries.ts';
-export {
-  type RedactionBody,
-  type RedactionReport,
-  redactionBody,
-  redactionReport,
-} from './wire/redaction.ts';
-export {
-  cursor,
-  decisionsQuery,
-  type EventView,
-  emptyBody,
-  eventsQuery,
-  eventView,
-  listQuery,
-  pageQuery,
-  type ResumeBody,
-  resumeBody,
-  runsQuery,
-  type SignalBody,
-  type StartBody,
-  type StopBody,
-  signalBody,
-  startBody,
-  stateQuery,
-  stopBody,
-  tasksQuery,
-  transitionsQuery,
-} from './wire/requests.ts';
-export { type CollectBody, type CollectReport, collectBody, collectReport } from './wire/retention.ts';
+export { type RecoveryNote, recoveryList } from './wire/recoveries.ts';
+export type { RedactionReport } from './wire/redaction.ts';
+export { decisionsQuery, type EventView, runsQuery, type StartBody } from './wire/requests.ts';
 export {
   defectWords,
-  type ReplayBody,
   type ReplayedRow,
-  type ReplayedRun,
   type ReplayReport,
   type RunCheck,
-  replayBody,
-  replayedRow,
-  replayedRun,
   replayReport,
   runCheck,
-  type VerifyBody,
-  verifyBody,
 } from './wire/run-checks.ts';
 export {
-  type FrameTree,
-  frameTree,
   type RunOutline,
   type RunSnapshot,
-  runOutline,
   runSnapshot,
   type TreeNode,
   treeNode,
   type WireTask,
-  wireTask,
 } from './wire/run-snapshot.ts';
 export {
   type GuidedFacts,
-  guidedFacts,
   type RunKind,
   type RunList,
   type RunSummary,
@@ -301,64 +215,24 @@ export {
   runList,
   runSummary,
   type WireFault,
-  type WireLimits,
   type WireRecord,
-  wireFault,
   wireLimits,
-  wireRecord,
 } from './wire/run-summary.ts';
 export {
-  type GapAnswerBody,
-  gapAnswerBody,
   type SessionDetail,
   type SessionGap,
   type SessionList,
   type SessionNode,
-  type SessionRun,
   type SessionSummary,
-  type StartedSession,
-  type StartSessionBody,
   sessionDetail,
-  sessionGap,
   sessionList,
-  sessionNode,
-  sessionRun,
-  sessionSummary,
   startedSession,
-  startSessionBody,
-  type WorkflowDetail,
-  type WorkflowList,
   workflowDetail,
   workflowList,
 } from './wire/sessions.ts';
-export {
-  type SettingItem,
-  type SettingSource,
-  type Settings,
-  settings,
-  type ToolPolicy,
-} from './wire/settings.ts';
+export { type SettingItem, type SettingSource, type Settings, settings, type ToolPolicy } from './wire/settings.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
-export { type StorageReason, type StorageStanding, storageReason, storageStanding } from './wire/storage.ts';
-export { type SpendingList, spendingList, spendingQuery, type WireSpending, wireSpending } from './wire/usage.ts';
-export {
-  type AddedUser,
-  type AddUserBody,
-  addedUser,
-  addUserBody,
-  type Login,
-  login,
-  loginBody,
-  type OneTimeLink,
-  oneTimeLink,
-  type RotateUserBody,
-  rotateUserBody,
-  type UserList,
-  type UserRole,
-  userList,
-  userRole,
-  usersQuery,
-  type WireUser,
-  wireUser,
-} from './wire/users.ts';
-export { type WorkflowForms, workflowForms, workflowFormsQuery } from './wire/workflow-forms.ts';
+export { type StorageReason, type StorageStanding, storageReason } from './wire/storage.ts';
+export type { WireSpending } from './wire/usage.ts';
+export { type AddedUser, type Login, type OneTimeLink, type UserRole, userRole, type WireUser } from './wire/users.ts';
+export { type WorkflowForms, workflowForms } from './wire/workflow-forms.ts';

@@ -18,7 +18,7 @@ import { mcpByToken } from './mcp/mcp-by-token.ts';
 import { mcpHttp } from './mcp/mcp-http.ts';
 import { createRunMetrics } from './metrics/run-metrics.ts';
 import { operatorHttp } from './operator/operator-http.ts';
-import { consoleAddress } from './routes/login.ts';
+import { consoleAddress } from './routes/server.ts';
 
 export interface ServerOptions {
   readonly host: RunHost;

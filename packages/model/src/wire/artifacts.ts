@@ -38,7 +38,6 @@ export type WireArtifact = z.infer<typeof wireArtifact>;
 
 /** Newest first; `next` is what the next page comes after. */
 export const artifactList = z.object({ artifacts: z.array(wireArtifact).readonly(), next: cursor.optional() });
-export type ArtifactList = z.infer<typeof artifactList>;
 
 export const artifactsQuery = z.strictObject({
   run: runId.optional(),
@@ -63,4 +62,3 @@ export const workspaceDiff = z.object({
   /** As git renders it. */
   patch: z.string(),
 });
-export type WorkspaceDiff = z.infer<typeof workspaceDiff>;

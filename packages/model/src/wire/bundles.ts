@@ -16,7 +16,6 @@ export const importBody = z.strictObject({
   /** Its plan is trusted: it may be run as one's own. Only with the owner's token. */
   trust: z.boolean().optional(),
 });
-export type ImportBody = z.infer<typeof importBody>;
 
 /** The run that a bundle became. */
 export const importReport = z.strictObject({

@@ -51,7 +51,6 @@ export type WireDecision = z.infer<typeof wireDecision>;
 
 /** Oldest first; `next` is what the next page comes after. */
 export const decisionList = z.object({ approvals: z.array(wireDecision).readonly(), next: text.optional() });
-export type DecisionList = z.infer<typeof decisionList>;
 
 const proposalHash = digest.optional();
 

@@ -27,11 +27,9 @@ export const forkBody = z.union([
   z.strictObject({ frame: z.int().nonnegative(), ...forkOptions }),
   z.strictObject({ call, after: z.boolean().optional(), ...forkOptions }),
 ]);
-export type ForkBody = z.infer<typeof forkBody>;
 
 /** The body of `POST /api/runs/:id/nodes/:node/rerun`. */
 export const rerunBody = z.strictObject(forkOptions);
-export type RerunBody = z.infer<typeof rerunBody>;
 
 /** Other rules for the retries of a node. */
 export const wirePolicy = z.strictObject({
@@ -39,10 +37,8 @@ export const wirePolicy = z.strictObject({
   backoffMs: z.int().nonnegative().max(300_000).optional(),
   timeoutMs: z.int().positive().max(86_400_000).optional(),
 });
-export type WirePolicy = z.infer<typeof wirePolicy>;
 
 export const retryBody = z.strictObject({ policy: wirePolicy.optional() });
-export type RetryBody = z.infer<typeof retryBody>;
 
 /** What an edit makes of the value that is there when it is made: a sum, a longer list, an object with more fields. */
 export const editOp = z.enum(['increment', 'append', 'merge']);
@@ -60,7 +56,6 @@ export const editBody = z
     message: 'an op needs a value',
     path: ['value'],
   });
-export type EditBody = z.infer<typeof editBody>;
 
 export const undoBody = z.strictObject({
   call,
@@ -72,7 +67,6 @@ export const undoBody = z.strictObject({
   /** With `kept`: what changed since is brought back too, as a copy beside it. */
   copies: z.boolean().optional(),
 });
-export type UndoBody = z.infer<typeof undoBody>;
 
 export const undoReport = z.object({
   /** What the paths are relative to. */
@@ -86,7 +80,6 @@ export const undoReport = z.object({
   /** Where what was kept of those is put instead, if copies were asked for. */
   copies: z.array(text).readonly().optional(),
 });
-export type UndoReport = z.infer<typeof undoReport>;
 
 /** The body of `POST /api/runs/:id/rollback`. */
 export const rollbackBody = z.strictObject({
@@ -97,7 +90,6 @@ export const rollbackBody = z.strictObject({
   acceptEffects: z.boolean().optional(),
   paused: z.boolean().optional(),
 });
-export type RollbackBody = z.infer<typeof rollbackBody>;
 
 /** What a rollback changes, or with `dryRun` would change. */
 export const rollbackReport = z.object({
@@ -147,7 +139,6 @@ export type WireCheckpoint = z.infer<typeof wireCheckpoint>;
 
 /** In the order in which they ended; `next` is what the next page comes after. */
 export const checkpointList = z.object({ checkpoints: z.array(wireCheckpoint).readonly(), next: text.optional() });
-export type CheckpointList = z.infer<typeof checkpointList>;
 
 /** Where a run comes from, and the runs that were forked from it, in the order in which they were made. */
 export const lineage = z.object({

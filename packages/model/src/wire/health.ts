@@ -12,4 +12,3 @@ export const health = z.object({
   storage: storageStanding,
   providers: z.array(providerBrief).readonly(),
 });
-export type Health = z.infer<typeof health>;

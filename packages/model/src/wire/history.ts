@@ -22,7 +22,6 @@ export type WireStoredEvent = z.infer<typeof storedEvent>;
 
 /** `next` is where the next page begins, and where a stream goes on once there is more. */
 export const eventList = z.object({ events: z.array(storedEvent).readonly(), next: z.int().nonnegative() });
-export type EventList = z.infer<typeof eventList>;
 
 export const wireFrame = z.object({
   index: z.int().nonnegative(),
@@ -44,7 +43,6 @@ export const wireFrame = z.object({
 export type WireFrame = z.infer<typeof wireFrame>;
 
 export const frameList = z.object({ frames: z.array(wireFrame).readonly(), next: z.int().nonnegative() });
-export type FrameList = z.infer<typeof frameList>;
 
 /** The durable state that holds in a frame. */
 export const frameState = z.object({
@@ -73,11 +71,9 @@ export const transitionList = z.object({
   transitions: z.array(wireTransition).readonly(),
   next: text.optional(),
 });
-export type TransitionList = z.infer<typeof transitionList>;
 
 /** In the order in which they were made; `next` is what the next page comes after. */
 export const taskList = z.object({ tasks: z.array(wireTask).readonly(), next: text.optional() });
-export type TaskList = z.infer<typeof taskList>;
 
 /** A part of what an agent said during a task. */
 export const wireChunk = z.object({
@@ -93,4 +89,3 @@ export const chunkList = z.object({
   chunks: z.array(wireChunk).readonly(),
   next: z.int().nonnegative(),
 });
-export type ChunkList = z.infer<typeof chunkList>;

@@ -11,7 +11,6 @@ export const wireTool = z.object({
   /** Whether a person must allow each call. */
   needsApproval: z.boolean(),
 });
-export type WireTool = z.infer<typeof wireTool>;
 
 /** What an agent may use: what its author wrote, and what that means with the tools of this server as it is now. */
 export const wireToolPolicy = z.object({

@@ -23,4 +23,3 @@ export type RecoveryNote = z.infer<typeof recoveryNote>;
 
 /** The newest first. */
 export const recoveryList = z.object({ recoveries: z.array(recoveryNote).readonly() });
-export type RecoveryList = z.infer<typeof recoveryList>;

@@ -12,7 +12,6 @@ export const redactionBody = z.strictObject({
   /** Only say what would change. */
   dryRun: z.boolean().optional(),
 });
-export type RedactionBody = z.infer<typeof redactionBody>;
 
 const count = z.int().nonnegative();
 

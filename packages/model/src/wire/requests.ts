@@ -36,15 +36,12 @@ export const resumeBody = z.strictObject({
   /** Limits to go on with; those that are left out stay as they are. */
   limits: wireLimits.optional(),
 });
-export type ResumeBody = z.infer<typeof resumeBody>;
 
 export const stopBody = z.strictObject({ reason: text.min(1).max(1024).optional() });
-export type StopBody = z.infer<typeof stopBody>;
 
 export const emptyBody = z.strictObject({});
 
 export const signalBody = z.strictObject({ name, payload: json.optional() });
-export type SignalBody = z.infer<typeof signalBody>;
 
 /** Queries come as text; a list of words is one text with commas. */
 const words = <Word extends z.ZodType<string, string>>(word: Word) =>

@@ -9,7 +9,6 @@ export const collectBody = z.strictObject({
   /** Give the room in the database file back to the disk. */
   compact: z.boolean().optional(),
 });
-export type CollectBody = z.infer<typeof collectBody>;
 
 const count = z.int().nonnegative();
 const amount = z.strictObject({ count, bytes: count });
@@ -31,4 +30,3 @@ export const collectReport = z.strictObject({
   blobsSpared: text.optional(),
   bytes: count,
 });
-export type CollectReport = z.infer<typeof collectReport>;

@@ -9,7 +9,6 @@ export const verifyBody = z.strictObject({
   /** A head that was noted: it must be one that the run had. */
   expectHead: digest.optional(),
 });
-export type VerifyBody = z.infer<typeof verifyBody>;
 
 /** How far the record of a run can be relied on. */
 export const runCheck = z.object({
@@ -83,7 +82,6 @@ export const replayBody = z.strictObject({
   /** A plan's file, instead of the files that the run kept. */
   plan: text.min(1).max(4096).optional(),
 });
-export type ReplayBody = z.infer<typeof replayBody>;
 
 const place = z.object({ file: text, line: z.int(), column: z.int() });
 
@@ -125,7 +123,6 @@ export const replayedRun = z.object({
     })
     .optional(),
 });
-export type ReplayedRun = z.infer<typeof replayedRun>;
 
 /** What a verifying replay found. */
 export const replayReport = z.object({

@@ -32,7 +32,6 @@ export const treeNode = z.object({
 export type TreeNode = z.infer<typeof treeNode>;
 
 export const frameTree = z.object({ frame: z.int().nonnegative(), tree: z.array(treeNode).readonly() });
-export type FrameTree = z.infer<typeof frameTree>;
 
 /** Work that was started for a node. */
 export const wireTask = z.object({

@@ -20,7 +20,6 @@ export const wireLimits = z.strictObject({
   maxCostMicroUsd: limit,
   maxRetriesPerTask: limit,
 });
-export type WireLimits = z.infer<typeof wireLimits>;
 
 /** What is stored of a run beyond the contract's fields. `status` is the stored one, which says more than the contract's. */
 export const wireRecord = z.object({

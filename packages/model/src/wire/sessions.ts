@@ -18,7 +18,6 @@ export const sessionRun = z.object({
   preferredTip: nodeId.nullable(),
   pendingStep: z.object({ stepId: text, title: text }).nullable(),
 });
-export type SessionRun = z.infer<typeof sessionRun>;
 
 const common = {
   sessionId,
@@ -58,6 +57,9 @@ export const sessionGap = z.object({
   shown: digest,
 });
 export type SessionGap = z.infer<typeof sessionGap>;
+
+/** A gap after it was answered. */
+export const answeredGap = sessionGap.omit({ shown: true });
 
 /** A place in the graph of a run: what was pending there, and what was noted on the way to it. */
 export const sessionNode = z.object({
@@ -112,7 +114,6 @@ export const gapAnswerBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['approved', 'denied']), note: text.optional(), shown: digest.optional() }),
   z.strictObject({ kind: z.literal('answered'), value: text, shown: digest.optional() }),
 ]);
-export type GapAnswerBody = z.infer<typeof gapAnswerBody>;
 
 /** Starts a guided session for an agent to walk. */
 export const startSessionBody = z.strictObject({
@@ -129,11 +130,9 @@ export const startSessionBody = z.strictObject({
     })
     .optional(),
 });
-export type StartSessionBody = z.infer<typeof startSessionBody>;
 
 /** What was started. Who walks it asks for its place: the tokens are not told here. */
 export const startedSession = z.object({ sessionId, runId, workflowId: text });
-export type StartedSession = z.infer<typeof startedSession>;
 
 /** A workflow of the catalogue. One without a hash cannot be started; its problems say why. */
 export const workflowList = z.object({
@@ -153,7 +152,6 @@ export const workflowList = z.object({
   /** What the next page of workflows comes after. */
   next: text.optional(),
 });
-export type WorkflowList = z.infer<typeof workflowList>;
 
 /** A workflow as an agent can see it before the start. */
 export const workflowDetail = z.looseObject({
@@ -167,4 +165,3 @@ export const workflowDetail = z.looseObject({
     .readonly()
     .optional(),
 });
-export type WorkflowDetail = z.infer<typeof workflowDetail>;

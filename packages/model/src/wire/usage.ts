@@ -24,7 +24,6 @@ export type WireSpending = z.infer<typeof wireSpending>;
 
 /** The latest day first; `next` is what the next page comes after. */
 export const spendingList = z.object({ spending: z.array(wireSpending).readonly(), next: text.optional() });
-export type SpendingList = z.infer<typeof spendingList>;
 
 export const spendingQuery = z.strictObject({
   run: runId.optional(),

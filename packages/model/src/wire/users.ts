@@ -26,7 +26,6 @@ export type WireUser = z.infer<typeof wireUser>;
 
 /** By name. */
 export const userList = z.object({ users: z.array(wireUser).readonly(), next: text.optional() });
-export type UserList = z.infer<typeof userList>;
 
 export const usersQuery = z.strictObject({ after: text.optional(), limit: pageLimit(500) });
 
@@ -37,11 +36,9 @@ export const addUserBody = z.strictObject({
   role: userRole.optional(),
   expiresAt: timestamp.optional(),
 });
-export type AddUserBody = z.infer<typeof addUserBody>;
 
 /** The body of `POST /api/users/:name/rotate`. Without `expiresAt` the new token lives as long as the one before it was meant to. */
 export const rotateUserBody = z.strictObject({ expiresAt: timestamp.optional() });
-export type RotateUserBody = z.infer<typeof rotateUserBody>;
 
 /** The token is answered this once, and cannot be had again. */
 export const addedUser = z.object({ ...wireUser.shape, token: text });

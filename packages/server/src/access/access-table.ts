@@ -1,101 +1,30 @@
 import type { guidedSchemas } from '@signalbox/app/guided';
-import type { ClientMessage, UserRole } from '@signalbox/model';
+import {
+  type ClientMessage,
+  type Needed,
+  type OperationName,
+  type Operations,
+  operations,
+  type UserRole,
+} from '@signalbox/model';
 
 /**
- * What every way into the server needs, and the only place that says so.
+ * What every way into the server needs. Routes are rows of the table of operations; everything else is said here and nowhere else.
  *
- * T1  A route, tool, resource or message that is not in this table does not exist: it does not compile, the server does not start
+ * T1  A route, tool, resource or message that is not in these tables does not exist: it does not compile, the server does not start
  *     with it, or it is answered as unknown.
  * T2  Of `viewer`, `approver`, `operator` and `owner`, each may do what those before it may.
  * T3  `agent` is for agents alone. What raises decisions is theirs and what answers them is not, so that no token does both (R41).
  * T4  `no token` is for what comes before a token.
  */
-export type Needed = UserRole | 'no token';
+export type { Needed } from '@signalbox/model';
 
-export const routeAccess = {
-  'POST /api/login': 'no token',
-  'POST /api/links': 'owner',
+export type RouteKey = Exclude<Operations[OperationName]['route'], `WS ${string}`>;
 
-  'GET /api/health': 'viewer',
-  'GET /api/openapi.json': 'viewer',
-  'GET /metrics': 'viewer',
-
-  'POST /api/runs': 'operator',
-  'GET /api/runs': 'viewer',
-  'GET /api/runs/:run': 'viewer',
-  'POST /api/runs/:run/pause': 'operator',
-  'POST /api/runs/:run/resume': 'operator',
-  'POST /api/runs/:run/stop': 'operator',
-  'POST /api/runs/:run/terminate': 'operator',
-  'POST /api/runs/:run/signals': 'operator',
-  'POST /api/runs/:run/nodes/:node/retry': 'operator',
-  'POST /api/runs/:run/nodes/:node/cancel': 'operator',
-  'POST /api/runs/:run/nodes/:node/reset': 'operator',
-  'POST /api/runs/:run/nodes/:node/rerun': 'operator',
-  'POST /api/runs/:run/fork': 'operator',
-  'POST /api/runs/:run/edits': 'operator',
-  'POST /api/runs/:run/undo': 'operator',
-  'POST /api/runs/:run/rollback': 'operator',
-  'POST /api/runs/:run/keep': 'operator',
-  'POST /api/runs/:run/unkeep': 'operator',
-  // For good, and by whoever knows the secret.
-  'POST /api/runs/:run/redact': 'owner',
-  'POST /api/runs/:run/nodes': 'operator',
-  'PATCH /api/runs/:run/nodes/:node': 'operator',
-  'POST /api/runs/:run/edges': 'operator',
-  'DELETE /api/runs/:run/edges/:edge': 'operator',
-  'POST /api/runs/:run/chat': 'operator',
-
-  'GET /api/runs/:run/lineage': 'viewer',
-  'GET /api/runs/:run/checkpoints': 'viewer',
-  'GET /api/runs/:run/events': 'viewer',
-  'GET /api/runs/:run/frames': 'viewer',
-  'GET /api/runs/:run/frames/:frame/tree': 'viewer',
-  'GET /api/runs/:run/state': 'viewer',
-  'GET /api/runs/:run/transitions': 'viewer',
-  'GET /api/runs/:run/tasks': 'viewer',
-  'GET /api/runs/:run/stream/:task': 'viewer',
-  'GET /api/runs/:run/diff': 'viewer',
-  'GET /api/runs/:run/nodes/:node/input': 'viewer',
-  'GET /api/runs/:run/bundle': 'viewer',
-  'POST /api/runs/:run/verify': 'viewer',
-  // Both run the code of a plan.
-  'POST /api/runs/:run/replay': 'operator',
-  'GET /api/plans/describe': 'operator',
-  'GET /api/plans': 'viewer',
-
-  'GET /api/approvals': 'viewer',
-  'POST /api/approvals/:decision/resolve': 'approver',
-
-  'GET /api/artifacts': 'viewer',
-  'GET /api/artifacts/:artifact': 'viewer',
-  'GET /api/artifacts/:artifact/content': 'viewer',
-
-  'GET /api/sessions': 'viewer',
-  'POST /api/sessions': 'operator',
-  'GET /api/sessions/:session': 'viewer',
-  'POST /api/sessions/:session/gaps/:gap/answer': 'approver',
-  'GET /api/workflows': 'viewer',
-  'GET /api/workflows/:workflow': 'viewer',
-  'GET /api/workflows/:workflow/forms': 'viewer',
-
-  'GET /api/providers': 'viewer',
-  'GET /api/usage': 'viewer',
-  'GET /api/recoveries': 'viewer',
-  'POST /api/recoveries/:call/dismiss': 'operator',
-  'POST /api/imports': 'operator',
-  'POST /api/gc': 'operator',
-
-  'GET /api/settings': 'viewer',
-  'GET /api/users': 'owner',
-  'POST /api/users': 'owner',
-  'POST /api/users/:name/rotate': 'owner',
-  'DELETE /api/users/:name': 'owner',
-
-  'ALL /mcp': 'viewer',
-  'ALL /mcp/agent': 'agent',
-} as const satisfies Readonly<Record<`${string} /${string}`, Needed>>;
-export type RouteKey = keyof typeof routeAccess;
+/** Every route, as the table of operations has it. */
+export const routeAccess = Object.fromEntries(
+  Object.values(operations).flatMap(({ route, needs }) => (route.startsWith('WS ') ? [] : [[route, needs]])),
+) as { readonly [Route in RouteKey]: Needed };
 
 /** The tools at `/mcp`, and of `signalbox mcp --operator`. */
 export const operatorToolAccess = {

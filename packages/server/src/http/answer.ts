@@ -10,11 +10,6 @@ export function refuse(context: Context, error: ErrorEnvelope): Response {
   return context.json(error, status);
 }
 
-/** Answers with what a use-case returned. */
-export function answer<T extends object>(context: Context, result: Result<T, ErrorEnvelope>, status: 200 | 201 = 200) {
-  return result.ok ? context.json(result.value, status) : refuse(context, result.error);
-}
-
 /** The query of a request; a name that the route does not know is refused, as is a name that comes twice. */
 export function readQuery<Schema extends z.ZodType>(
   context: Context,

@@ -1,9 +1,8 @@
 import type { Users } from '@signalbox/app';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/runs';
-import { CONTRACT_VERSION, type ErrorEnvelope, failure, type Health } from '@signalbox/model';
+import { type ErrorEnvelope, failure, ok } from '@signalbox/model';
 import { Hono } from 'hono';
-import manifest from '../../package.json' with { type: 'json' };
 import type { Access } from '../access/access.ts';
 import { guard } from '../access/guard.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
@@ -11,30 +10,26 @@ import { assertDeclared, guardedPaths } from '../access/route-needs.ts';
 import type { Strangers } from '../access/strangers.ts';
 import type { McpByToken } from '../mcp/mcp-by-token.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { openApi } from '../openapi/openapi.ts';
-import { approvalRoutes } from '../routes/approvals.ts';
-import { artifactRoutes } from '../routes/artifacts.ts';
-import { bundleRoutes } from '../routes/bundles.ts';
-import { forkRoutes } from '../routes/forks.ts';
-import { graphRoutes } from '../routes/graph.ts';
+import { approvalHandlers } from '../routes/approvals.ts';
+import { artifactHandlers } from '../routes/artifacts.ts';
+import { bundleHandlers } from '../routes/bundles.ts';
+import { forkHandlers } from '../routes/forks.ts';
+import { graphHandlers } from '../routes/graph.ts';
 import { guidedInstead } from '../routes/guided-instead.ts';
-import { historyRoutes } from '../routes/history.ts';
-import { inspectionRoutes } from '../routes/inspection.ts';
-import { loginRoutes } from '../routes/login.ts';
-import { providerRoutes } from '../routes/providers.ts';
-import { recoveryRoutes } from '../routes/recoveries.ts';
-import { retentionRoutes } from '../routes/retention.ts';
-import { runRoutes } from '../routes/runs.ts';
-import { sessionRoutes, workflowRoutes } from '../routes/sessions.ts';
-import { settingsRoutes } from '../routes/settings.ts';
-import { usageRoutes } from '../routes/usage.ts';
-import { userRoutes } from '../routes/users.ts';
-import { workflowFormRoutes } from '../routes/workflow-forms.ts';
-import { workspaceRoutes } from '../routes/workspaces.ts';
+import { historyHandlers } from '../routes/history.ts';
+import { inspectionHandlers } from '../routes/inspection.ts';
+import { retentionHandlers } from '../routes/retention.ts';
+import { runHandlers } from '../routes/runs.ts';
+import { loginHandlers, metricsHandlers, serverHandlers, settingsHandlers } from '../routes/server.ts';
+import { sessionHandlers, sessionStarts, workflowHandlers } from '../routes/sessions.ts';
+import { userHandlers } from '../routes/users.ts';
 import { refuse } from './answer.ts';
 import type { Asked } from './asked.ts';
 import { consoleFiles } from './console-files.ts';
+import type { Handler } from './handlers.ts';
 import { pageHeaders } from './page-headers.ts';
+import { createPlaces } from './places.ts';
+import { type Served, serveOperations } from './serve-operations.ts';
 
 export interface HttpAppOptions {
   readonly host: RunHost;
@@ -61,21 +56,8 @@ export interface HttpAppOptions {
 }
 
 /** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
-export function createHttpApp({
-  host,
-  access,
-  doors,
-  strangers,
-  consoleDirectory,
-  sessions,
-  workflows,
-  metrics,
-  users,
-  settings,
-  agentMcp,
-  operatorMcp,
-  onFault,
-}: HttpAppOptions): Hono<Asked> {
+export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
+  const { host, access, doors, strangers, consoleDirectory, sessions, onFault } = options;
   const app = new Hono<Asked>();
   app.use(pageHeaders);
   app.use(async (context, next) => {
@@ -88,45 +70,8 @@ export function createHttpApp({
     guard(access, doors, context => refuse(context, unknownRoute(context.req.method)), strangers),
   );
 
-  app.get('/api/health', context => {
-    const health: Health = {
-      name: 'signalbox',
-      contractVersion: CONTRACT_VERSION,
-      driven: host.driven().length,
-      storage: host.storage.standing(),
-      providers: host.providers.briefs(),
-    };
-    return context.json(health);
-  });
-  app.get('/api/openapi.json', context => context.json(openApi(manifest.version)));
   if (sessions !== undefined) app.use('/api/runs/:run/*', guidedInstead(sessions.runs));
-  app.route('/api/runs', runRoutes(host, sessions?.runs));
-  app.route('/api/runs', forkRoutes(host));
-  app.route('/api/runs', historyRoutes(host.reader, sessions?.runs));
-  app.route('/api/runs', workspaceRoutes(host));
-  app.route('/api', inspectionRoutes(host));
-  app.route('/api/artifacts', artifactRoutes(host, sessions?.runs));
-  app.route('/api/runs', graphRoutes(host.reader));
-  app.route('/api/approvals', approvalRoutes(host, sessions?.runs));
-  app.route('/api/usage', usageRoutes(host.reader));
-  app.route('/api', retentionRoutes(host));
-  app.route('/api/providers', providerRoutes(host.providers));
-  app.route('/api/recoveries', recoveryRoutes(host));
-  app.route('/api', loginRoutes(access.login));
-  if (users !== undefined) app.route('/api/users', userRoutes(users, doors));
-  if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
-  if (sessions !== undefined) app.route('/api/sessions', sessionRoutes(sessions, workflows));
-  if (sessions !== undefined) app.route('/api/workflows', workflowFormRoutes(sessions));
-  if (workflows !== undefined) app.route('/api/workflows', workflowRoutes(workflows));
-  app.route('/api', bundleRoutes(host));
-  if (metrics !== undefined) {
-    app.get('/metrics', async context => {
-      const text = await metrics.text();
-      return context.body(text, 200, { 'Content-Type': metrics.contentType });
-    });
-  }
-  if (agentMcp !== undefined) app.all('/mcp/agent', context => agentMcp(context.req.raw, context.get('identity')));
-  if (operatorMcp !== undefined) app.all('/mcp', context => operatorMcp(context.req.raw, context.get('identity')));
+  serveOperations(app, servedBy(options), createPlaces(host.reader, sessions?.runs));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
 
   assertDeclared(app.routes);
@@ -137,6 +82,55 @@ export function createHttpApp({
   });
   return app;
 }
+
+/** Every operation by its handler. One that is missing does not compile. */
+function servedBy({
+  host,
+  access,
+  doors,
+  sessions,
+  workflows,
+  metrics,
+  users,
+  settings,
+  ...mcp
+}: HttpAppOptions): Served {
+  const guided = sessions?.runs;
+  return {
+    ...serverHandlers(host),
+    ...loginHandlers(access.login),
+    ...runHandlers(host, guided),
+    ...forkHandlers(host),
+    ...historyHandlers(host, guided),
+    ...inspectionHandlers(host),
+    ...artifactHandlers(host, guided),
+    ...graphHandlers,
+    ...approvalHandlers(host, guided),
+    ...retentionHandlers(host),
+    ...bundleHandlers(host),
+    ...whenThere(users, service => userHandlers(service, doors)),
+    ...whenThere(settings, settingsHandlers),
+    ...whenThere(sessions, sessionHandlers),
+    ...whenThere(workflows, workflowHandlers),
+    ...whenThere(sessions && workflows, sessionStarts),
+    ...whenThere(metrics, metricsHandlers),
+    ...whenThere(mcp.agentMcp, route => ({ agentMcp: passedOn(route) })),
+    ...whenThere(mcp.operatorMcp, route => ({ operatorMcp: passedOn(route) })),
+  };
+}
+
+/** What serves a part of the operations, or undefined for each of them if the server has no such service. */
+function whenThere<Service, Part extends object>(
+  service: Service | undefined,
+  serve: (service: Service) => Part,
+): { readonly [Name in keyof Part]: Part[Name] | undefined } {
+  return service === undefined ? ({} as { readonly [Name in keyof Part]: undefined }) : serve(service);
+}
+
+const passedOn =
+  (route: McpByToken['route']): Handler<'agentMcp'> =>
+  async (_, __, { request, identity }) =>
+    ok(await route(request, identity));
 
 function unknownRoute(method: string): ErrorEnvelope {
   return failure('request/unknown-route', {

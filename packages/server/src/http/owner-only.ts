@@ -1,6 +1,5 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
-import type { Context } from 'hono';
-import type { Asked } from './asked.ts';
+import type { Caller } from './handlers.ts';
 
 /** What a body may say in the name of the person at the command line of this machine. */
 interface OwnersWord {
@@ -15,10 +14,10 @@ interface OwnersWord {
  */
 export function ownersWordRefusal(
   said: OwnersWord,
-  context: Context<Asked>,
+  { identity }: Pick<Caller, 'identity'>,
 ): ErrorEnvelope<'request/forbidden'> | undefined {
   const word = (['anyFile', 'anyDirectory', 'trust'] as const).find(each => said[each] === true);
-  if (word === undefined || context.get('identity').isPermanent) return undefined;
+  if (word === undefined || identity.isPermanent) return undefined;
   return failure('request/forbidden', {
     message: `Only the owner, at the command line of this machine, may say "${word}".`,
     suggestion:

@@ -8,7 +8,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { closeCodes, type ErrorEnvelope, failure } from '@signalbox/model';
+import { closeCodes, type ErrorEnvelope, failure, operations } from '@signalbox/model';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Identity } from '../access/identity.ts';
 import { errorStatus } from '../http/error-status.ts';
@@ -67,7 +67,7 @@ export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): U
       const { host, origin } = request.headers;
       const refused =
         options.access.refuseOrigin({ host, origin }) ??
-        (request.url === '/api/ws' ? undefined : unknownPath()) ??
+        (`WS ${request.url}` === operations.watch.route ? undefined : unknownPath()) ??
         (known.size < CONNECTIONS_MAX ? undefined : tooMany());
       if (refused !== undefined) return refuse(socket, refused);
       sockets.handleUpgrade(request, socket, head, accepted => serve(accepted, socket));

@@ -24,23 +24,18 @@ export function openApi(version: string): JsonObject {
   };
 }
 
-function operationJson({ path, summary, query, headers, body, answer, status = 200, isOpen = false }: Operation): Json {
+function operationJson({ path, summary, query, key, body, answer, status = 200, isOpen }: Operation): Json {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
   }));
-  const inHeader = Object.entries(headers ?? {}).map(([name, description]) => ({
-    name,
-    in: 'header',
-    description,
-    schema: { type: 'string' },
-  }));
+  const keyHeader = { name: 'Idempotency-Key', in: 'header', description: key ?? '', schema: { type: 'string' } };
   return {
     summary,
     ...(isOpen && { security: [] }),
-    parameters: [...inPath, ...queryParameters(query), ...inHeader],
+    parameters: [...inPath, ...queryParameters(query), ...(key === undefined ? [] : [keyHeader])],
     ...(body !== undefined && { requestBody: { content: { 'application/json': { schema: refTo(body) } } } }),
     responses: {
       ...(answer !== undefined && { [status]: { description: 'Done', content: contentOf(answer) } }),

@@ -1,110 +1,80 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
-import type { RunReader, RunRecord } from '@signalbox/app/runs';
-import { nodeKey, taskId } from '@signalbox/app/runs';
+import { nodeKey, type RunHost, runDiff, taskId } from '@signalbox/app/runs';
 import {
-  type ChunkList,
+  Bug,
   type ErrorEnvelope,
-  type EventList,
-  type EventView,
   err,
-  eventsQuery,
-  type FrameList,
   type FrameState,
-  type FrameTree,
   failure,
   type Json,
   json,
   ok,
-  pageQuery,
-  type Result,
   type RunId,
-  stateQuery,
-  type TaskList,
-  type TransitionList,
-  tasksQuery,
-  transitionsQuery,
 } from '@signalbox/model';
-import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { answer, readQuery, refuse } from '../http/answer.ts';
+import type { Serving } from '../http/handlers.ts';
 import { guidedEvents, tellEvents } from '../views/event-page.ts';
 import { taskView } from '../views/task-view.ts';
 import { readTree } from '../views/tree-view.ts';
-import { knownRun, unknownFrame } from './known-run.ts';
-import { badCursor, cutPage, MANY } from './paging.ts';
+import { unknownFrame } from './known-run.ts';
+import { badCursor, cutPage, listed, MANY } from './paging.ts';
+
+type Reads = 'events' | 'frames' | 'tree' | 'state' | 'transitions' | 'tasks' | 'stream' | 'diff';
 
 const DEFAULT_LIMIT = 200;
 
-/** What a run was and is, in pages. Each route reads; nothing here changes anything. */
-export function historyRoutes(reader: RunReader, guided?: GuidedRuns): Hono {
-  const routes = new Hono();
+/** What a run was and is, in pages. Nothing here changes anything. */
+export function historyHandlers(
+  { reader, blobs }: Pick<RunHost, 'reader' | 'blobs'>,
+  guided?: GuidedRuns,
+): Serving<Reads> {
+  return {
+    async events({ run: { id, kind } }, { from = 0, limit = DEFAULT_LIMIT, view = 'contract' }) {
+      if (kind === 'guided') {
+        if (guided === undefined) throw new Bug('a guided run was found without guided runs');
+        const found = guidedEvents(guided, id, { from, limit, view });
+        return found.ok ? ok({ events: found.value, next: from + found.value.length }) : found;
+      }
+      const told = await tellEvents(reader, id, view)(await reader.events(id, from, limit));
+      return ok({ events: told.map(({ stored }) => stored), next: from + told.length });
+    },
 
-  routes.get('/:run/events', async context => {
-    const run = await knownRun(reader, context.req.param('run'));
-    const guidedRun = run.ok ? undefined : guided?.find(context.req.param('run') as RunId);
-    if (guidedRun?.ok === false) return refuse(context, guidedRun.error);
-    if (!run.ok && guidedRun?.value === undefined) return refuse(context, run.error);
-    const query = readQuery(context, eventsQuery);
-    if (!query.ok) return refuse(context, query.error);
-    const { from = 0, limit = DEFAULT_LIMIT, view = 'contract' } = query.value;
-    const found =
-      run.ok || guided === undefined
-        ? ok(await readEvents(context.req.param('run') as RunId, from, limit, view))
-        : guidedEvents(guided, context.req.param('run') as RunId, { from, limit, view });
-    if (!found.ok) return refuse(context, found.error);
-    const list: EventList = { events: found.value, next: from + found.value.length };
-    return context.json(list);
-  });
-
-  routes.get('/:run/frames', context =>
-    read(context, pageQuery, async ({ id }, { from = 0, limit = DEFAULT_LIMIT }): Promise<FrameList> => {
+    async frames({ run: { id } }, { from = 0, limit = DEFAULT_LIMIT }) {
       const frames = await reader.frames(id, from, limit);
       // Frames that were collected leave gaps.
-      return {
+      return ok({
         frames: frames.map(frame => ({ ...frame, planVersion: frame.planVersion ?? 1 })),
         next: (frames.at(-1)?.index ?? from - 1) + 1,
-      };
-    }),
-  );
+      });
+    },
 
-  routes.get('/:run/frames/:frame/tree', context =>
-    read(context, z.strictObject({}), async ({ id, frames }): Promise<Result<FrameTree, ErrorEnvelope>> => {
-      const frame = Number(context.req.param('frame'));
+    async tree({ run: { id, frames }, frame: given }) {
+      const frame = Number(given);
       if (!Number.isInteger(frame) || frame < 0 || frame >= frames) return err(unknownFrame(id, frames));
       return ok({ frame, tree: (await readTree(reader, id, frame)).map(({ node }) => node) });
-    }),
-  );
+    },
 
-  /** Without a frame, what holds now: also what was written after the last one. */
-  routes.get('/:run/state', context =>
-    read(
-      context,
-      stateQuery,
-      async ({ id, frames }, { frame = frames }): Promise<Result<FrameState, ErrorEnvelope>> => {
-        if (frame > frames) return err(unknownFrame(id, frames));
-        const [state, reads] = await Promise.all([reader.at(id, 'state', frame), reader.at(id, 'read', frame)]);
-        return ok({ frame, state: Object.fromEntries(state), volatile: volatileReads(reads) });
-      },
-    ),
-  );
+    /** Without a frame, what holds now: also what was written after the last one. */
+    async state({ run: { id, frames } }, { frame = frames }) {
+      if (frame > frames) return err(unknownFrame(id, frames));
+      const [state, reads] = await Promise.all([reader.at(id, 'state', frame), reader.at(id, 'read', frame)]);
+      return ok({ frame, state: Object.fromEntries(state), volatile: volatileReads(reads) });
+    },
 
-  routes.get('/:run/transitions', context =>
-    read(context, transitionsQuery, async ({ id }, { key, from, limit = DEFAULT_LIMIT }): Promise<TransitionList> => {
+    async transitions({ run: { id } }, { key, from, limit = DEFAULT_LIMIT }) {
       const [frame = 0, index = 0] = (from ?? '0.0').split('.').map(Number);
       const page = await reader.transitions(id, { ...(key !== undefined && { key }), from: { frame, index }, limit });
-      return {
+      return ok({
         transitions: page.items.map(({ old, new: now, ...transition }) => ({
           ...transition,
           ...(old !== undefined && { old }),
           ...(now !== undefined && { new: now }),
         })),
         ...(page.next !== undefined && { next: `${page.next.frame}.${page.next.index}` }),
-      };
-    }),
-  );
+      });
+    },
 
-  routes.get('/:run/tasks', context =>
-    read(context, tasksQuery, async ({ id }, { after, limit = MANY, status, node }) => {
+    async tasks({ run: { id } }, { after, limit = MANY, status, node }) {
       const from = after === undefined ? undefined : taskId.safeParse(after);
       const isThere = from === undefined || (from.success && (await reader.task(id, from.data)) !== undefined);
       if (!isThere) return err(badCursor());
@@ -115,48 +85,22 @@ export function historyRoutes(reader: RunReader, guided?: GuidedRuns): Hono {
         ...(from?.data !== undefined && { after: from.data }),
         limit: limit + 1,
       });
-      const { items, next } = cutPage(found, limit, task => task.id);
-      const list: TaskList = { tasks: items.map(taskView), ...(next !== undefined && { next }) };
-      return ok(list);
-    }),
-  );
+      return listed('tasks', ok(cutPage(found.map(taskView), limit, task => task.id)));
+    },
 
-  routes.get('/:run/stream/:task', context =>
-    read(context, pageQuery, async ({ id }, { from = 0, limit = DEFAULT_LIMIT }) => {
-      const task = taskId.safeParse(context.req.param('task'));
+    async stream({ run: { id }, task: given }, { from = 0, limit = DEFAULT_LIMIT }) {
+      const task = taskId.safeParse(given);
       if (!task.success || (await reader.task(id, task.data)) === undefined) return err(unknownTask(id));
       const chunks = await reader.stream(id, task.data, from, limit);
-      const list: ChunkList = {
+      return ok({
         task: task.data,
         chunks: chunks.map(({ task: _, ...chunk }) => chunk),
         next: (chunks.at(-1)?.index ?? from - 1) + 1,
-      };
-      return ok(list);
-    }),
-  );
+      });
+    },
 
-  async function readEvents(run: RunId, from: number, limit: number, view: EventView) {
-    const told = await tellEvents(reader, run, view)(await reader.events(run, from, limit));
-    return told.map(({ stored }) => stored);
-  }
-
-  async function read<Schema extends z.ZodType, Found extends object>(
-    context: Context,
-    schema: Schema,
-    find: (run: RunRecord, query: z.infer<Schema>) => Promise<Found | Result<Found, ErrorEnvelope>>,
-  ): Promise<Response> {
-    const run = await knownRun(reader, context.req.param('run') ?? '');
-    if (!run.ok) return refuse(context, run.error);
-    const query = readQuery(context, schema);
-    if (!query.ok) return refuse(context, query.error);
-    const found = await find(run.value, query.value);
-    return answer(context, isResult(found) ? found : ok(found));
-  }
-  return routes;
-}
-
-function isResult<T extends object>(found: T | Result<T, ErrorEnvelope>): found is Result<T, ErrorEnvelope> {
-  return 'ok' in found && typeof found.ok === 'boolean';
+    diff: ({ run }, { frame }) => runDiff({ reader, blobs }, run, frame),
+  };
 }
 
 const VOLATILE = 'vol:';

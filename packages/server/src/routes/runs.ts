@@ -1,97 +1,59 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
-import type { RunHost } from '@signalbox/app/runs';
-import {
-  emptyBody,
-  err,
-  ok,
-  type RunList,
-  resumeBody,
-  runId,
-  runsQuery,
-  signalBody,
-  startBody,
-  stopBody,
-  text,
-} from '@signalbox/model';
-import { Hono } from 'hono';
-import type * as z from 'zod';
-import { answer, invalid, readBody, readQuery, refuse } from '../http/answer.ts';
-import type { Asked } from '../http/asked.ts';
+import type { RunAction, RunHost } from '@signalbox/app/runs';
+import { err, ok, type RunId, text } from '@signalbox/model';
+import { invalid } from '../http/answer.ts';
+import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
 import { listRuns } from '../views/run-list.ts';
-import { snapshotOf } from '../views/run-view.ts';
+import { snapshotOf, summaryOf } from '../views/run-view.ts';
 import { unknownRun } from './known-run.ts';
-import { actRoute, answerRun, runRoute } from './run-route.ts';
+import { listed } from './paging.ts';
+
+type Acts = 'pause' | 'stop' | 'terminate' | 'signal' | 'cancel' | 'retry' | 'reset' | 'edit';
 
 const idempotencyKey = text.min(1).max(256);
+const ASKED = 'an operator asked for it';
 
 /** Starts, lists, shows and moves runs. */
-export function runRoutes(host: RunHost, guided?: GuidedRuns): Hono<Asked> {
-  const routes = new Hono<Asked>();
+export function runHandlers(host: RunHost, guided?: GuidedRuns): Serving<'start' | 'runs' | 'run' | 'resume' | Acts> {
+  async function act(run: RunId, action: RunAction, { user }: Caller) {
+    const acted = await host.act(run, action, user);
+    return acted.ok ? summaryOf(host, run) : acted;
+  }
 
-  routes.post('/', async context => {
-    const body = await readBody(context, startBody);
-    if (!body.ok) return refuse(context, body.error);
-    const key = idempotencyKey.optional().safeParse(context.req.header('idempotency-key'));
-    if (!key.success) return refuse(context, invalid('Idempotency-Key takes 1 to 256 characters'));
-    const refused = ownersWordRefusal(body.value, context);
-    if (refused !== undefined) return refuse(context, refused);
-    const started = await host.start({
-      ...body.value,
-      input: body.value.input ?? {},
-      ...(key.data !== undefined && { idempotencyKey: key.data }),
-      by: context.get('user'),
-    });
-    return started.ok ? answerRun(host, context, started.value, 201) : refuse(context, started.error);
-  });
-
-  routes.get('/', async context => {
-    const query = readQuery(context, runsQuery);
-    if (!query.ok) return refuse(context, query.error);
-    const page = await listRuns(host, guided, query.value);
-    if (!page.ok) return refuse(context, page.error);
-    const { items, next } = page.value;
-    const list: RunList = { runs: items, ...(next !== undefined && { next }) };
-    return context.json(list);
-  });
-
-  routes.get('/:run', async context => {
-    const id = runId.safeParse(context.req.param('run'));
-    const snapshot = id.success ? await snapshotOf(host, id.data) : undefined;
-    const shown = id.success && snapshot === undefined ? guided?.show(id.data) : undefined;
-    if (shown?.ok === false) return refuse(context, shown.error);
-    if (shown?.value !== undefined) return context.json(shown.value);
-    return answer(context, snapshot === undefined ? err(unknownRun(context.req.param('run'))) : ok(snapshot));
-  });
-
-  routes.post(
-    '/:run/resume',
-    runRoute(host, resumeBody, async (run, body, context) => {
-      const refused = ownersWordRefusal(body, context);
-      return refused === undefined ? host.resume(run, { ...body, by: context.get('user') }) : err(refused);
-    }),
-  );
-
-  const reasonOf = ({ reason }: z.infer<typeof stopBody>) => reason ?? 'an operator asked for it';
-  routes.post(
-    '/:run/pause',
-    actRoute(host, emptyBody, () => ({ kind: 'pause' })),
-  );
-  routes.post(
-    '/:run/stop',
-    actRoute(host, stopBody, body => ({ kind: 'stop', reason: reasonOf(body) })),
-  );
-  routes.post(
-    '/:run/terminate',
-    actRoute(host, stopBody, body => ({ kind: 'terminate', reason: reasonOf(body) })),
-  );
-  routes.post(
-    '/:run/nodes/:node/cancel',
-    actRoute(host, emptyBody, (_, node) => ({ kind: 'cancel', node })),
-  );
-  routes.post(
-    '/:run/signals',
-    actRoute(host, signalBody, ({ name, payload }) => ({ kind: 'signal', name, payload: payload ?? null })),
-  );
-  return routes;
+  return {
+    async start(_, body, caller) {
+      const key = idempotencyKey.nullable().safeParse(caller.request.headers.get('idempotency-key'));
+      if (!key.success) return err(invalid('Idempotency-Key takes 1 to 256 characters'));
+      const refused = ownersWordRefusal(body, caller);
+      if (refused !== undefined) return err(refused);
+      const started = await host.start({
+        ...body,
+        input: body.input ?? {},
+        ...(key.data !== null && { idempotencyKey: key.data }),
+        by: caller.user,
+      });
+      return started.ok ? summaryOf(host, started.value) : started;
+    },
+    runs: async (_, asked) => listed('runs', await listRuns(host, guided, asked)),
+    async run({ run: { id, kind } }) {
+      const shown = kind === 'plan' ? ok(await snapshotOf(host, id)) : guided?.show(id);
+      if (shown?.ok === false) return shown;
+      return shown?.value === undefined ? err(unknownRun(id)) : ok(shown.value);
+    },
+    async resume({ run }, body, caller) {
+      const refused = ownersWordRefusal(body, caller);
+      if (refused !== undefined) return err(refused);
+      const resumed = await host.resume(run.id, { ...body, by: caller.user });
+      return resumed.ok ? summaryOf(host, resumed.value) : resumed;
+    },
+    pause: ({ run }, _, caller) => act(run.id, { kind: 'pause' }, caller),
+    stop: ({ run }, { reason = ASKED }, caller) => act(run.id, { kind: 'stop', reason }, caller),
+    terminate: ({ run }, { reason = ASKED }, caller) => act(run.id, { kind: 'terminate', reason }, caller),
+    signal: ({ run }, { name, payload = null }, caller) => act(run.id, { kind: 'signal', name, payload }, caller),
+    cancel: ({ run, node }, _, caller) => act(run.id, { kind: 'cancel', node }, caller),
+    retry: ({ run, node }, { policy }, caller) => act(run.id, { kind: 'retry', node, policy }, caller),
+    reset: ({ run, node }, _, caller) => act(run.id, { kind: 'reset', node }, caller),
+    edit: ({ run }, body, caller) => act(run.id, { kind: 'edit', ...body }, caller),
+  };
 }

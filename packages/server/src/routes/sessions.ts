@@ -1,108 +1,59 @@
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
-import {
-  type ErrorEnvelope,
-  err,
-  failure,
-  gapAnswerBody,
-  listQuery,
-  ok,
-  type Result,
-  type SessionDetail,
-  type SessionId,
-  type SessionList,
-  type StartedSession,
-  sessionDetail,
-  sessionId,
-  sessionList,
-  startSessionBody,
-  type WorkflowList,
-  workflowDetail,
-  workflowList,
-} from '@signalbox/model';
-import { Hono } from 'hono';
-import { answer, readBody, readQuery, refuse } from '../http/answer.ts';
-import { pageOf } from './paging.ts';
+import { ok, sessionDetail, sessionList, workflowDetail, workflowList } from '@signalbox/model';
+import type { Serving } from '../http/handlers.ts';
+import { listed, pageOf } from './paging.ts';
 
 /** Guided sessions: what agents walked, what waits in them, and the person's answers. */
-export function sessionRoutes(sessions: GuidedSessions, tools?: Pick<GuidedTools, 'start'>): Hono {
-  const routes = new Hono();
-
-  if (tools !== undefined) {
-    routes.post('/', async context => {
-      const body = await readBody(context, startSessionBody);
-      if (!body.ok) return refuse(context, body.error);
-      const startKey = context.req.header('idempotency-key');
-      const started = await tools.start({ ...body.value, ...(startKey !== undefined && { startKey }) }, 'person');
-      if (!started.ok) return refuse(context, started.error);
-      const { sessionId: session, runId, workflow } = started.value;
-      const told: StartedSession = { sessionId: session, runId, workflowId: workflow.workflowId };
-      return context.json(told, 201);
-    });
-  }
-
-  routes.get('/', context => {
-    const query = readQuery(context, listQuery);
-    if (!query.ok) return refuse(context, query.error);
-    const found = sessions.list();
-    if (!found.ok) return refuse(context, found.error);
-    const page = pageOf(found.value, query.value, ({ sessionId: id }) => id);
-    if (!page.ok) return refuse(context, page.error);
-    const { items, next } = page.value;
-    const list: SessionList = sessionList.parse({ sessions: items, ...(next !== undefined && { next }) });
-    return context.json(list);
-  });
-
-  routes.get('/:session', async context => {
-    const id = knownId(context.req.param('session'));
-    if (!id.ok) return refuse(context, id.error);
-    const found = await sessions.show(id.value);
-    return answer(context, found.ok ? ok<SessionDetail>(sessionDetail.parse(found.value)) : found);
-  });
-
-  routes.post('/:session/gaps/:gap/answer', async context => {
-    const id = knownId(context.req.param('session'));
-    if (!id.ok) return refuse(context, id.error);
-    const body = await readBody(context, gapAnswerBody);
-    if (!body.ok) return refuse(context, body.error);
-    return answer(context, await sessions.answer(id.value, context.req.param('gap'), body.value));
-  });
-  return routes;
+export function sessionHandlers(
+  sessions: GuidedSessions,
+): Serving<'sessions' | 'session' | 'answerGap' | 'workflowForms'> {
+  return {
+    sessions(_, asked) {
+      const found = sessions.list();
+      if (!found.ok) return found;
+      const page = listed(
+        'sessions',
+        pageOf(found.value, asked, ({ sessionId }) => sessionId),
+      );
+      return page.ok ? ok(sessionList.parse(page.value)) : page;
+    },
+    async session({ session }) {
+      const found = await sessions.show(session);
+      return found.ok ? ok(sessionDetail.parse(found.value)) : found;
+    },
+    answerGap: ({ session, gap }, body) => sessions.answer(session, gap, body),
+    workflowForms: ({ workflow }, { pinned }) => sessions.forms(workflow, pinned),
+  };
 }
 
 /** The catalogue of guided workflows. */
-export function workflowRoutes(tools: Pick<GuidedTools, 'list' | 'inspect'>): Hono {
-  const routes = new Hono();
-
-  routes.get('/', async context => {
-    const query = readQuery(context, listQuery);
-    if (!query.ok) return refuse(context, query.error);
-    const listed = await tools.list({});
-    if (!listed.ok) return refuse(context, listed.error);
-    const page = pageOf(listed.value.workflows, query.value, ({ workflowId }) => workflowId);
-    if (!page.ok) return refuse(context, page.error);
-    const { items: workflows, next } = page.value;
-    const list: WorkflowList = workflowList.parse({
-      ...listed.value,
-      workflows,
-      ...(next !== undefined && { next }),
-    });
-    return context.json(list);
-  });
-
-  routes.get('/:workflow', async context => {
-    const inspected = await tools.inspect({ workflowId: context.req.param('workflow') });
-    return answer(context, inspected.ok ? ok(workflowDetail.parse(inspected.value)) : inspected);
-  });
-  return routes;
+export function workflowHandlers(tools: Pick<GuidedTools, 'list' | 'inspect'>): Serving<'workflows' | 'workflow'> {
+  return {
+    async workflows(_, asked) {
+      const all = await tools.list({});
+      if (!all.ok) return all;
+      const page = listed(
+        'workflows',
+        pageOf(all.value.workflows, asked, ({ workflowId }) => workflowId),
+      );
+      return page.ok ? ok(workflowList.parse({ ...all.value, ...page.value })) : page;
+    },
+    async workflow({ workflow }) {
+      const inspected = await tools.inspect({ workflowId: workflow });
+      return inspected.ok ? ok(workflowDetail.parse(inspected.value)) : inspected;
+    },
+  };
 }
 
-function knownId(given: string): Result<SessionId, ErrorEnvelope> {
-  const id = sessionId.safeParse(given);
-  if (id.success) return ok(id.data);
-  return err(
-    failure('session/unknown', {
-      message: `There is no session ${given.slice(0, 64)}.`,
-      suggestion: 'List the sessions and give the whole id of one.',
-    }),
-  );
+/** Sessions are started where they can be shown. */
+export function sessionStarts(tools: Pick<GuidedTools, 'start'>): Serving<'startSession'> {
+  return {
+    async startSession(_, body, { request }) {
+      const startKey = request.headers.get('idempotency-key');
+      const started = await tools.start({ ...body, ...(startKey !== null && { startKey }) }, 'person');
+      if (!started.ok) return started;
+      const { sessionId, runId, workflow } = started.value;
+      return ok({ sessionId, runId, workflowId: workflow.workflowId });
+    },
+  };
 }

@@ -5,6 +5,10 @@ import {
   type ArtifactId,
   artifactRefOf,
   CONTRACT_VERSION,
+  type ErrorEnvelope,
+  err,
+  ok,
+  type Result,
   type RunId,
   type RunOutline,
   type RunSnapshot,
@@ -12,6 +16,7 @@ import {
   toContractRunStatus,
   type WireRecord,
 } from '@signalbox/model';
+import { unknownRun } from '../routes/known-run.ts';
 import { decisionView } from './decision-view.ts';
 import { contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';
@@ -48,6 +53,17 @@ export async function summariesOf(host: Host, records: readonly RunRecord[]): Pr
   return records.map(record =>
     runSummaryOf(record, { driven: driven.has(record.id), openDecisions: open.get(record.id)?.length ?? 0 }),
   );
+}
+
+/** The summary of one run; of a record that is at hand, or of the stored one. */
+export async function summaryOf(
+  host: Host,
+  run: RunId,
+  known?: RunRecord,
+): Promise<Result<RunSummary, ErrorEnvelope<'run/unknown'>>> {
+  const record = known ?? (await host.reader.run(run));
+  const [summary] = record === undefined ? [] : await summariesOf(host, [record]);
+  return summary === undefined ? err(unknownRun(run)) : ok(summary);
 }
 
 /** A run as it is now, with its tree and all that waits; undefined where there is none. */

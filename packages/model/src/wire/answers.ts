@@ -1,0 +1,69 @@
+import { artifactList, wireArtifact, workspaceDiff } from './artifacts.ts';
+import { importReport } from './bundles.ts';
+import { decisionList, wireDecision } from './decisions.ts';
+import { checkpointList, lineage, rollbackReport, undoReport } from './forks.ts';
+import { health } from './health.ts';
+import { chunkList, eventList, frameList, frameState, taskList, transitionList } from './history.ts';
+import { nodeInput } from './node-input.ts';
+import { planDescription, planList } from './plans.ts';
+import { providerList } from './providers.ts';
+import { recoveryList, recoveryNote } from './recoveries.ts';
+import { redactionReport } from './redaction.ts';
+import { collectReport } from './retention.ts';
+import { replayReport, runCheck } from './run-checks.ts';
+import { frameTree, runSnapshot } from './run-snapshot.ts';
+import { runList, runSummary } from './run-summary.ts';
+import { answeredGap, sessionDetail, sessionList, startedSession, workflowDetail, workflowList } from './sessions.ts';
+import { settings } from './settings.ts';
+import { spendingList } from './usage.ts';
+import { addedUser, login, oneTimeLink, userList, wireUser } from './users.ts';
+import { workflowForms } from './workflow-forms.ts';
+
+/** What operations answer with, by the name that the description of the API gives it. */
+export const answers = {
+  AddedUser: addedUser,
+  Artifact: wireArtifact,
+  ArtifactList: artifactList,
+  CheckpointList: checkpointList,
+  ChunkList: chunkList,
+  CollectReport: collectReport,
+  Decision: wireDecision,
+  DecisionList: decisionList,
+  EventList: eventList,
+  FrameList: frameList,
+  FrameState: frameState,
+  FrameTree: frameTree,
+  Gap: answeredGap,
+  Health: health,
+  ImportReport: importReport,
+  Lineage: lineage,
+  Login: login,
+  NodeInput: nodeInput,
+  OneTimeLink: oneTimeLink,
+  Plan: planDescription,
+  PlanList: planList,
+  ProviderList: providerList,
+  Recovery: recoveryNote,
+  RecoveryList: recoveryList,
+  RedactionReport: redactionReport,
+  ReplayReport: replayReport,
+  RollbackReport: rollbackReport,
+  Run: runSnapshot,
+  RunCheck: runCheck,
+  RunList: runList,
+  RunSummary: runSummary,
+  Session: sessionDetail,
+  SessionList: sessionList,
+  Settings: settings,
+  SpendingList: spendingList,
+  StartedSession: startedSession,
+  TaskList: taskList,
+  TransitionList: transitionList,
+  UndoReport: undoReport,
+  User: wireUser,
+  UserList: userList,
+  Workflow: workflowDetail,
+  WorkflowForms: workflowForms,
+  WorkflowList: workflowList,
+  WorkspaceDiff: workspaceDiff,
+};

@@ -1,0 +1,150 @@
+import type * as z from 'zod';
+import type { answers } from './answers.ts';
+import type { inputs } from './inputs.ts';
+import type { UserRole } from './users.ts';
+
+/**
+ * Every operation of the server, one row each: the server's routes, the client's methods, the OpenAPI description, the access table and
+ * the pages in `docs/reference` are made of this table. It names schemas and holds none, so reading it makes none.
+ *
+ * O1  The key is the name of the operation: of its handler in the server and of its method in the client.
+ * O2  A name that is not in `inputs` or `answers` does not compile, and neither does a row without a handler of its types in the server.
+ */
+export interface Operation {
+  /** The method and the path, with its parameters as the router writes them. `ALL` is any method, `WS` a WebSocket. */
+  readonly route: `${'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL' | 'WS'} /${string}`;
+  readonly needs: Needed;
+  readonly summary: string;
+  /** The query of a `GET`, the body of anything else. Without it neither is looked at. */
+  readonly input?: keyof typeof inputs;
+  /** Fields of the input that the client takes as arguments of their own, in this order. */
+  readonly args?: readonly string[];
+  /** What the `Idempotency-Key` header does; without it there is no such header. */
+  readonly key?: string;
+  /** Without it the operation only ever refuses. Bytes are whatever the handler answers with. */
+  readonly answer?: keyof typeof answers | 'bytes';
+  /** 200 if left out. */
+  readonly status?: 200 | 201;
+}
+
+/** A row: `args` are fields of its input. */
+type Row =
+  | {
+      readonly [Name in keyof typeof inputs]: Operation & {
+        readonly input: Name;
+        readonly args?: readonly (keyof z.output<(typeof inputs)[Name]>)[];
+      };
+    }[keyof typeof inputs]
+  | (Operation & { readonly input?: never; readonly args?: never });
+
+/** The role that something needs. `no token` is for what comes before a token. */
+export type Needed = UserRole | 'no token';
+
+// biome-ignore format: a table is read by its rows
+export const operations = {
+  login: { route: 'POST /api/login', needs: 'no token', input: 'TakeLogin', answer: 'Login', summary: 'Exchange the code of a link for a token' },
+  newLink: { route: 'POST /api/links', needs: 'owner', input: 'Empty', answer: 'OneTimeLink', status: 201, summary: 'Make a link that opens the console once' },
+
+  health: { route: 'GET /api/health', needs: 'viewer', answer: 'Health', summary: 'Is it there, and how much does it drive' },
+  openapi: { route: 'GET /api/openapi.json', needs: 'viewer', answer: 'bytes', summary: 'This description' },
+  metrics: { route: 'GET /metrics', needs: 'viewer', answer: 'bytes', summary: 'Counts for Prometheus' },
+
+  start: { route: 'POST /api/runs', needs: 'operator', input: 'Start', answer: 'RunSummary', status: 201, key: 'The same key answers the same run.', summary: 'Start a run of a plan' },
+  runs: { route: 'GET /api/runs', needs: 'viewer', input: 'RunsQuery', answer: 'RunList', summary: 'Runs, newest first' },
+  run: { route: 'GET /api/runs/:run', needs: 'viewer', answer: 'Run', summary: 'A run as it is now' },
+  pause: { route: 'POST /api/runs/:run/pause', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Start nothing new' },
+  resume: { route: 'POST /api/runs/:run/resume', needs: 'operator', input: 'Resume', answer: 'RunSummary', summary: 'Go on' },
+  stop: { route: 'POST /api/runs/:run/stop', needs: 'operator', input: 'Stop', args: ['reason'], answer: 'RunSummary', summary: 'Cancel what runs, and stop' },
+  terminate: { route: 'POST /api/runs/:run/terminate', needs: 'operator', input: 'Stop', args: ['reason'], answer: 'RunSummary', summary: 'End at once' },
+  signal: { route: 'POST /api/runs/:run/signals', needs: 'operator', input: 'Signal', args: ['name', 'payload'], answer: 'RunSummary', summary: 'Tell a run that something happened' },
+  retry: { route: 'POST /api/runs/:run/nodes/:node/retry', needs: 'operator', input: 'Retry', answer: 'RunSummary', summary: 'Run a node anew, by other rules if they are given' },
+  cancel: { route: 'POST /api/runs/:run/nodes/:node/cancel', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Cancel the work of a node' },
+  reset: { route: 'POST /api/runs/:run/nodes/:node/reset', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Count the turns of a loop from the beginning' },
+  rerun: { route: 'POST /api/runs/:run/nodes/:node/rerun', needs: 'operator', input: 'Rerun', answer: 'RunSummary', status: 201, summary: 'A new run that begins where a node began' },
+  fork: { route: 'POST /api/runs/:run/fork', needs: 'operator', input: 'Fork', answer: 'RunSummary', status: 201, summary: 'A new run that goes on from a frame or a tool call' },
+  edit: { route: 'POST /api/runs/:run/edits', needs: 'operator', input: 'Edit', answer: 'RunSummary', summary: 'Change durable state from outside' },
+  undo: { route: 'POST /api/runs/:run/undo', needs: 'operator', input: 'Undo', answer: 'UndoReport', summary: 'Bring back what a tool call changed, or say what that would be' },
+  rollback: { route: 'POST /api/runs/:run/rollback', needs: 'operator', input: 'Rollback', answer: 'RollbackReport', summary: 'Bring files, state and transcript back to a tool call in a new run, or say what that would change' },
+  keep: { route: 'POST /api/runs/:run/keep', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Keep a run, however old it gets' },
+  unkeep: { route: 'POST /api/runs/:run/unkeep', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Let a run go by the rules of retention' },
+  // For good, and by whoever knows the secret.
+  redact: { route: 'POST /api/runs/:run/redact', needs: 'owner', input: 'Redaction', answer: 'RedactionReport', summary: 'Take a secret out of a run and of those that come from it, or say what that would change' },
+  addNode: { route: 'POST /api/runs/:run/nodes', needs: 'operator', summary: 'Add a node: only a graph can; a plan lays out its run itself' },
+  changeNode: { route: 'PATCH /api/runs/:run/nodes/:node', needs: 'operator', summary: 'Change a node: only a graph can; a plan lays out its run itself' },
+  addEdge: { route: 'POST /api/runs/:run/edges', needs: 'operator', summary: 'Add an edge: only a graph can; a plan lays out its run itself' },
+  removeEdge: { route: 'DELETE /api/runs/:run/edges/:edge', needs: 'operator', summary: 'Remove an edge: only a graph can; a plan lays out its run itself' },
+  chat: { route: 'POST /api/runs/:run/chat', needs: 'operator', summary: 'Send a message to a node: only a graph can; a plan lays out its run itself' },
+
+  lineage: { route: 'GET /api/runs/:run/lineage', needs: 'viewer', input: 'ListQuery', answer: 'Lineage', summary: 'Where a run comes from, and its forks' },
+  checkpoints: { route: 'GET /api/runs/:run/checkpoints', needs: 'viewer', input: 'ListQuery', answer: 'CheckpointList', summary: 'Tool calls of a run that can be undone' },
+  events: { route: 'GET /api/runs/:run/events', needs: 'viewer', input: 'EventsQuery', answer: 'EventList', summary: 'Events in order, as the contract has them or as they are stored' },
+  frames: { route: 'GET /api/runs/:run/frames', needs: 'viewer', input: 'PageQuery', answer: 'FrameList', summary: 'Frames, oldest first' },
+  tree: { route: 'GET /api/runs/:run/frames/:frame/tree', needs: 'viewer', input: 'NoQuery', answer: 'FrameTree', summary: 'The tree of a frame' },
+  state: { route: 'GET /api/runs/:run/state', needs: 'viewer', input: 'StateQuery', args: ['frame'], answer: 'FrameState', summary: 'Durable state, now or in a frame' },
+  transitions: { route: 'GET /api/runs/:run/transitions', needs: 'viewer', input: 'TransitionsQuery', answer: 'TransitionList', summary: 'Changes of state, with both values' },
+  tasks: { route: 'GET /api/runs/:run/tasks', needs: 'viewer', input: 'TasksQuery', answer: 'TaskList', summary: 'Work that was started' },
+  stream: { route: 'GET /api/runs/:run/stream/:task', needs: 'viewer', input: 'PageQuery', answer: 'ChunkList', summary: 'What an agent said' },
+  diff: { route: 'GET /api/runs/:run/diff', needs: 'viewer', input: 'StateQuery', args: ['frame'], answer: 'WorkspaceDiff', summary: 'What a run changed in files of its own, now or up to a frame' },
+  nodeInput: { route: 'GET /api/runs/:run/nodes/:node/input', needs: 'viewer', input: 'StateQuery', args: ['frame'], answer: 'NodeInput', summary: 'Everything that a node was given, now or in a frame' },
+  bundle: { route: 'GET /api/runs/:run/bundle', needs: 'viewer', answer: 'bytes', summary: 'A run and everything that it is, as one file' },
+  verify: { route: 'POST /api/runs/:run/verify', needs: 'viewer', input: 'Verify', answer: 'RunCheck', summary: 'Check the record of a run: its events, its journal, a head' },
+  // Both run the code of a plan.
+  replay: { route: 'POST /api/runs/:run/replay', needs: 'operator', input: 'Replay', answer: 'ReplayReport', summary: 'Make the frames of a run again, without work or models' },
+  describePlan: { route: 'GET /api/plans/describe', needs: 'operator', input: 'PlanFileQuery', args: ['file'], answer: 'Plan', summary: 'A plan and what it takes, without running it' },
+  plans: { route: 'GET /api/plans', needs: 'viewer', input: 'PlansQuery', answer: 'PlanList', summary: 'Plans that runs were made of, the last that was run first' },
+
+  decisions: { route: 'GET /api/approvals', needs: 'viewer', input: 'DecisionsQuery', answer: 'DecisionList', summary: 'What waits for a person' },
+  resolve: { route: 'POST /api/approvals/:decision/resolve', needs: 'approver', input: 'Answer', answer: 'Decision', summary: 'Answer a decision' },
+
+  artifacts: { route: 'GET /api/artifacts', needs: 'viewer', input: 'ArtifactsQuery', answer: 'ArtifactList', summary: 'What runs keep for people to see, newest first' },
+  artifact: { route: 'GET /api/artifacts/:artifact', needs: 'viewer', answer: 'Artifact', summary: 'An artifact without its content' },
+  artifactContent: { route: 'GET /api/artifacts/:artifact/content', needs: 'viewer', answer: 'bytes', summary: 'The content of an artifact, whole or a range of it' },
+
+  sessions: { route: 'GET /api/sessions', needs: 'viewer', input: 'ListQuery', answer: 'SessionList', summary: 'Guided sessions, the last that was written first' },
+  startSession: { route: 'POST /api/sessions', needs: 'operator', input: 'StartSession', answer: 'StartedSession', status: 201, key: 'The same key answers the same session.', summary: 'Start a guided session for an agent to walk' },
+  session: { route: 'GET /api/sessions/:session', needs: 'viewer', answer: 'Session', summary: 'A guided session: its runs, places, notes and gaps' },
+  answerGap: { route: 'POST /api/sessions/:session/gaps/:gap/answer', needs: 'approver', input: 'GapAnswer', answer: 'Gap', summary: 'Answer what a session waits for' },
+  workflows: { route: 'GET /api/workflows', needs: 'viewer', input: 'ListQuery', answer: 'WorkflowList', summary: 'The catalogue of guided workflows' },
+  workflow: { route: 'GET /api/workflows/:workflow', needs: 'viewer', answer: 'Workflow', summary: 'A workflow, as it can be seen before the start' },
+  workflowForms: { route: 'GET /api/workflows/:workflow/forms', needs: 'viewer', input: 'WorkflowFormsQuery', args: ['pinned'], answer: 'WorkflowForms', summary: 'A workflow as it was written, as it compiles, and as a run is pinned to it' },
+
+  providers: { route: 'GET /api/providers', needs: 'viewer', answer: 'ProviderList', summary: 'Providers of models: how they do, and until when they want to be left alone' },
+  spending: { route: 'GET /api/usage', needs: 'viewer', input: 'SpendingQuery', answer: 'SpendingList', summary: 'What was spent, by day, model and directory' },
+  recoveries: { route: 'GET /api/recoveries', needs: 'viewer', answer: 'RecoveryList', summary: 'Tool calls that were cut off, and what the next start did about them' },
+  dismissRecovery: { route: 'POST /api/recoveries/:call/dismiss', needs: 'operator', input: 'Empty', answer: 'Recovery', summary: 'Show a recovery no more' },
+  importBundle: { route: 'POST /api/imports', needs: 'operator', input: 'Import', answer: 'ImportReport', summary: 'Take in a run that was exported, as a new one' },
+  collect: { route: 'POST /api/gc', needs: 'operator', input: 'Collect', answer: 'CollectReport', summary: 'Collect what the rules of retention let go' },
+
+  settings: { route: 'GET /api/settings', needs: 'viewer', answer: 'Settings', summary: 'What the server is set to, as it is written down and as it is applied' },
+  users: { route: 'GET /api/users', needs: 'owner', input: 'UsersQuery', answer: 'UserList', summary: 'People and agents with tokens of their own, by name' },
+  addUser: { route: 'POST /api/users', needs: 'owner', input: 'AddUser', args: ['name'], answer: 'AddedUser', status: 201, summary: 'Add a user; the token is in this answer and in no other' },
+  rotateUser: { route: 'POST /api/users/:name/rotate', needs: 'owner', input: 'RotateUser', answer: 'AddedUser', summary: 'Give a user a new token in place of the old one' },
+  removeUser: { route: 'DELETE /api/users/:name', needs: 'owner', answer: 'User', summary: 'Remove a user: the token counts no more, and what is open with it ends' },
+
+  watch: { route: 'WS /api/ws', needs: 'viewer', summary: 'Follow a run, or all of them' },
+  operatorMcp: { route: 'ALL /mcp', needs: 'viewer', answer: 'bytes', summary: 'MCP: runs as resources and tools, for operators' },
+  agentMcp: { route: 'ALL /mcp/agent', needs: 'agent', answer: 'bytes', summary: 'MCP: guided workflows, for agents' },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type Operations = typeof operations;
+export type OperationName = keyof Operations;
+
+/** The input as it is checked; undefined for an operation that takes none. */
+export type InputOf<Name extends OperationName> = Operations[Name] extends {
+  readonly input: infer Input extends keyof typeof inputs;
+}
+  ? z.output<(typeof inputs)[Input]>
+  : undefined;
+
+export type AnswerOf<Name extends OperationName> = Operations[Name] extends { readonly answer: infer Answer }
+  ? Answer extends keyof typeof answers
+    ? z.output<(typeof answers)[Answer]>
+    : Uint8Array
+  : never;
+
+/** The names of the parameters in a path, in order. */
+export type PathNames<Route extends string> = Route extends `${string}/:${infer Name}/${infer Rest}`
+  ? [Name, ...PathNames<`/${Rest}`>]
+  : Route extends `${string}/:${infer Name}`
+    ? [Name]
+    : [];

@@ -1,0 +1,71 @@
+import { type RunHost, type SettingsDesk, type Spending, spendingByProject } from '@signalbox/app/runs';
+import { CONTRACT_VERSION, ok } from '@signalbox/model';
+import manifest from '../../package.json' with { type: 'json' };
+import { OPERATOR } from '../access/access.ts';
+import type { ConsoleLogin } from '../access/console-login.ts';
+import type { Serving } from '../http/handlers.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { openApi } from '../openapi/openapi.ts';
+import { listed, MANY, pageOf } from './paging.ts';
+
+/** How the server does, and what it spent. */
+export function serverHandlers(
+  host: RunHost,
+): Serving<'health' | 'openapi' | 'providers' | 'recoveries' | 'dismissRecovery' | 'spending'> {
+  return {
+    health: () =>
+      ok({
+        name: 'signalbox',
+        contractVersion: CONTRACT_VERSION,
+        driven: host.driven().length,
+        storage: host.storage.standing(),
+        providers: host.providers.briefs(),
+      }),
+    openapi: () => ok(Response.json(openApi(manifest.version))),
+    providers: () => ok(host.providers.list()),
+    recoveries: () => ok({ recoveries: host.recoveries.list() }),
+    dismissRecovery: ({ call }) => host.recoveries.dismiss(call),
+    async spending(_, { run, since, ...asked }) {
+      const filter = { ...(run !== undefined && { run }), ...(since !== undefined && { since }) };
+      const spending = await spendingByProject(host.reader, filter);
+      return listed('spending', pageOf(spending, { limit: MANY, ...asked }, keyOf));
+    },
+  };
+}
+
+/** What the server is set to. It is changed where it is written down, not here. */
+export function settingsHandlers(settings: SettingsDesk): Serving<'settings'> {
+  return {
+    async settings(_, __, { identity: { name, role } }) {
+      return ok({ user: { name, role, isDefault: name === OPERATOR }, ...(await settings.read()) });
+    },
+  };
+}
+
+export function metricsHandlers(metrics: RunMetrics): Serving<'metrics'> {
+  return {
+    async metrics() {
+      const text = await metrics.text();
+      return ok(new Response(text, { headers: { 'Content-Type': metrics.contentType } }));
+    },
+  };
+}
+
+/** Links that open the console once, and what they are exchanged for. */
+export function loginHandlers(login: ConsoleLogin): Serving<'newLink' | 'login'> {
+  return {
+    newLink(_, __, { identity, request }) {
+      const { code, expiresAt } = login.newCode(identity.name === OPERATOR ? undefined : (identity.behind ?? identity));
+      return ok({ url: consoleAddress(new URL(request.url).origin, code), expiresAt });
+    },
+    login: (_, { code }) => login.take(code),
+  };
+}
+
+/** The code is behind the hash: browsers send that to no server, and no log has it. */
+export const consoleAddress = (url: string, code: string): string => `${url}/#code=${code}`;
+
+/** There is one sum for these. */
+function keyOf({ day, directory = '', provider = '', model = '' }: Spending): string {
+  return JSON.stringify([day, directory, provider, model]);
+}
