@@ -6,6 +6,7 @@ export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp
 export { serveOnStdio } from './mcp/mcp-stdio.ts';
 export { agentToolsReference } from './mcp/reference.ts';
 export { createRunMetrics, type RunMetrics } from './metrics/run-metrics.ts';
+export { apiReference } from './openapi/reference.ts';
 export { createOperatorMcp, type OperatorMcpOptions } from './operator/operator-mcp.ts';
 export { operatorToolsReference } from './operator/reference.ts';
 export { type BridgeOptions, bridgeOnStdio } from './operator/stdio-bridge.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { answers } from './answers.ts';
-import type { inputs } from './inputs.ts';
+import type { inputs, queries } from './inputs.ts';
 import type { UserRole } from './users.ts';
 
 /**
@@ -27,10 +27,11 @@ export interface Operation {
   readonly status?: 200 | 201;
 }
 
-/** A row: `args` are fields of its input. */
+/** A row whose input is of the kind that its method takes, and whose `args` are fields of that input. */
 type Row =
   | {
       readonly [Name in keyof typeof inputs]: Operation & {
+        readonly route: `${Name extends keyof typeof queries ? 'GET' : 'POST' | 'PATCH' | 'DELETE'} /${string}`;
         readonly input: Name;
         readonly args?: readonly (keyof z.output<(typeof inputs)[Name]>)[];
       };

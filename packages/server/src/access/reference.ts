@@ -13,7 +13,7 @@ import {
 export function accessReference(): string {
   return `${[
     '# Access',
-    '<!-- Generated from packages/server/src/access/access-table.ts; edits are lost. -->',
+    '<!-- Generated from packages/model/src/wire/operations.ts and packages/server/src/access/access-table.ts; edits are lost. -->',
     `Every route, MCP tool, resource and WebSocket message needs a token with a role. A request without a token that counts is answered with
 401, one whose role is too small with 403; what is not in these tables does not exist.`,
     [
