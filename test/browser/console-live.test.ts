@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ApprovalId, RunId } from '@signalbox/model';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
+import { NOTES } from '../../packages/guided/test/support/agent-calls.ts';
 import { given } from '../given.ts';
 import type { LiveConsole } from './live-console.ts';
 import { faultsOf, type LivePage, LOST, openLivePage, untilStatus } from './live-page.ts';

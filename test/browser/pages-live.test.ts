@@ -5,7 +5,7 @@ import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
 import type { RunId, RunSummary } from '@signalbox/model';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
+import { filledIn, NOTES } from '../../packages/guided/test/support/agent-calls.ts';
 import { given } from '../given.ts';
 import type { LiveConsole } from './live-console.ts';
 import { faultsOf, type LivePage, LOST, openLivePage, untilSummary } from './live-page.ts';

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalId, RunId } from '@signalbox/model';
 import type { Page } from 'playwright-core';
-import { filledIn, NOTES } from '../../packages/app/test/guided/support/agent-calls.ts';
+import { filledIn, NOTES } from '../../packages/guided/test/support/agent-calls.ts';
 import { repositoryRoot } from '../../scripts/local-program.ts';
 import { given } from '../given.ts';
 import { launchBrowser } from './chromium.ts';

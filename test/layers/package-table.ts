@@ -4,7 +4,7 @@ export interface PackageRow {
   readonly mayImport: readonly string[];
 }
 
-const drivers = ['model', 'journal', 'state', 'runs', 'workflow', 'plan', 'fleet'];
+const drivers = ['model', 'journal', 'state', 'runs', 'workflow', 'guided', 'plan', 'fleet'];
 const belowApp = [...drivers, 'store', 'adapters'];
 
 /** Bottom to top. A package appears in the workspace when there is code for it; its row is here from the start. */
@@ -14,6 +14,7 @@ export const packageTable: readonly PackageRow[] = [
   { name: 'state', mayImport: ['model'] },
   { name: 'runs', mayImport: ['model'] },
   { name: 'workflow', mayImport: ['model', 'journal'] },
+  { name: 'guided', mayImport: ['model', 'journal', 'runs', 'workflow'] },
   { name: 'plan', mayImport: ['model', 'state', 'runs'] },
   { name: 'fleet', mayImport: ['model', 'state', 'runs'] },
   { name: 'store', mayImport: drivers },

@@ -19,7 +19,7 @@ import {
 } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filledIn, NOTES } from '../../app/test/guided/support/agent-calls.ts';
+import { filledIn, NOTES } from '../../guided/test/support/agent-calls.ts';
 import { auth, code, TOKEN, UNKNOWN } from './http-asker.ts';
 import { keepArtifact } from './keep-artifact.ts';
 import { liveClient } from './live-client.ts';

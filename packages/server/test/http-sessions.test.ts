@@ -6,7 +6,7 @@ import { thisMachine } from '@signalbox/app/runs';
 import { sessionDetail, sessionList, startedSession, workflowDetail, workflowList } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { afterAll, describe, expect, it } from 'vitest';
-import { NOTES } from '../../app/test/guided/support/agent-calls.ts';
+import { NOTES } from '../../guided/test/support/agent-calls.ts';
 import { auth, code, TOKEN, UNKNOWN } from './http-asker.ts';
 import { scriptedHost } from './scripted-host.ts';
 

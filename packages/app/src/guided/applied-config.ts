@@ -1,3 +1,4 @@
+import { autonomy, riskPolicy } from '@signalbox/guided';
 import { DiskError, hostDisk, ioFailure, nodeHasher, placeFile } from '@signalbox/journal';
 import {
   type Clock,
@@ -15,7 +16,6 @@ import {
 import { diskFault, refusedBy } from '@signalbox/store';
 import { defaultPreferences, type Preferences, type WorkflowPlace } from '@signalbox/workflow';
 import * as z from 'zod';
-import { autonomy, riskPolicy } from './tool-inputs.ts';
 
 /** What decides which tools and workflows an agent is offered. A change of it counts from the next start of a server. */
 const guidedConfig = z.strictObject({

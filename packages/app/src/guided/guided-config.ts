@@ -1,8 +1,8 @@
+import { autonomy, riskPolicy } from '@signalbox/guided';
 import { ok, type Result } from '@signalbox/model';
 import { defaultPreferences, type Preferences } from '@signalbox/workflow';
 import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
-import { autonomy, riskPolicy } from './tool-inputs.ts';
 
 /** The part `workflows` of the configuration of a data directory: how far agents may go in guided sessions. */
 const workflowsPart = z.strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() });

@@ -1,5 +1,5 @@
 import { type Clock, ok } from '@signalbox/model';
-import { collectSessions } from '../guided/session-collection.ts';
+import { collectSessions } from '../guided/guided-home.ts';
 import { isOwnWorkspace, type WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import type { RetentionDeskPorts } from './retention-desk.ts';
 import { bytesUnder } from './run-folders.ts';

@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs';
 import path from 'node:path';
+import { openSessionFiles } from '@signalbox/guided';
 import { type DefectCode, defectMeanings, hostDisk, nodeHasher, verifyJournal } from '@signalbox/journal';
 import { seededRng } from '@signalbox/testkit';
 import {
@@ -11,9 +12,9 @@ import {
   sessionEventSchema,
 } from '@signalbox/workflow';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSessionFiles } from '../../src/guided/session-files.ts';
-import { filledIn } from '../guided/support/agent-calls.ts';
-import { dataDirectory, eventsOf, value } from '../guided/support/guided-walk.ts';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
+import { dataDirectory, eventsOf, value } from '../../../guided/test/support/guided-walk.ts';
+import { guidedPorts } from '../../src/guided/guided-home.ts';
 import { defects } from './defect-table.ts';
 import { begun, errors, forgetTemplate, guidedCodes } from './error-table.ts';
 import { reasons } from './reason-table.ts';
@@ -81,7 +82,7 @@ describe('[W172] every reason why a session is not healthy', () => {
 
   it('is found in the files, mapped to its health, and nothing is gone on with', async () => {
     const { directory, tools, start } = await begun();
-    const first = openSessionFiles({ dataDirectory: directory, rng: seededRng(1) }).reader;
+    const first = openSessionFiles({ dataDirectory: directory, ports: guidedPorts, rng: seededRng(1) }).reader;
     const heads = { first: value(first.view(start.sessionId)).head };
     value(await tools.continue(filledIn(start)));
     expect(eventsOf(directory, start.sessionId).length).toBeGreaterThan(5);
@@ -89,7 +90,7 @@ describe('[W172] every reason why a session is not healthy', () => {
     for (const [code, { health, make, expectHead, isOfReaders }] of Object.entries(defects)) {
       const home = dataDirectory();
       cpSync(directory, home, { recursive: true });
-      const { reader } = openSessionFiles({ dataDirectory: home, rng: seededRng(1) });
+      const { reader } = openSessionFiles({ dataDirectory: home, ports: guidedPorts, rng: seededRng(1) });
       if (isOfReaders) value(reader.view(start.sessionId));
       const folder = { home, directory: path.join(home, 'sessions', start.sessionId) };
       make(folder);

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openSessionFiles } from '@signalbox/guided';
 import { DiskError, hostDisk, nodeHasher, sqliteLocks } from '@signalbox/journal';
 import {
   canonicalJson,
@@ -21,12 +22,17 @@ import {
 } from '@signalbox/model';
 import { interceptedDisk, seededRng } from '@signalbox/testkit';
 import { type GapId, mintToken, nodeMac, openKeyringFile, readBundle } from '@signalbox/workflow';
-import { findSession, type GuidedTools, openGuidedDesk, type StepAnswer } from '../../src/guided/index.ts';
-import { exportSession } from '../../src/guided/session-export.ts';
-import { openSessionFiles } from '../../src/guided/session-files.ts';
-import { filledIn } from '../guided/support/agent-calls.ts';
-import { dataDirectory, errorOf, value } from '../guided/support/guided-walk.ts';
-import { openTools } from '../guided/support/open-tools.ts';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
+import { dataDirectory, errorOf, value } from '../../../guided/test/support/guided-walk.ts';
+import { guidedPorts } from '../../src/guided/guided-home.ts';
+import {
+  exportSession,
+  findSession,
+  type GuidedTools,
+  openGuidedDesk,
+  type StepAnswer,
+} from '../../src/guided/index.ts';
+import { openTools } from '../support/open-tools.ts';
 
 /** A session of a bundled workflow at its first step, with one attempt blocked by what only the person can give. */
 export interface Begun {
@@ -241,13 +247,13 @@ export const errors: Readonly<Record<GuidedCode, () => Produced>> = {
   },
   STORE_PLAN_INVALID: async () => {
     const { directory, start } = await begun();
-    const { writer } = openSessionFiles({ dataDirectory: directory, rng: seededRng(1) });
+    const { writer } = openSessionFiles({ dataDirectory: directory, ports: guidedPorts, rng: seededRng(1) });
     const planned = { snapshots: [], plan: { events: [] } };
     return from(writer.write<never>(start.sessionId, () => ({ ok: true, value: { planned } })));
   },
   STORE_DEDUPE_CONFLICT: async () => {
     const { directory, start } = await begun();
-    const { writer } = openSessionFiles({ dataDirectory: directory, rng: seededRng(1) });
+    const { writer } = openSessionFiles({ dataDirectory: directory, ports: guidedPorts, rng: seededRng(1) });
     return from(
       writer.write<never>(start.sessionId, view => {
         const [first] = view.events();

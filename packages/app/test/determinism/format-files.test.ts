@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { dataDirectory, eventsOf, value, walk } from '../../../guided/test/support/guided-walk.ts';
 import { verifyDirectory } from '../../src/verify-directory.ts';
-import { dataDirectory, eventsOf, value, walk } from '../guided/support/guided-walk.ts';
-import { openTools } from '../guided/support/open-tools.ts';
+import { openTools } from '../support/open-tools.ts';
 
 interface FormatFile {
   readonly source: { readonly id: string };

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { openSessionFiles } from '@signalbox/guided';
 import { nodeHasher } from '@signalbox/journal';
 import { canonicalJson, deriveId, type EventId, type JsonObject, type SessionId } from '@signalbox/model';
 import { seededRng } from '@signalbox/testkit';
@@ -12,10 +13,10 @@ import {
   planStart,
   type ReasonCode,
 } from '@signalbox/workflow';
+import { dataDirectory, eventsOf, value } from '../../../guided/test/support/guided-walk.ts';
+import { guidedPorts } from '../../src/guided/guided-home.ts';
 import type { GuidedTools, StepAnswer } from '../../src/guided/index.ts';
-import { openSessionFiles } from '../../src/guided/session-files.ts';
-import { dataDirectory, eventsOf, value } from '../guided/support/guided-walk.ts';
-import { openTools } from '../guided/support/open-tools.ts';
+import { openTools } from '../support/open-tools.ts';
 
 /** The events of a session in which a reason came up. */
 export type Produced = Promise<readonly DomainEvent[]>;
@@ -107,7 +108,7 @@ export const reasons: Readonly<Record<ReasonCode, (autonomy: Autonomy) => Produc
   },
   'unexpected:storage_corruption_detected': async autonomy => {
     const { directory, tools, start } = await started([step('a')], autonomy);
-    const { reader, writer } = openSessionFiles({ dataDirectory: directory, rng: seededRng(1) });
+    const { reader, writer } = openSessionFiles({ dataDirectory: directory, ports: guidedPorts, rng: seededRng(1) });
     const compiled = compiledWorkflowSnapshotV1.parse(value(reader.workflow(start.workflow.workflowHash)));
     const sessionId = deriveId<SessionId>('test', autonomy);
     const planned = value(

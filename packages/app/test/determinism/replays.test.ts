@@ -2,10 +2,10 @@ import { nodeHasher } from '@signalbox/journal';
 import type { JsonObject } from '@signalbox/model';
 import { projectRunDags } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
+import { dataDirectory, eventsOf, filesUnder, value, walk } from '../../../guided/test/support/guided-walk.ts';
 import type { GuidedTools, StepAnswer } from '../../src/guided/index.ts';
-import { filledIn } from '../guided/support/agent-calls.ts';
-import { dataDirectory, eventsOf, filesUnder, value, walk } from '../guided/support/guided-walk.ts';
-import { openTools } from '../guided/support/open-tools.ts';
+import { openTools } from '../support/open-tools.ts';
 
 const TIMES = 100;
 const workflowId = 'wr.bug-investigation';

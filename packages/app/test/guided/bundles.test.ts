@@ -5,10 +5,10 @@ import { fakeClock, startChild } from '@signalbox/testkit';
 import { artifactRefsOf, type DomainEvent, executionSnapshotFileV1, projectSession } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../../test/child-script.ts';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
+import { dataDirectory, errorOf, eventsOf, filesUnder, value, walk } from '../../../guided/test/support/guided-walk.ts';
 import { exportSession, type GuidedTools, importSession, type StepAnswer } from '../../src/guided/index.ts';
-import { filledIn } from './support/agent-calls.ts';
-import { dataDirectory, errorOf, eventsOf, filesUnder, value, walk } from './support/guided-walk.ts';
-import { machineOf, openTools } from './support/open-tools.ts';
+import { machineOf, openTools } from '../support/open-tools.ts';
 
 const clock = fakeClock(Date.parse('2026-03-01T10:00:00Z'));
 const exported = (dataDirectory: string, sessionId: StepAnswer['sessionId']) =>
@@ -169,7 +169,7 @@ describe('bundles of guided sessions', () => {
     const file = path.join(here, 'bundle.json');
     appendFileSync(file, text);
     const run = (directory: string, ...point: readonly (string | number)[]) =>
-      startChild(childScript(import.meta.dirname, 'support/import-child.ts'), directory, file, ...point).ended;
+      startChild(childScript(import.meta.dirname, 'import-child.ts'), directory, file, ...point).ended;
     const { stdout } = await run(dataDirectory());
     const { operations, placed } = JSON.parse(stdout) as { operations: number; placed: number };
     const spread = process.env.SIGNALBOX_SOAK === '1' ? 60 : 2;

@@ -2,11 +2,11 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Disk, hostDisk } from '@signalbox/journal';
 import { describe, expect, it } from 'vitest';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
+import { dataDirectory, value } from '../../../guided/test/support/guided-walk.ts';
 import { keepSession, openGuidedSessions } from '../../src/guided/index.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { filledIn } from './support/agent-calls.ts';
-import { dataDirectory, value } from './support/guided-walk.ts';
-import { openTools } from './support/open-tools.ts';
+import { openTools } from '../support/open-tools.ts';
 
 describe('guided runs', () => {
   it('[A137] are listed again without reading a session that was not written since', async () => {

@@ -7,12 +7,12 @@ import path from 'node:path';
 import { Bug, type ErrorEnvelope, type Result, type RunId } from '@signalbox/model';
 import type { Resolution } from '@signalbox/runs';
 import { seededRng } from '@signalbox/testkit';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
 import { backupHome } from '../../src/backup/backup-home.ts';
 import { exportSession, openGuidedDesk, openGuidedTools, showSession } from '../../src/guided/index.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { openHome } from '../../src/runs/open-home.ts';
 import { takeUp } from '../../src/runs/take-up.ts';
-import { filledIn } from '../guided/support/agent-calls.ts';
 import { until } from '../support/until.ts';
 import { type Planted, REDACTED } from './planted-secrets.ts';
 

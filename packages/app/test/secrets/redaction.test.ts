@@ -3,15 +3,15 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openReader } from '@signalbox/store';
 import { describe, expect, it } from 'vitest';
+import { filledIn } from '../../../guided/test/support/agent-calls.ts';
+import { dataDirectory, errorOf, eventsOf, value } from '../../../guided/test/support/guided-walk.ts';
 import { exportSession } from '../../src/guided/index.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { verifyRunReplay } from '../../src/replay/verify-replay.ts';
 import { openSecrets } from '../../src/secrets/open-secrets.ts';
-import { filledIn } from '../guided/support/agent-calls.ts';
-import { dataDirectory, errorOf, eventsOf, value } from '../guided/support/guided-walk.ts';
-import { openTools } from '../guided/support/open-tools.ts';
 import { planText } from '../support/open-host.ts';
 import { openTestHome } from '../support/open-scripted-home.ts';
+import { openTools } from '../support/open-tools.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const SECRET = ['value', 'of', 'the', 'door'].join('-');

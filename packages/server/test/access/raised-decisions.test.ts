@@ -6,7 +6,7 @@ import { thisMachine } from '@signalbox/app/runs';
 import { createClient } from '@signalbox/client';
 import { startServer } from '@signalbox/server';
 import { expect, it, onTestFinished } from 'vitest';
-import { NOTES } from '../../../app/test/guided/support/agent-calls.ts';
+import { NOTES } from '../../../guided/test/support/agent-calls.ts';
 import { AGENT_TOKEN, TOKEN } from '../http-asker.ts';
 import { memoryUsers } from '../memory-users.ts';
 import { scriptedHost } from '../scripted-host.ts';

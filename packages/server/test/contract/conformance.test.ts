@@ -26,7 +26,7 @@ import {
 } from '@signalbox/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { filledIn, NOTES } from '../../../app/test/guided/support/agent-calls.ts';
+import { filledIn, NOTES } from '../../../guided/test/support/agent-calls.ts';
 import { TOKEN, UNKNOWN } from '../http-asker.ts';
 import { type LiveClient, liveClient } from '../live-client.ts';
 import { openStage, type Stage } from './stage.ts';

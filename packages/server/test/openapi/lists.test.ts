@@ -7,7 +7,7 @@ import { type ArtifactId, ok, type Timestamp } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { NOTES } from '../../../app/test/guided/support/agent-calls.ts';
+import { NOTES } from '../../../guided/test/support/agent-calls.ts';
 import { freshId, newRun, startRun } from '../../../runs/test/builders.ts';
 import { artifactOf } from '../../../runs/test/contract/sample-artifact.ts';
 import { type Operation, operations, wireSchemas } from '../../src/openapi/operations.ts';

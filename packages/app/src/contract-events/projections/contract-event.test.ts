@@ -1,3 +1,4 @@
+import type { GuidedFacts } from '@signalbox/guided/contract';
 import {
   type ApprovalId,
   type ArtifactId,
@@ -16,13 +17,7 @@ import { type DomainEvent, type DomainEventKind, domainEventV1 } from '@signalbo
 import { describe, expect, it } from 'vitest';
 import { eventSamples } from '../../../../model/test/contract-samples.ts';
 import { NODE, RUN, samples } from '../../../../workflow/test/session/event-samples.ts';
-import {
-  besideEventOfPlan,
-  contractEventOfGuided,
-  contractEventOfPlan,
-  type GuidedFacts,
-  type PlanFacts,
-} from './contract-event.ts';
+import { besideEventOfPlan, contractEventOfGuided, contractEventOfPlan, type PlanFacts } from './contract-event.ts';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const run = deriveId<RunId>('test', 'run');

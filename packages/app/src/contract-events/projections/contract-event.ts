@@ -10,6 +10,16 @@
  * 4. What the contract has no word for is a `node.progress` with words where it is about a node that the contract shows, and
  *    otherwise a `run.patch` that says no more than that the run moved.
  */
+
+import {
+  answerOfGap,
+  approvalOfGap,
+  type GuidedFacts,
+  guidedArtifact,
+  guidedEdge,
+  guidedNodeFields,
+  toolOfGap,
+} from '@signalbox/guided/contract';
 import {
   type ApprovalId,
   type ApprovalResolution,
@@ -37,7 +47,6 @@ import {
 import type { AnyEvent, Decision, InternalEvent, TaskId } from '@signalbox/runs';
 import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
-import { approvalOfGap, guidedArtifact, guidedEdge, guidedNodeFields, toolOfGap } from './guided-parts.ts';
 
 /** What the events of a plan do not say by themselves. */
 export interface PlanFacts {
@@ -46,15 +55,6 @@ export interface PlanFacts {
   decision(decision: ApprovalId): Decision | undefined;
   /** What follows from the turn of an agent that ended, and was not kept; none for other work. */
   turn(task: TaskId): readonly Artifact[];
-}
-
-/** Where an event of a guided session is in its run, and what it does not say by itself. */
-export interface GuidedFacts {
-  readonly run: RunId;
-  readonly seq: number;
-  readonly at: Timestamp;
-  /** The step that is pending at a place; `complete` where the workflow has come to its end. */
-  stepAt(node: NodeId): { readonly title: string } | 'complete' | undefined;
 }
 
 /** The contract's own events are told as they are. */
@@ -269,14 +269,6 @@ function gapEvent(told: Tellers, { scope, data }: EventOf<'gap_recorded'>): RunE
     return told.requested(scope.nodeId, { approvalId: approvalOfGap(gapId), tool, context: summary });
   }
   return told.resolved(approvalOfGap(resolution.resolvesGapId), answerOfGap(answer));
-}
-
-/** Words that were asked for stand where arguments do. Without an answer, a later attempt had what was missing. */
-export function answerOfGap(
-  answer: { readonly kind: 'approved' | 'denied' } | { readonly kind: 'answered'; readonly value: string } | undefined,
-): ApprovalResolution {
-  if (answer?.kind === 'answered') return { status: 'modified', modifiedArgs: { value: answer.value } };
-  return { status: answer?.kind === 'denied' ? 'denied' : 'approved' };
 }
 
 /** A proposal that was changed since is not told as if it had been asked about then. */

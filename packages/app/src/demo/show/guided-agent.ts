@@ -1,6 +1,5 @@
+import type { GuidedTools, StepAnswer } from '@signalbox/guided';
 import type { JsonObject } from '@signalbox/model';
-import type { GuidedTools } from '../../guided/guided-tools.ts';
-import type { StepAnswer } from '../../guided/tool-answers.ts';
 import type { Machine } from '../../machine.ts';
 
 /** Between two steps, so that a person can watch them. */

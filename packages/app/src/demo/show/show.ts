@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { GuidedTools } from '@signalbox/guided';
 import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunId } from '@signalbox/model';
-import type { GuidedTools } from '../../guided/guided-tools.ts';
 import type { Machine } from '../../machine.ts';
 import type { RunHost } from '../../runs/run-host.ts';
 import { walkSlowly } from './guided-agent.ts';

@@ -1,0 +1,51 @@
+export { type ExportOptions, exportSession, type SessionExport } from './bundles/session-export.ts';
+export { type ImportOptions, importSession, type SessionImport } from './bundles/session-import.ts';
+export type { BlobsOptions, GuidedPorts, SecretsOptions, SessionBlobs } from './ports.ts';
+export {
+  type Collected,
+  type CollectOptions,
+  collectSessions,
+  type KeptBecause,
+  type SessionCollection,
+} from './retention/session-collection.ts';
+export type { GuidedEvent, GuidedRuns } from './runs/guided-runs.ts';
+export { findSession } from './sessions/find-session.ts';
+export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './sessions/guided-desk.ts';
+export { type GuidedSessions, type GuidedSessionsOptions, openGuidedSessions } from './sessions/guided-sessions.ts';
+export {
+  type DetailOptions,
+  type NodeDetail,
+  type PinnedSource,
+  type RunDetail,
+  type SessionDetail,
+  showSession,
+} from './sessions/session-detail.ts';
+export { openSessionFiles, type SessionFilesOptions } from './sessions/session-files.ts';
+export { listSessions } from './sessions/session-index.ts';
+export { keepSession } from './sessions/session-keeping.ts';
+export type { SessionStoresOptions } from './sessions/session-stores.ts';
+export type { PersonGap, RunSummary, SessionSummary } from './sessions/session-summary.ts';
+export { type GuidedTools, guidedSchemas } from './tools/guided-tools.ts';
+export { type GuidedToolsOptions, openGuidedTools } from './tools/open-guided-tools.ts';
+export { listTokenKeys, rotateTokenKeys, type TokenKey, type TokenKeysOptions } from './tools/token-keys.ts';
+export type {
+  CheckpointAnswer,
+  InspectAnswer,
+  ListAnswer,
+  NextCall,
+  ResumeAnswer,
+  StepAnswer,
+  Warning,
+} from './tools/tool-answers.ts';
+export {
+  autonomy,
+  type CheckpointInput,
+  type ContinueInput,
+  type InspectInput,
+  inputLimits,
+  type ListInput,
+  type ResumeInput,
+  riskPolicy,
+  type StartInput,
+} from './tools/tool-inputs.ts';
+export { type CheckedWorkflow, checkWorkflow, type WorkflowCheckOptions } from './workflows/workflow-check.ts';

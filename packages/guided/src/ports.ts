@@ -1,0 +1,38 @@
+import type { Disk, SessionHealth } from '@signalbox/journal';
+import type { Digest, ErrorEnvelope, Hasher, Result, RunEvent, SecretFilter } from '@signalbox/model';
+import type { BlobError } from '@signalbox/runs';
+import type { DomainEvent } from '@signalbox/workflow';
+import type { GuidedFacts } from './runs/projections/guided-parts.ts';
+
+/** What guided sessions share with the rest of their data directory. */
+export interface GuidedPorts {
+  /** The blobs of the data directory `home`, which runs and sessions share. */
+  openBlobs(options: BlobsOptions): SessionBlobs;
+  /** Recognises the secrets of a data directory, and those in `env`. */
+  openSecrets(options: SecretsOptions): { readonly filter: SecretFilter };
+  /** The health of any journal, also of a run. */
+  journalHealth(directory: string): SessionHealth;
+  /** The contract's event that stands for one of a session (R20). */
+  contractEvent(event: DomainEvent, facts: GuidedFacts): RunEvent;
+}
+
+export interface SessionBlobs {
+  /** Durable when it returns. */
+  put(content: Uint8Array): Result<Digest, ErrorEnvelope<'STORE_IO_FAILED'>>;
+  get(name: Digest): Result<Uint8Array, BlobError>;
+}
+
+export interface BlobsOptions {
+  readonly disk: Disk;
+  readonly hasher: Hasher;
+  readonly home: string;
+  /** Tells this process's unfinished files from those of others. */
+  readonly writer: string;
+}
+
+export interface SecretsOptions {
+  readonly dataDirectory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Nothing is written. */
+  readonly readOnly: boolean;
+}

@@ -1,0 +1,253 @@
+import {
+  type ApprovalId,
+  artifactRefOf,
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunEvent,
+  type RunId,
+  type RunSnapshot,
+  type RunSummary,
+  utf8Bytes,
+  type WireArtifact,
+  type WireDecision,
+  type WireResolution,
+} from '@signalbox/model';
+import { type DomainEvent, derivePendingStep, projectRunDags, type RunDag } from '@signalbox/workflow';
+import type { GuidedPorts } from '../ports.ts';
+import { eventTimes } from '../sessions/event-times.ts';
+import { unknownSession } from '../sessions/find-session.ts';
+import type { GuidedDesk } from '../sessions/guided-desk.ts';
+import type { SessionReader } from '../sessions/session-files.ts';
+import type { SessionIndex } from '../sessions/session-index.ts';
+import type { SessionStores } from '../sessions/session-stores.ts';
+import type { HandedIn, RunSummary as IndexedRun, PersonGap, SessionSummary } from '../sessions/session-summary.ts';
+import { eventsOfRun } from './events-of-run.ts';
+import { decisionOfGap, gapAnswerOf } from './guided-decision.ts';
+import { guidedSnapshot, guidedSummary } from './guided-run.ts';
+
+/** An event of a guided run: as the contract has it, as the journal has it, and the head of the journal after it. */
+export interface GuidedEvent {
+  readonly contract: RunEvent;
+  readonly stored: DomainEvent;
+  readonly hash: Digest;
+}
+
+/** The runs of guided sessions as runs like any other (R20). The journals are the truth; nothing here is kept. */
+export interface GuidedRuns {
+  /** Newest first. A run that did not change is the same object. */
+  list(): Result<readonly RunSummary[], ErrorEnvelope>;
+  /** Undefined where no session has such a run. */
+  find(run: RunId): Result<RunSummary | undefined, ErrorEnvelope>;
+  show(run: RunId): Result<RunSnapshot | undefined, ErrorEnvelope>;
+  /** From `from` on, in order. */
+  events(run: RunId, from: number, limit: number): Result<readonly GuidedEvent[], ErrorEnvelope>;
+  /** What was handed in beside notes, newest first; of one run, or of all. */
+  artifacts(run?: RunId): Result<readonly WireArtifact[], ErrorEnvelope>;
+  /** The content of one of them. */
+  content(artifact: WireArtifact): Result<Uint8Array, ErrorEnvelope>;
+  /** What waits for the person in all runs, or did, oldest first. */
+  decisions(): Result<readonly WireDecision[], ErrorEnvelope>;
+  /** Undefined where no session has such a gap. */
+  decision(decision: ApprovalId): Result<WireDecision | undefined, ErrorEnvelope>;
+  /** An answer counts once; whoever answers again gets the first. */
+  answer(
+    decision: ApprovalId,
+    resolution: WireResolution,
+    proposalHash: Digest | undefined,
+  ): Promise<Result<WireDecision, ErrorEnvelope>>;
+}
+
+export interface GuidedRunsPorts {
+  readonly index: SessionIndex;
+  readonly desk: GuidedDesk;
+  readonly reader: SessionReader;
+  readonly stores: SessionStores;
+  readonly contractEvent: GuidedPorts['contractEvent'];
+}
+
+export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: GuidedRunsPorts): GuidedRuns {
+  interface Found {
+    readonly session: SessionSummary;
+    readonly run: IndexedRun;
+  }
+  // A session that did not change is the same object, and so are its runs.
+  const shown = new WeakMap<SessionSummary, readonly RunSummary[]>();
+
+  function all(): Result<readonly Found[], ErrorEnvelope> {
+    const sessions = index.list();
+    if (!sessions.ok) return sessions;
+    return ok(sessions.value.flatMap(session => session.runs.map(run => ({ session, run }))));
+  }
+
+  function locate(id: RunId): Result<Found | undefined, ErrorEnvelope> {
+    const found = all();
+    return found.ok ? ok(found.value.find(({ run }) => run.runId === id)) : found;
+  }
+
+  function gaps(): Result<readonly { readonly session: SessionSummary; readonly gap: PersonGap }[], ErrorEnvelope> {
+    const sessions = index.list();
+    if (!sessions.ok) return sessions;
+    // A session that is not healthy cannot go on: nothing waits in it.
+    const healthy = sessions.value.filter(({ health }) => health === 'healthy');
+    return ok(
+      healthy
+        .flatMap(session => session.gaps.map(gap => ({ session, gap })))
+        .toSorted((a, b) => (a.gap.askedAt < b.gap.askedAt ? -1 : a.gap.askedAt > b.gap.askedAt ? 1 : 0)),
+    );
+  }
+
+  function gapOf(id: ApprovalId) {
+    const found = gaps();
+    return found.ok ? ok(found.value.find(({ gap }) => gap.gapId === id)) : found;
+  }
+
+  /** What a run's events are read with. */
+  function partsOf({ session, run }: Found) {
+    // One that is healthy is remembered, and only what is new of it is read.
+    const healthy = reader.view(session.sessionId);
+    const salvaged = healthy.ok ? undefined : reader.salvage(session.sessionId);
+    if (salvaged?.ok === false) return salvaged;
+    const view = healthy.ok ? healthy.value : salvaged?.value.view;
+    if (view === undefined) return err(unknownSession(`Session ${session.sessionId} is gone.`));
+    const events = view.events();
+    const timeOf = eventTimes(stores, session.sessionId, view.length);
+    const dag: RunDag | undefined = projectRunDags(events).get(run.runId);
+    const pinned = run.workflowHash === null ? undefined : reader.workflow(run.workflowHash);
+    const compiled = pinned?.ok === true ? pinned.value : undefined;
+    const stateOf = (ref: Digest) => {
+      const state = reader.state(ref);
+      return state.ok ? state.value : undefined;
+    };
+    return ok({ view, events, timeOf, dag, compiled, stateOf });
+  }
+
+  return {
+    list() {
+      const sessions = index.list();
+      if (!sessions.ok) return sessions;
+      return ok(
+        sessions.value
+          .flatMap(session => {
+            const runs = shown.get(session) ?? session.runs.map(run => guidedSummary(session, run));
+            shown.set(session, runs);
+            return runs;
+          })
+          .sort(newestFirst),
+      );
+    },
+
+    find(id) {
+      const found = locate(id);
+      if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+      return ok(guidedSummary(found.value.session, found.value.run));
+    },
+
+    show(id) {
+      const found = locate(id);
+      if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+      const { session, run } = found.value;
+      const parts = partsOf(found.value);
+      if (!parts.ok) return parts;
+      const { dag, events } = parts.value;
+      if (dag === undefined) return ok(undefined);
+      const decisions = session.gaps
+        .filter(gap => gap.runId === id && gap.status === 'open')
+        .map(gap => decisionOfGap(session, gap));
+      return ok(guidedSnapshot({ ...parts.value, summary: guidedSummary(session, run), dag, events, decisions }));
+    },
+
+    events(id, from, limit) {
+      const found = locate(id);
+      if (!found.ok || found.value === undefined) return found.ok ? ok([]) : found;
+      const parts = partsOf(found.value);
+      if (!parts.ok) return parts;
+      const { view, events, timeOf, dag, compiled, stateOf } = parts.value;
+      const stepAt = (node: Parameters<RunDag['nodes']['get']>[0]) => {
+        const place = dag?.nodes.get(node);
+        const state = place && stateOf(place.snapshotRef);
+        if (state?.kind === 'complete') return 'complete' as const;
+        const step = state && derivePendingStep(state);
+        const title = compiled?.steps.find(({ stepId }) => stepId === step?.stepId)?.title ?? step?.stepId;
+        return title === undefined ? undefined : { title };
+      };
+      return ok(
+        eventsOfRun(events, id)
+          .slice(from, from + limit)
+          .map(({ seq, event }) => ({
+            contract: contractEvent(event, { run: id, seq, at: timeOf(event.eventIndex), stepAt }),
+            stored: event,
+            hash: view.headAt(event.eventIndex + 1),
+          })),
+      );
+    },
+
+    artifacts(run) {
+      const sessions = index.list();
+      if (!sessions.ok) return sessions;
+      return ok(
+        sessions.value
+          .flatMap(({ artifacts }) => artifacts)
+          .filter(({ runId }) => run === undefined || runId === run)
+          .map(artifactOf)
+          .sort((a, b) => (a.createdAt !== b.createdAt ? (a.createdAt < b.createdAt ? 1 : -1) : a.id < b.id ? 1 : -1)),
+      );
+    },
+
+    content({ digest }) {
+      const text = stores.artifact(digest);
+      return text.ok ? ok(utf8Bytes(text.value)) : text;
+    },
+
+    decisions() {
+      const found = gaps();
+      return found.ok ? ok(found.value.map(({ session, gap }) => decisionOfGap(session, gap))) : found;
+    },
+
+    decision(id) {
+      const found = gapOf(id);
+      if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+      return ok(decisionOfGap(found.value.session, found.value.gap));
+    },
+
+    async answer(id, resolution, proposalHash) {
+      const found = gapOf(id);
+      if (!found.ok) return found;
+      if (found.value === undefined) return err(unknownDecision(id));
+      const { session, gap } = found.value;
+      const known = desk.find(session.sessionId, gap.gapId);
+      if (!known.ok) return known;
+      const answered = await desk.answer(
+        session.sessionId,
+        known.value.gap.gapId,
+        gapAnswerOf(resolution, proposalHash),
+      );
+      if (!answered.ok) return answered;
+      const after = gapOf(id);
+      if (!after.ok) return after;
+      return ok(decisionOfGap(session, after.value?.gap ?? gap));
+    },
+  };
+}
+
+/** What is handed in is JSON by its form; its author's word for what it is is its name. */
+function artifactOf({ id, runId, nodeId, contentType, digest, bytes, at }: HandedIn): WireArtifact {
+  const rest = { kind: 'report', name: contentType, mimeType: 'application/json' } as const;
+  return { id, ref: artifactRefOf(id), run: runId, nodeId, ...rest, bytes, digest, createdAt: at };
+}
+
+function newestFirst(a: RunSummary, b: RunSummary): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  return a.id < b.id ? 1 : -1;
+}
+
+function unknownDecision(decision: ApprovalId): ErrorEnvelope<'decision/unknown'> {
+  return failure('decision/unknown', {
+    message: `There is no decision ${decision}.`,
+    suggestion: 'List the open decisions and answer one of them.',
+    details: { decision },
+  });
+}

@@ -1,0 +1,99 @@
+import { nodeHasher } from '@signalbox/journal';
+import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
+import {
+  type Gap,
+  type GapAnswer,
+  type GapId,
+  isUnresolved,
+  planGapAnswer,
+  projectGaps,
+  proposalHash,
+} from '@signalbox/workflow';
+import { contradiction } from './guided-failures.ts';
+import { openSessionFiles, type SessionFilesOptions } from './session-files.ts';
+
+/** Something in a guided session that only the person can give. */
+export interface WaitingGap {
+  readonly sessionId: SessionId;
+  readonly gap: Gap;
+  /** The hash of what is shown; an answer that carries it is void if the gap says something else. */
+  readonly shown: Digest;
+}
+
+/** The person's side of guided sessions. The journal is the truth: an answer is the record that resolves its gap. */
+export interface GuidedDesk {
+  /** What waits, session by session, in the order it was recorded. Sessions that are not healthy are left out. */
+  waiting(): Result<readonly WaitingGap[], ErrorEnvelope>;
+  /** A gap of a session that only the person can settle, open or not, by the beginning of its id. */
+  find(sessionId: SessionId, given: string): Result<WaitingGap, ErrorEnvelope>;
+  /** An answer counts once; whoever answers again gets the first answer. */
+  answer(sessionId: SessionId, gapId: GapId, given: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
+}
+
+export function openGuidedDesk(
+  options: SessionFilesOptions,
+  { reader, writer }: Pick<ReturnType<typeof openSessionFiles>, 'reader' | 'writer'> = openSessionFiles(options),
+): GuidedDesk {
+  return {
+    waiting() {
+      const ids = reader.sessions();
+      if (!ids.ok) return ids;
+      const waiting: WaitingGap[] = [];
+      for (const sessionId of ids.value) {
+        const read = reader.salvage(sessionId);
+        if (!read.ok) return read;
+        if (read.value.health !== 'healthy') continue;
+        for (const gap of projectGaps(read.value.view.events())) {
+          if (gap.reason.category !== 'user_only_dependency' || !isUnresolved(gap)) continue;
+          waiting.push({ sessionId, gap, shown: proposalHash(nodeHasher, gap) });
+        }
+      }
+      return ok(waiting);
+    },
+
+    find(sessionId, given) {
+      const view = reader.view(sessionId);
+      if (!view.ok) return view;
+      const found = projectGaps(view.value.events()).filter(
+        ({ gapId, reason }) => reason.category === 'user_only_dependency' && given !== '' && gapId.startsWith(given),
+      );
+      const [gap, second] = found;
+      if (gap === undefined || second !== undefined) return err(unknownGap(sessionId, given, found.length));
+      return ok({ sessionId, gap, shown: proposalHash(nodeHasher, gap) });
+    },
+
+    async answer(sessionId, gapId, said) {
+      const { filter } = options.ports.openSecrets({
+        dataDirectory: options.dataDirectory,
+        env: process.env,
+        readOnly: options.disk !== undefined,
+      });
+      const given = filter.data(said);
+      const view = reader.view(sessionId);
+      if (!view.ok) return view;
+      const possible = planGapAnswer(nodeHasher, sessionId, view.value.events(), gapId, given);
+      if (!possible.ok) return possible;
+      const written = await writer.write<ErrorEnvelope>(sessionId, now => {
+        const planned = planGapAnswer(nodeHasher, sessionId, now.events(), gapId, given);
+        if (!planned.ok) return planned;
+        return ok(planned.value.kind === 'answered' ? undefined : { planned: planned.value });
+      });
+      if (!written.ok) return written;
+      const answered = projectGaps(written.value.events()).find(gap => gap.gapId === gapId);
+      return answered === undefined
+        ? err(contradiction(sessionId, `gap ${gapId} that was answered is not recorded`))
+        : ok(answered);
+    },
+  };
+}
+
+function unknownGap(sessionId: SessionId, given: string, count: number) {
+  return failure('decision/unknown', {
+    message:
+      count === 0
+        ? `Session ${sessionId} has no gap ${given} that a person can answer.`
+        : `${count} gaps of session ${sessionId} begin with ${given}.`,
+    suggestion: 'List them with "signalbox decisions" or "signalbox show", and give enough of the id.',
+    details: { sessionId },
+  });
+}

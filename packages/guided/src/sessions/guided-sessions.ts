@@ -1,0 +1,45 @@
+import type { Digest, ErrorEnvelope, Result, Rng, SessionId, WorkflowForms } from '@signalbox/model';
+import type { Gap, GapAnswer } from '@signalbox/workflow';
+import { type GuidedRuns, openGuidedRuns } from '../runs/guided-runs.ts';
+import { workflowForms } from '../workflows/workflow-forms.ts';
+import { openGuidedDesk, type WaitingGap } from './guided-desk.ts';
+import { type DetailOptions, type SessionDetail, showSession } from './session-detail.ts';
+import { openSessionFiles } from './session-files.ts';
+import { openSessionIndex } from './session-index.ts';
+import type { SessionSummary } from './session-summary.ts';
+
+/** Guided sessions as a person sees them. Any number of processes may: what is read takes no lock. */
+export interface GuidedSessions {
+  /** Their runs, as runs like any other. */
+  readonly runs: GuidedRuns;
+  list(): Result<readonly SessionSummary[], ErrorEnvelope>;
+  show(session: SessionId): Promise<Result<SessionDetail, ErrorEnvelope>>;
+  /** What waits for the person, over all sessions. */
+  waiting(): Result<readonly WaitingGap[], ErrorEnvelope>;
+  /** By the beginning of the gap's id. An answer counts once; whoever answers again gets the first. */
+  answer(session: SessionId, gap: string, answer: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
+  /** A workflow as it was written, as it compiles, and as it is pinned. */
+  forms(workflow: string, pinned?: Digest): Promise<Result<WorkflowForms, ErrorEnvelope>>;
+}
+
+export interface GuidedSessionsOptions extends DetailOptions {
+  readonly machine: { readonly rng: Rng };
+}
+
+export function openGuidedSessions(options: GuidedSessionsOptions): GuidedSessions {
+  const index = openSessionIndex(options);
+  const filesOptions = { ...options, rng: options.machine.rng };
+  const files = openSessionFiles(filesOptions);
+  const desk = openGuidedDesk(filesOptions, files);
+  return {
+    runs: openGuidedRuns({ index, desk, ...files, contractEvent: options.ports.contractEvent }),
+    list: () => index.list(),
+    show: session => showSession(options, session),
+    waiting: () => desk.waiting(),
+    forms: (workflow, pinned) => workflowForms(options, workflow, pinned),
+    async answer(session, given, answer) {
+      const found = desk.find(session, given);
+      return found.ok ? desk.answer(session, found.value.gap.gapId, answer) : found;
+    },
+  };
+}

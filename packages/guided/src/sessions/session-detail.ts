@@ -1,0 +1,165 @@
+import { type Defect, nodeHasher } from '@signalbox/journal';
+import {
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  type NodeId,
+  ok,
+  type Result,
+  type SessionId,
+  type Timestamp,
+  timestampOf,
+} from '@signalbox/model';
+import {
+  type Blocker,
+  type DomainEvent,
+  derivePendingStep,
+  formatStepInstanceKey,
+  type Gap,
+  type NodeView,
+  notesInto,
+  openWorkflowLibrary,
+  projectGaps,
+  projectNodeOutputs,
+  projectObservations,
+  projectRunDags,
+  projectSession,
+  proposalHash,
+  type RunView,
+  type SessionHealth,
+  type WorkflowLibrary,
+  type WorkflowPlace,
+} from '@signalbox/workflow';
+import { lastActive } from '../retention/retained-journals.ts';
+import { unknownSession } from './find-session.ts';
+import { isKept } from './session-keeping.ts';
+import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
+
+export interface DetailOptions extends SessionStoresOptions {
+  /** Where the sources of workflows are looked for besides the bundled ones. */
+  readonly directories: readonly WorkflowPlace[];
+}
+
+export interface SessionDetail {
+  readonly sessionId: SessionId;
+  readonly health: SessionHealth;
+  /** Only what comes before the defect is shown. */
+  readonly isSalvaged: boolean;
+  readonly defect?: Defect | undefined;
+  readonly events: number;
+  readonly head: Digest;
+  readonly isKept: boolean;
+  readonly lastActiveAt: Timestamp;
+  /** What was last observed of the workspace. */
+  readonly workspace: Readonly<Record<string, string>>;
+  readonly runs: readonly RunDetail[];
+  readonly omittedRuns: number;
+}
+
+export interface RunDetail extends Omit<RunView, 'nodes'> {
+  readonly name: string | undefined;
+  /** How the source of the workflow stands to what the run is pinned to. */
+  readonly source: PinnedSource;
+  readonly nodes: readonly NodeDetail[];
+  /** Answered and open ones, as they were recorded. */
+  readonly gaps: readonly (Gap & { readonly shown: Digest })[];
+}
+
+export type PinnedSource =
+  | { readonly kind: 'as_pinned' }
+  | { readonly kind: 'changed'; readonly workflowHash: Digest }
+  | { readonly kind: 'gone' };
+
+export interface NodeDetail extends NodeView {
+  /** The step that is pending here; null where the workflow is complete. */
+  readonly step: { readonly key: string; readonly title: string } | null;
+  /** What was noted when this place was reached. */
+  readonly notes?: string | undefined;
+  /** Why the last attempt did not get on from here; absent where one did. */
+  readonly blockers?: readonly Blocker[] | undefined;
+}
+
+/** A session for a person to look at, in any health that lets it be read. Takes no lock. */
+export async function showSession(
+  options: DetailOptions,
+  sessionId: SessionId,
+): Promise<Result<SessionDetail, ErrorEnvelope>> {
+  const stores = openSessionStores(options);
+  const library = openWorkflowLibrary({ hasher: nodeHasher, places: options.directories });
+  const read = stores.journal(sessionId).salvage();
+  if (!read.ok) return read;
+  const { health, view, defect } = read.value;
+  if (view.length === 0 && defect === undefined) {
+    return err(unknownSession(`There is no session ${sessionId} in this data directory.`));
+  }
+  const events = view.events();
+  const stateOf = (ref: Digest) => {
+    const snapshot = stores.snapshot(ref);
+    return snapshot.ok ? snapshot.value.enginePayload.engineState : undefined;
+  };
+  const projected = projectSession(events, { health, engineStateOf: stateOf });
+  const outputs = projectNodeOutputs(events);
+  const dags = projectRunDags(events);
+  const gaps = projectGaps(events);
+  const blocked = blockersOf(events);
+  const runs: RunDetail[] = [];
+  for (const run of projected.runs) {
+    const dag = dags.get(run.runId);
+    const pinned = run.workflow && stores.workflow(run.workflow.workflowHash);
+    const compiled = pinned?.ok === true ? pinned.value : undefined;
+    const nodes = run.nodes.map((node): NodeDetail => {
+      const state = stateOf(node.snapshotRef);
+      const step = state && derivePendingStep(state);
+      const title = compiled?.steps.find(({ stepId }) => stepId === step?.stepId)?.title;
+      const own = dag?.nodes.get(node.nodeId);
+      const from = node.parentNodeId === null ? undefined : dag?.nodes.get(node.parentNodeId);
+      const notes = own && from && notesInto(outputs, own, from);
+      return {
+        ...node,
+        step: step === undefined ? null : { key: formatStepInstanceKey(step), title: title ?? step.stepId },
+        ...(notes !== undefined && { notes }),
+        ...(blocked.has(node.nodeId) && { blockers: blocked.get(node.nodeId) }),
+      };
+    });
+    runs.push({
+      ...run,
+      name: compiled?.name,
+      source: await sourceOf(library, run.workflow),
+      nodes,
+      gaps: gaps.filter(gap => gap.runId === run.runId).map(gap => ({ ...gap, shown: proposalHash(nodeHasher, gap) })),
+    });
+  }
+  const at = lastActive(stores, sessionId);
+  return ok({
+    sessionId,
+    health,
+    isSalvaged: projected.isSalvaged,
+    ...(defect && { defect }),
+    events: view.length,
+    head: view.head,
+    isKept: isKept(stores, sessionId),
+    lastActiveAt: timestampOf({ now: () => at }),
+    workspace: Object.fromEntries([...projectObservations(events)].map(([key, { value }]) => [key, value])),
+    runs,
+    omittedRuns: projected.omittedRuns,
+  });
+}
+
+/** By node, where the last attempt at it was blocked. */
+function blockersOf(events: readonly DomainEvent[]): ReadonlyMap<NodeId, readonly Blocker[]> {
+  const blocked = new Map<NodeId, readonly Blocker[]>();
+  for (const event of events) {
+    if (event.kind !== 'advance_recorded') continue;
+    const { outcome } = event.data;
+    if (outcome.kind === 'blocked') blocked.set(event.scope.nodeId, outcome.blockers.blockers);
+    else blocked.delete(event.scope.nodeId);
+  }
+  return blocked;
+}
+
+async function sourceOf(library: WorkflowLibrary, workflow: RunView['workflow']): Promise<PinnedSource> {
+  const found = workflow && (await library.find(workflow.workflowId));
+  if (found?.ok !== true) return { kind: 'gone' };
+  const { workflowHash } = found.value.compiled;
+  return workflowHash === workflow?.workflowHash ? { kind: 'as_pinned' } : { kind: 'changed', workflowHash };
+}

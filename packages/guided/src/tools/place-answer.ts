@@ -1,0 +1,245 @@
+/**
+ * What is answered about a place. It follows from recorded events, stored snapshots and pinned workflows alone, so that
+ * an answer that is given again, from the same events, is the same byte for byte.
+ */
+import { type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import {
+  type Blocker,
+  type Capability,
+  type CompiledAssessment,
+  type CompiledStep,
+  type CompiledWorkflowSnapshotV1,
+  capabilityAt,
+  type DomainEvent,
+  type EngineState,
+  type EventOf,
+  isUnresolved,
+  nextAttemptId,
+  nextCheckpointId,
+  nextIntentOf,
+  type Place,
+  type PreferenceBaselines,
+  type Preferences,
+  preferencesAt,
+  projectCapabilities,
+  projectGaps,
+  projectPreferences,
+  projectRunContexts,
+  projectRunDags,
+  type RunDag,
+  reasonCodeOf,
+  recommendationWarnings,
+  renderPrompt,
+} from '@signalbox/workflow';
+import { contradiction, faultOf } from '../sessions/guided-failures.ts';
+import type { SessionReader, Tokens } from '../sessions/session-files.ts';
+import { ASSUMED, attemptEvents } from './recorded-attempt.ts';
+import type { NextCall, StepAnswer, Warning } from './tool-answers.ts';
+import { lastHandedIn, recoveryAt } from './walked-steps.ts';
+
+/** A place with everything that is known there. */
+export interface Situation {
+  readonly place: Place;
+  readonly events: readonly DomainEvent[];
+  readonly node: EventOf<'node_created'>;
+  readonly dag: RunDag;
+  readonly compiled: CompiledWorkflowSnapshotV1;
+  readonly state: EngineState;
+  readonly preferences: Preferences;
+  readonly context: JsonObject;
+}
+
+/** `events` end where the answer is given: what came later is not seen. */
+export function situationAt(
+  reader: SessionReader,
+  events: readonly DomainEvent[],
+  place: Place,
+  baselines: PreferenceBaselines,
+): Result<Situation, ErrorEnvelope> {
+  const { sessionId, runId, nodeId } = place;
+  const node = events.findLast(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
+  const dag = projectRunDags(events).get(runId);
+  if (node?.kind !== 'node_created' || dag === undefined) {
+    return err(contradiction(sessionId, `node ${nodeId} of run ${runId} is not recorded`));
+  }
+  const compiled = reader.workflow(node.data.workflowHash);
+  if (!compiled.ok) return compiled;
+  const state = reader.state(node.data.snapshotRef);
+  if (!state.ok) return state;
+  return ok({
+    place,
+    events,
+    node,
+    dag,
+    compiled: compiled.value,
+    state: state.value,
+    preferences: preferencesAt(projectPreferences(events), dag, nodeId, baselines),
+    context: projectRunContexts(events).get(runId)?.context ?? {},
+  });
+}
+
+export type Shown =
+  | { readonly kind: 'step'; readonly told?: readonly Warning[] }
+  /** For an agent that may have lost the conversation. */
+  | { readonly kind: 'recovered'; readonly told: readonly Warning[] }
+  | { readonly kind: 'blocked'; readonly blockers: readonly Blocker[]; readonly told?: readonly Warning[] };
+
+export function placeAnswer(
+  reader: SessionReader,
+  tokens: Tokens,
+  situation: Situation,
+  shown: Shown,
+): Result<StepAnswer, ErrorEnvelope> {
+  const { place, events, node, compiled, state, preferences, context } = situation;
+  const { workflowHash } = node.data;
+  const { workflowId, name } = compiled;
+  const pending = shownStep(reader, situation, shown.kind === 'recovered');
+  if (!pending.ok) return pending;
+  const isComplete = state.kind === 'complete';
+  const stateToken = tokens.mint({ tokenKind: 'state', ...place, workflowHash });
+  const canGoOn = pending.value !== null && shown.kind !== 'blocked';
+  const ackToken = canGoOn
+    ? tokens.mint({ tokenKind: 'ack', ...place, attemptId: nextAttemptId(events, place) })
+    : undefined;
+  const checkpointToken = canGoOn
+    ? tokens.mint({ tokenKind: 'checkpoint', ...place, attemptId: nextCheckpointId(events, place) })
+    : undefined;
+  const outputs = lastHandedIn(reader, events, situation.dag, place.nodeId);
+  if (!outputs.ok) return outputs;
+  const open = projectGaps(events).filter(gap => gap.runId === place.runId && isUnresolved(gap));
+  return ok({
+    kind: shown.kind === 'blocked' ? 'blocked' : 'ok',
+    workflow: { workflowId, name, workflowHash },
+    ...place,
+    stateToken,
+    ...(ackToken !== undefined && { ackToken }),
+    ...(checkpointToken !== undefined && { checkpointToken }),
+    isComplete,
+    pending: pending.value?.shown ?? null,
+    nextIntent: nextIntentOf(compiled, state, context, preferences.autonomy),
+    nextCall: nextCallAt(compiled, stateToken, ackToken, pending.value?.step, isComplete),
+    preferences: { autonomy: preferences.autonomy, riskPolicy: preferences.riskPolicy },
+    gaps: open.slice(-MAX_GAPS).map(({ gapId, severity, reason, summary }) => ({
+      gapId,
+      severity,
+      reason: reasonCodeOf(reason),
+      summary,
+    })),
+    omittedGaps: Math.max(0, open.length - MAX_GAPS),
+    warnings: [...warningsAt(situation), ...(shown.told ?? [])],
+    ...(outputs.value.length > 0 && { outputs: outputs.value }),
+    blockers: shown.kind === 'blocked' ? shown.blockers.map(blocker => ({ ...blocker })) : [],
+  });
+}
+
+/** Gaps that one answer lists. */
+const MAX_GAPS = 20;
+
+interface PendingStep {
+  readonly step: CompiledStep;
+  readonly shown: NonNullable<StepAnswer['pending']>;
+}
+
+function shownStep(
+  reader: SessionReader,
+  { place, events, dag, compiled, state, context }: Situation,
+  isRecovered: boolean,
+): Result<PendingStep | null, ErrorEnvelope> {
+  if (state.kind !== 'running' || state.pending.kind === 'none') return ok(null);
+  const recovery = isRecovered ? recoveryAt(reader, events, dag, compiled, place.nodeId) : undefined;
+  if (recovery?.ok === false) return recovery;
+  const rendered = renderPrompt(compiled, state, context, recovery?.value);
+  if (!rendered.ok) return err(faultOf(place.sessionId, rendered.error));
+  const { key, stepId, title, prompt } = rendered.value;
+  const step = compiled.steps.find(each => each.stepId === stepId);
+  if (step === undefined) return err(contradiction(place.sessionId, `its workflow has no step ${stepId}`));
+  return ok({ step, shown: { stepId, stepInstanceKey: key, title, prompt, provenance: { ...step.provenance } } });
+}
+
+/** The next call as it can be sent, with what is to be filled in between angle brackets. */
+function nextCallAt(
+  { workflowId, contracts, assessments }: CompiledWorkflowSnapshotV1,
+  stateToken: string,
+  ackToken: string | undefined,
+  step: CompiledStep | undefined,
+  isComplete: boolean,
+): NextCall | null {
+  if (isComplete) return null;
+  const named = { workflowId, stateToken };
+  if (ackToken === undefined || step === undefined) {
+    return { tool: 'continue_workflow', arguments: { intent: 'rehydrate', ...named } };
+  }
+  const examples: Json[] = [
+    ...contracts.filter(({ contractRef }) => contractRef === step.output?.contractRef).map(({ example }) => example),
+    ...assessments.filter(({ assessmentId }) => step.assessmentRefs.includes(assessmentId)).map(assessmentTemplate),
+  ];
+  const output = {
+    notesMarkdown: '<what you did in this step, and only in it>',
+    ...(examples.length > 0 && { artifacts: examples }),
+  };
+  return { tool: 'continue_workflow', arguments: { intent: 'advance', ...named, ackToken, output } };
+}
+
+function assessmentTemplate({ assessmentId, dimensions }: CompiledAssessment): Json {
+  const levels = dimensions.map(({ dimensionId, levels }) => [dimensionId, `<${levels.join(' | ')}>`]);
+  return { kind: 'wr.assessment', assessmentId, dimensions: Object.fromEntries(levels) };
+}
+
+/** What is told at a place, from what is recorded. */
+function warningsAt({ place, events, dag, compiled, preferences, state }: Situation): readonly Warning[] {
+  const capabilities = projectCapabilities(events);
+  const statusOf = (capability: Capability) => capabilityAt(capabilities, dag, place.nodeId, capability)?.status;
+  const places = new Set([place.nodeId, ...checkpointedFrom(dag, place)]);
+  return [
+    ...recommendationWarnings(compiled, preferences),
+    ...compiled.capabilities.preferred
+      .filter(capability => statusOf(capability) === 'unavailable')
+      .map(capability => ({
+        code: 'preferred_capability_missing',
+        message: `${capability} would help here and is not available; go on without it and say so in your notes.`,
+      })),
+    ...projectGaps(events).flatMap(({ nodeId, answer, summary }) =>
+      answer !== undefined && places.has(nodeId)
+        ? [{ code: 'user_answered', message: `The person was asked: ${summary} The answer: ${answerText(answer)}` }]
+        : [],
+    ),
+    ...(state.kind === 'complete' ? completion(events, place) : []),
+    ...assumptions(events, place),
+  ];
+}
+
+function answerText(answer: NonNullable<ReturnType<typeof projectGaps>[number]['answer']>): string {
+  if (answer.kind === 'answered') return answer.value;
+  return answer.note === undefined ? `${answer.kind}.` : `${answer.kind}: ${answer.note}`;
+}
+
+/** The places that a checkpoint stands for: its own and those it was made at. */
+export function checkpointedFrom(dag: RunDag, place: Place): readonly Place['nodeId'][] {
+  const from: Place['nodeId'][] = [];
+  let node = dag.nodes.get(place.nodeId);
+  while (node?.nodeKind === 'checkpoint' && node.parentNodeId !== null) {
+    from.push(node.parentNodeId);
+    node = dag.nodes.get(node.parentNodeId);
+  }
+  return from;
+}
+
+/** Why nothing is left, as it was decided when the last step was handed in. */
+function completion(events: readonly DomainEvent[], place: Place): readonly Warning[] {
+  const trace = attemptEvents(events, place).findLast(event => event.kind === 'decision_trace_appended');
+  const said = trace?.kind === 'decision_trace_appended' ? trace.data.entries.at(-1)?.summary : undefined;
+  return said === undefined ? [] : [{ code: 'workflow_complete', message: said }];
+}
+
+function assumptions(events: readonly DomainEvent[], place: Place): readonly Warning[] {
+  return attemptEvents(events, place).flatMap(event =>
+    event.kind === 'divergence_recorded' && event.data.summary.startsWith(ASSUMED)
+      ? [
+          {
+            code: 'choice_is_assumable',
+            message: `This choice was yours to make: assume what fits best and say so in your notes. ${event.data.summary}`,
+          },
+        ]
+      : [],
+  );
+}
