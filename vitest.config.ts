@@ -27,7 +27,9 @@ const disk = [
 ];
 
 /** System tests of packages that change nothing of their process. */
-const libraries = ['packages/{adapters,client,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}'];
+const libraries = [
+  'packages/{adapters,client,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}',
+];
 
 const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
 const children = './test/bundled-children.ts';
