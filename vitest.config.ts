@@ -13,6 +13,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 const rules = [
   'test/child-processes.test.ts',
   'test/layers.test.ts',
+  'test/named-surface.test.ts',
   'test/spec-coverage.test.ts',
   'test/supply-chain.test.ts',
   'test/security.test.ts',

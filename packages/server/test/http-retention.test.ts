@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ADAS_TOKEN, code, httpAsker, json, UNKNOWN } from './http-asker.ts';
 
 describe('how long runs stay, over HTTP', () => {
-  it('a run is kept and let go, in the name of who asked', async () => {
+  it('[V310] a run is kept and let go, in the name of who asked', async () => {
     const { ask } = httpAsker();
     const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
     const headers = { authorization: `Bearer ${ADAS_TOKEN}` };
@@ -13,7 +13,7 @@ describe('how long runs stay, over HTTP', () => {
     expect(await code(ask('POST', `/api/runs/${UNKNOWN}/keep`))).toEqual([404, 'run/unknown']);
   });
 
-  it('a collection answers what went; a body that does not fit is refused', async () => {
+  it('[V310] a collection answers what went; a body that does not fit is refused', async () => {
     const { ask } = httpAsker();
     expect(await (await ask('POST', '/api/gc', { body: { dryRun: true } })).json()).toMatchObject({
       dryRun: true,
