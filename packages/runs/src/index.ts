@@ -216,4 +216,4 @@ export {
 } from './usage/stop-check.ts';
 export { type StopConditions, stopConditions } from './usage/stop-conditions.ts';
 export { type UsageRecord, type UsageTotal, usageRecord } from './usage/usage.ts';
-export { everyRun, transitionsIn } from './whole-lists.ts';
+export { chunksOf, eventsBefore, eventsOf, everyArtifact, everyRun, transitionsIn } from './whole-lists.ts';

@@ -1,8 +1,8 @@
 import { portableHasher } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { at, frame, newRun, set, startRun } from '../test/builders.ts';
+import { at, frame, newRun, set, signal, startRun } from '../test/builders.ts';
 import { memoryRuns } from './memory/memory-runs.ts';
-import { everyRun, transitionsIn } from './whole-lists.ts';
+import { eventsBefore, eventsOf, everyRun, transitionsIn } from './whole-lists.ts';
 
 describe('a whole list', () => {
   it('[L80] has every run that matches, over as many pages as there are', async () => {
@@ -34,5 +34,21 @@ describe('a whole list', () => {
     const found: string[] = [];
     for await (const { key } of transitionsIn(store, writer.run, 0)) found.push(key);
     expect(found).toEqual(changes(0, 250).map(({ key }) => key));
+  });
+
+  it('[L80] has every event of a run, forwards and backwards', async () => {
+    const store = memoryRuns(portableHasher);
+    const writer = await startRun(store);
+    for (let n = 0; n < 3; n++) {
+      const signals = Array.from({ length: 400 }, (_, at) => signal(`${n}-${at}`));
+      await writer.write({ at: at(), events: signals });
+    }
+    const told = (await store.events(writer.run, 0, 10_000)).map(({ event }) => event.seq);
+    expect(told.length).toBeGreaterThan(1_200);
+    const [all, later, back]: [number[], number[], number[]] = [[], [], []];
+    for await (const { seq } of eventsOf(store, writer.run)) all.push(seq);
+    for await (const { seq } of eventsOf(store, writer.run, 700)) later.push(seq);
+    for await (const { seq } of eventsBefore(store, writer.run, 1_100)) back.push(seq);
+    expect([all, later, back]).toEqual([told, told.slice(700), told.slice(0, 1_100).reverse()]);
   });
 });

@@ -1,6 +1,70 @@
 import type { RunId } from '@signalbox/model';
-import type { RunFilter, RunReader, TransitionPlace, TransitionView } from './reader.ts';
+import type { AnyEvent } from './events/stored-event.ts';
+import type { TaskId } from './ids.ts';
+import type {
+  ArtifactListFilter,
+  ArtifactOfRun,
+  RunFilter,
+  RunReader,
+  TransitionPlace,
+  TransitionView,
+} from './reader.ts';
 import type { RunRecord } from './run/run-record.ts';
+import type { StreamChunk } from './stream/stream-chunk.ts';
+
+/** How much is read at a time. */
+const PAGE = 500;
+
+/** Every event of a run from `from` on, in order, read page by page. */
+export async function* eventsOf(reader: Pick<RunReader, 'events'>, run: RunId, from = 0): AsyncGenerator<AnyEvent> {
+  for (let next = from; ; next += PAGE) {
+    const page = await reader.events(run, next, PAGE);
+    for (const { event } of page) yield event;
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Every event of a run before `before`, the last one first, read page by page. */
+export async function* eventsBefore(
+  reader: Pick<RunReader, 'events'>,
+  run: RunId,
+  before: number,
+): AsyncGenerator<AnyEvent> {
+  for (let end = before; end > 0; end -= PAGE) {
+    const from = Math.max(0, end - PAGE);
+    const page = await reader.events(run, from, end - from);
+    for (const { event } of page.toReversed()) yield event;
+  }
+}
+
+/** Everything that an agent said and kept in a task from chunk `from` on, in order, read page by page. */
+export async function* chunksOf(
+  reader: Pick<RunReader, 'stream'>,
+  run: RunId,
+  task: TaskId,
+  from = 0,
+): AsyncGenerator<StreamChunk> {
+  for (let next = from; ; ) {
+    const page = await reader.stream(run, task, next, PAGE);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    next = last.index + 1;
+  }
+}
+
+/** Every artifact that matches the filter, newest first, read page by page. */
+export async function* everyArtifact(
+  reader: Pick<RunReader, 'artifactList'>,
+  filter: ArtifactListFilter = {},
+): AsyncGenerator<ArtifactOfRun> {
+  for (let after = filter.after; ; ) {
+    const page = await reader.artifactList({ limit: PAGE, ...filter, ...(after !== undefined && { after }) });
+    yield* page.items;
+    if (page.next === undefined) return;
+    after = page.next;
+  }
+}
 
 /** Every run that matches the filter, newest first, read page by page. */
 export async function* everyRun(reader: Pick<RunReader, 'runs'>, filter: RunFilter = {}): AsyncGenerator<RunRecord> {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { deriveId, type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import { hasRunEnded, type RunRecord, taskId } from '@signalbox/runs';
+import { eventsOf, hasRunEnded, type RunRecord, taskId } from '@signalbox/runs';
 import { type CallInRoot, checkpointUnknown, undoCalls } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -280,14 +280,11 @@ async function undoFiles(
   return ok({ paths: named('paths'), removed: named('removed'), lost: named('lost') });
 }
 
-const PAGE = 500;
-
 async function isTold(store: Store, run: RunId, fork: RunId): Promise<boolean> {
-  for (let from = 0; ; from += PAGE) {
-    const page = await store.events(run, from, PAGE);
-    if (page.some(({ event }) => event.type === 'run.rolled_back' && event.fork === fork)) return true;
-    if (page.length < PAGE) return false;
+  for await (const event of eventsOf(store, run)) {
+    if (event.type === 'run.rolled_back' && event.fork === fork) return true;
   }
+  return false;
 }
 
 function notAccepted({ record, report }: Looked, { acceptEffects }: RollbackRequest): ErrorEnvelope | undefined {

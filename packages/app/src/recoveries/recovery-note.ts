@@ -1,10 +1,9 @@
 import { type RecoveryNote, type Timestamp, truncateUtf8 } from '@signalbox/model';
-import type { NodeKey, OwnerId, RunReader } from '@signalbox/runs';
+import { chunksOf, type NodeKey, type OwnerId, type RunReader } from '@signalbox/runs';
 import type { Recovery } from '@signalbox/state';
 
 const MOST_PATHS = 100;
 const MESSAGE_BYTES = 2000;
-const PAGE = 500;
 
 /** Whose call it was. */
 export type CallPlace = Required<Pick<RecoveryNote, 'run' | 'node'>>;
@@ -70,17 +69,12 @@ export async function placesOf(
   const places = new Map<string, CallPlace>();
   if (calls.length === 0) return places;
   for (const { run, task } of await reader.orphans(alive)) {
-    for (let from = 0; ; ) {
-      const page = await reader.stream(run, task.id, from, PAGE);
-      for (const { kind, payload } of page) {
-        if (kind !== 'message') continue;
-        const { kind: entry, call } = payload as { readonly kind?: unknown; readonly call?: unknown };
-        if (entry === 'tool_begun' && typeof call === 'string' && calls.includes(call)) {
-          places.set(call, { run, node: task.node satisfies NodeKey });
-        }
+    for await (const { kind, payload } of chunksOf(reader, run, task.id)) {
+      if (kind !== 'message') continue;
+      const { kind: entry, call } = payload as { readonly kind?: unknown; readonly call?: unknown };
+      if (entry === 'tool_begun' && typeof call === 'string' && calls.includes(call)) {
+        places.set(call, { run, node: task.node satisfies NodeKey });
       }
-      if (page.length < PAGE) break;
-      from = (page.at(-1)?.index ?? from) + 1;
     }
   }
   return places;

@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import type { Commit, RunReader, RunRecord } from '@signalbox/runs';
+import { type Commit, eventsBefore, type RunReader, type RunRecord } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from './run-events.ts';
 
@@ -24,20 +24,14 @@ export async function isForeign(
   return true;
 }
 
-const PAGE = 500;
-
 /** Looks back to where the run was imported: what comes before was said elsewhere. */
 async function isTrusted(
   reader: Pick<RunReader, 'events'>,
   { id, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,
 ): Promise<boolean> {
-  for (let until = nextSeq; until > 0; until -= PAGE) {
-    const from = Math.max(0, until - PAGE);
-    const page = (await reader.events(id, from, until - from)).map(({ event }) => event);
-    const imported = page.findLastIndex(event => event.type === 'run.imported');
-    const here = page.slice(imported + 1);
-    if (here.some(event => event.type === 'operator.acted' && event.action === 'trust')) return true;
-    if (imported >= 0) return false;
+  for await (const event of eventsBefore(reader, id, nextSeq)) {
+    if (event.type === 'operator.acted' && event.action === 'trust') return true;
+    if (event.type === 'run.imported') return false;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import type { RunId } from '@signalbox/model';
-import { everyRun, type RunReader, type RunRecord } from '@signalbox/runs';
+import { eventsBefore, everyRun, type RunReader, type RunRecord } from '@signalbox/runs';
 import type { RunHost } from './run-host.ts';
 
 /** Resumes every run that an earlier owner left behind when it died, or paused when it ended. Returns their ids. */
@@ -15,15 +15,10 @@ export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resum
   return takenUp;
 }
 
-const PAGE = 500;
-
 /** Whether its owner paused it, and no person did: the last pause says who. */
 async function wasPausedAtEnd(reader: RunReader, { id, nextSeq }: RunRecord): Promise<boolean> {
-  for (let until = nextSeq; until > 0; until -= PAGE) {
-    const from = Math.max(0, until - PAGE);
-    const page = await reader.events(id, from, until - from);
-    const acted = page.map(({ event }) => event).findLast(event => event.type === 'operator.acted');
-    if (acted !== undefined) return acted.action === 'pause' && acted.by === 'signalbox';
+  for await (const event of eventsBefore(reader, id, nextSeq)) {
+    if (event.type === 'operator.acted') return event.action === 'pause' && event.by === 'signalbox';
   }
   return false;
 }

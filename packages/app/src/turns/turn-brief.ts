@@ -1,6 +1,6 @@
 import type { Json, RunId } from '@signalbox/model';
 import { type AgentNode, isAgentKind, type NodeKind } from '@signalbox/plan';
-import type { AgentBrief, RunReader, RunRecord, Task, TaskId } from '@signalbox/runs';
+import { type AgentBrief, chunksOf, type RunReader, type RunRecord, type Task, type TaskId } from '@signalbox/runs';
 import { agentBrief } from '../agents/agent-brief.ts';
 import { frameOf } from './turn-facts.ts';
 
@@ -25,8 +25,6 @@ export async function turnBrief(
   return agentBrief(record, { run, task: id, node, iteration, attempt: retryCount + 1 }, { kind, data });
 }
 
-const PAGE = 500;
-
 /** What the agent kept when its last conversation began. */
 export async function lastBeginning(
   reader: Pick<RunReader, 'stream'>,
@@ -34,12 +32,10 @@ export async function lastBeginning(
   task: TaskId,
 ): Promise<Json | undefined> {
   let last: Json | undefined;
-  for (let from = 0; ; ) {
-    const page = await reader.stream(run, task, from, PAGE);
-    for (const { kind, payload } of page) if (kind === 'message' && isBeginning(payload)) last = payload;
-    if (page.length < PAGE) return last;
-    from = (page.at(-1)?.index ?? from) + 1;
+  for await (const { kind, payload } of chunksOf(reader, run, task)) {
+    if (kind === 'message' && isBeginning(payload)) last = payload;
   }
+  return last;
 }
 
 function isBeginning(payload: Json): boolean {

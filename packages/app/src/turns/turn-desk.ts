@@ -13,7 +13,7 @@ import {
   type RunId,
   utf8Bytes,
 } from '@signalbox/model';
-import type { Blobs, NodeKey, RunReader, RunRecord } from '@signalbox/runs';
+import { type Blobs, everyRun, type NodeKey, type RunReader, type RunRecord } from '@signalbox/runs';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { artifactToolForm } from '../artifacts/artifact-tool.ts';
 import type { Machine } from '../machine.ts';
@@ -55,7 +55,6 @@ interface MadePrompt {
   readonly authored: AuthoredPrompt;
 }
 
-const PAGE = 200;
 /** How many are remembered by id, so that they are found without looking for them. */
 const REMEMBERED = 5_000;
 
@@ -72,17 +71,13 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
 
   /** Ids say nothing of what they derive from: whoever asks for one that was not listed here has it looked for. */
   async function search(id: ArtifactId): Promise<TurnArtifact | undefined> {
-    for (let after: RunId | undefined, isMore = true; isMore; isMore = after !== undefined) {
-      const page = await reader.runs({ limit: PAGE, ...(after !== undefined && { after }) });
-      for (const run of page.items) {
-        for (const task of await reader.tasks(run.id, { effects: ['undoable'] })) {
-          if (!turnArtifacts(run.id, task).some(one => one.id === id)) continue;
-          return (await turnOf(reader, run.id, task)).find(one => one.id === id);
-        }
-        // Others are answered in between.
-        await new Promise<void>(resolve => setImmediate(resolve));
+    for await (const run of everyRun(reader)) {
+      for (const task of await reader.tasks(run.id, { effects: ['undoable'] })) {
+        if (!turnArtifacts(run.id, task).some(one => one.id === id)) continue;
+        return (await turnOf(reader, run.id, task)).find(one => one.id === id);
       }
-      after = page.next;
+      // Others are answered in between.
+      await new Promise<void>(resolve => setImmediate(resolve));
     }
     return undefined;
   }

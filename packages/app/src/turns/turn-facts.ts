@@ -1,5 +1,5 @@
-import type { ArtifactId, RunId } from '@signalbox/model';
-import type { RunReader, Task, TaskId } from '@signalbox/runs';
+import type { RunId } from '@signalbox/model';
+import { everyArtifact, type RunReader, type Task, type TaskId } from '@signalbox/runs';
 import { vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
 import { type TurnArtifact, turnArtifactId, turnArtifacts } from './projections/turn-artifact.ts';
 
@@ -45,23 +45,11 @@ async function isAgentTask(reader: Reads, run: RunId, task: Task): Promise<boole
   return kind === undefined || Object.hasOwn(vendorOfKind, kind);
 }
 
-const PAGE = 500;
-
 /** Tasks whose diff was kept with the files of a workspace. In a run that was imported it has another id. */
 async function keptDiffs(reader: Reads, run: RunId): Promise<ReadonlySet<TaskId>> {
   const found = new Set<TaskId>();
-  for (let after: ArtifactId | undefined, isMore = true; isMore; isMore = after !== undefined) {
-    const page = await reader.artifactList({
-      run,
-      kind: 'diff',
-      versions: 'all',
-      limit: PAGE,
-      ...(after !== undefined && { after }),
-    });
-    for (const { artifact } of page.items) {
-      if (artifact.task !== undefined && artifact.name === 'diff.patch') found.add(artifact.task);
-    }
-    after = page.next;
+  for await (const { artifact } of everyArtifact(reader, { run, kind: 'diff', versions: 'all' })) {
+    if (artifact.task !== undefined && artifact.name === 'diff.patch') found.add(artifact.task);
   }
   return found;
 }

@@ -8,7 +8,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '@signalbox/model';
-import { type RunReader, type RunRecord, taskId } from '@signalbox/runs';
+import { eventsOf, type RunReader, type RunRecord, taskId } from '@signalbox/runs';
 import { type HostFilesystem, type LaterCall, type CallUndo as UndoneCall, undoCall } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -198,14 +198,11 @@ export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): 
   });
 }
 
-const PAGE = 500;
-
 /** The calls of a run that were undone. */
 export async function undoneCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (let from = 0; ; from += PAGE) {
-    const page = await reader.events(run.id, from, PAGE);
-    for (const { event } of page) if (event.type === 'call.undone' && event.kept !== true) found.add(event.call);
-    if (page.length < PAGE) return found;
+  for await (const event of eventsOf(reader, run.id)) {
+    if (event.type === 'call.undone' && event.kept !== true) found.add(event.call);
   }
+  return found;
 }

@@ -8,7 +8,14 @@ import {
   type RunId,
   timestampOf,
 } from '@signalbox/model';
-import { type AnyEvent, type RunReader, type RunRecord, type TransitionView, transitionsIn } from '@signalbox/runs';
+import {
+  type AnyEvent,
+  eventsOf,
+  type RunReader,
+  type RunRecord,
+  type TransitionView,
+  transitionsIn,
+} from '@signalbox/runs';
 import { unknownRun } from '../runs/run-failures.ts';
 import type { BranchFact, BranchTurn, NodeFact, StatusFact, WhyAnswer, WhyFacts } from './projections/why-facts.ts';
 import { whyNode } from './projections/why-node.ts';
@@ -28,15 +35,9 @@ export async function why(
   return ok(whyNode({ ...facts, branches: await branchesOf(reader, record, facts, node) }, node));
 }
 
-const PAGE = 1000;
-
 async function factsOf(reader: RunReader, run: RunRecord, clock: Clock): Promise<WhyFacts> {
   const events: AnyEvent[] = [];
-  for (;;) {
-    const page = await reader.events(run.id, events.length, PAGE);
-    events.push(...page.map(({ event }) => event));
-    if (page.length < PAGE) break;
-  }
+  for await (const event of eventsOf(reader, run.id)) events.push(event);
   const decisions = await reader.decisions({ run: run.id });
   const children = await reader.children(run.id);
   return {
