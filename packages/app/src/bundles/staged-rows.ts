@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import type { ArchiveRow } from '@signalbox/runs';
 
 /**
@@ -18,7 +18,7 @@ export function stageRows(file: string): StagedRows {
   const handle = openSync(file, 'wx+', 0o600);
   let text = '';
   const flush = () => {
-    if (text !== '') writeSync(handle, text);
+    if (text !== '') writeFileSync(handle, text);
     text = '';
   };
   return {

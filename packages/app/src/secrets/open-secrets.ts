@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   createSecretFilter,
@@ -162,7 +162,7 @@ function append(folder: string, secrets: readonly KnownSecret[]): void {
     const handle = openSync(path.join(folder, LIST), 'a', 0o600);
     try {
       // A line that a process left unfinished ends here.
-      writeSync(handle, `\n${secrets.map(secret => JSON.stringify(secret)).join('\n')}\n`);
+      writeFileSync(handle, `\n${secrets.map(secret => JSON.stringify(secret)).join('\n')}\n`);
       fsyncSync(handle);
     } finally {
       closeSync(handle);

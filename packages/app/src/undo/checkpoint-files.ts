@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { hostDisk } from '@signalbox/journal';
 import {
@@ -209,7 +218,7 @@ export function recordKept(checkpoints: string, task: string | undefined, call: 
   try {
     // What a crash left of a line must not become the beginning of this one.
     const torn = isNew || readFileSync(file, 'utf8').endsWith('\n') ? '' : '\n';
-    writeSync(fd, `${torn}${JSON.stringify(call)}\n`);
+    writeFileSync(fd, `${torn}${JSON.stringify(call)}\n`);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -11,7 +11,7 @@ import {
   readSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { DiskError, type FileLocks, type IoError, ioFailure } from '@signalbox/journal';
 import { canonicalJson, type ErrorEnvelope, err, failure, ok, type Result, type Rng } from '@signalbox/model';
@@ -68,7 +68,7 @@ export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOp
     try {
       const file = openSync(temporary, 'wx', 0o600);
       try {
-        writeSync(file, canonicalJson(ring));
+        writeFileSync(file, canonicalJson(ring));
         fsyncSync(file);
       } finally {
         closeSync(file);
