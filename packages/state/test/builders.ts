@@ -4,8 +4,8 @@ import * as path from 'node:path';
 import { createIdSource, type IdSource, type Result, type Rng, type SessionId } from '@signalbox/model';
 import * as z from 'zod';
 import { lookIntoClosed } from '../src/filesystem/closed-paths.ts';
-import { removeTree } from '../src/filesystem/host-files.ts';
 import { osPath } from '../src/filesystem/path-name.ts';
+import { removeTree } from '../src/filesystem/remove-tree.ts';
 import {
   append,
   type CheckpointStore,

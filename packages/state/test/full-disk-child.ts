@@ -42,6 +42,15 @@ const change = defineTool({
     return works ? succeed(null) : fail('as told');
   },
 });
+const look = defineTool({
+  name: 'look',
+  description: 'a test',
+  input: z.boolean(),
+  output: z.null(),
+  risk: 'low',
+  effects: { kind: 'files' },
+  handler: () => succeed(null),
+});
 const { state } = createTestState({ files: must(open()) });
 const runner = createTestRunner(state, { tools: [change] });
 const before = treeOf(root);
@@ -52,12 +61,19 @@ const afterNotCaptured = treeOf(root);
 empty();
 const notRestored = must(await runner.execute({ id: '2', name: 'change', input: false }));
 const afterNotRestored = treeOf(root);
+const ready = createTestRunner(state, { tools: [change, look], recover });
+const blocked = must(await ready.execute({ id: '3', name: 'change', input: true }));
 const stillFull = await recover();
 const afterStillFull = treeOf(root);
 empty();
-const recovered = await recover();
+// A call in another directory is under way meanwhile, and stays so.
+const other = { version: 1, id: 'other', callId: 'other', tool: 'other', startedAt: 0 } as const;
+await undoLog.put({ ...other, work: { kind: 'files', root: `${directory}/other`, before: null } });
+await undoLog.put({ ...other, id: 'external', work: { kind: 'external' } });
+const unblocked = must(await ready.execute({ id: '4', name: 'look', input: true }));
 const afterRecovery = treeOf(root);
-const again = must(await runner.execute({ id: '3', name: 'change', input: true }));
+const underWay = (await undoLog.pending()).map(({ id }) => id).sort();
+const again = must(await runner.execute({ id: '5', name: 'change', input: true }));
 
 process.stdout.write(
   JSON.stringify({
@@ -66,16 +82,18 @@ process.stdout.write(
     afterNotCaptured,
     notRestored,
     afterNotRestored,
+    blocked,
     stillFull,
     afterStillFull,
-    recovered,
+    unblocked,
+    underWay,
     afterRecovery,
     again,
   }),
 );
 
-function recover() {
-  return recoverPending({ undoLog, locks: createPathLocks(), open });
+function recover(at?: string) {
+  return recoverPending({ undoLog, locks: createPathLocks(), open, ...(at !== undefined && { root: at }) });
 }
 
 function fill(): void {

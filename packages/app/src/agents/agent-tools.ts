@@ -110,6 +110,20 @@ export function openAgentTools(
   const openFiles = (root: string, expected?: RootIdentity): Result<HostFilesystem, ErrorEnvelope> =>
     openHostFilesystem({ root, expected, store, undoLog, dataDirectory, keptBook, ...(layers && { layers }) });
 
+  /** Finishes what was cut short, everywhere or in one directory. */
+  const recoverIn = (root?: string): Promise<readonly Recovery[]> =>
+    recoverPending({
+      undoLog,
+      locks,
+      ...(root !== undefined && { root }),
+      open: at => openFiles(at),
+      async onRecovered({ id, tool, evaluation, outcome }, { root: at, before }) {
+        const kept = 'kept' in outcome ? outcome.kept : null;
+        if (kept === null || before === null) return;
+        await keptBook.add({ call: id, tool, evaluation, root: at, before, kept });
+      },
+    });
+
   const atHand = async (): Promise<readonly AnyTool[]> => {
     sandbox ??= detect();
     const command = commandTool(dataDirectory, await sandbox);
@@ -141,7 +155,7 @@ export function openAgentTools(
       });
       return ok({
         tools,
-        runner: createToolRunner({ state, tools, locks, undoLog, evaluation: task }),
+        runner: createToolRunner({ state, tools, locks, undoLog, evaluation: task, recover: recoverIn }),
         async fateOf(call) {
           if (heldCall(state, call) !== undefined) return 'held';
           return checkpoints.value.get(call)?.outcome === 'succeeded' ? 'committed' : 'undone';
@@ -161,16 +175,7 @@ export function openAgentTools(
     locks,
     checkpoints: checkpointsOf,
     async recover(isTaskOver = async () => false) {
-      const recoveries = await recoverPending({
-        undoLog,
-        locks,
-        open: root => openFiles(root),
-        async onRecovered({ id, tool, evaluation, outcome }, { root, before }) {
-          const kept = 'kept' in outcome ? outcome.kept : null;
-          if (kept === null || before === null) return;
-          await keptBook.add({ call: id, tool, evaluation, root, before, kept });
-        },
-      });
+      const recoveries = await recoverIn();
       // Nobody can decide any more about the changes of work that is over, or of a run that was collected.
       for (const { layer, call } of layers === undefined ? [] : heldIn(layers.home)) {
         const run = call.evaluation === undefined ? undefined : runOfTask(place('checkpoints'), call.evaluation);

@@ -30,11 +30,22 @@ export function openHostCheckpointLog(file: string, files: HostFiles = nodeHostF
   return {
     file,
     async append(line, { durable }) {
-      const isNew = !fs.existsSync(file);
-      fs.appendFileSync(file, `${line}\n`, { mode: 0o600 });
-      if (!durable) return;
-      await files.sync(file);
-      if (isNew) await files.sync(parentOf(file));
+      const before = fs.statSync(file, { throwIfNoEntry: false })?.size;
+      try {
+        const writer = files.append(file, 0o600);
+        try {
+          writer.write(Buffer.from(`${line}\n`));
+        } finally {
+          writer.close();
+        }
+        if (!durable) return;
+        await files.sync(file);
+        if (before === undefined) await files.sync(parentOf(file));
+      } catch (cause) {
+        // What a full disk took of a line must not become the beginning of the next one.
+        if (fs.existsSync(file)) files.truncate(file, before ?? 0);
+        throw cause;
+      }
     },
     async load() {
       if (!fs.existsSync(file)) return [];

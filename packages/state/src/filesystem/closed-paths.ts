@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { checkDepth } from './deep-paths.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
 
 /**
@@ -12,6 +13,7 @@ export interface ClosedPaths {
   /** Where a path is, absolute. */
   fullOf(path: string): string;
   stat(path: string): fs.BigIntStats | undefined;
+  /** Throws for a directory that is nested too deeply. */
   names(path: string): readonly string[];
   /** Whether a directory can be looked into. */
   canLook(path: string): boolean;
@@ -53,7 +55,10 @@ export function lookIntoClosed(top: string): ClosedPaths {
         return false;
       }
     },
-    names: path => reach(path, () => namesIn(fullOf(path))),
+    names(path) {
+      checkDepth(fullOf(path));
+      return reach(path, () => namesIn(fullOf(path)));
+    },
     openFile(path) {
       const there = stat(path);
       if (there !== undefined && isClosed(there)) before.set(path, there);

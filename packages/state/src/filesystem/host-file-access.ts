@@ -1,10 +1,13 @@
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import { checkDepth } from './deep-paths.ts';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
 import { below, nameFromBytes, osPath, pathRefused } from './path-name.ts';
 import { openToRead, replaceFile } from './regular-file.ts';
+import { reasonOf } from './system-reason.ts';
 
 const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
 
@@ -18,7 +21,7 @@ export function createHostFileAccess(
     try {
       return ok(await work());
     } catch (cause) {
-      return err(fileFailed(path, reasonOf(cause)));
+      return err(fileFailed(path, fileReason(cause)));
     }
   };
   /** Where a path leads, as long as the root is the directory that was opened. */
@@ -34,7 +37,10 @@ export function createHostFileAccess(
   ): Promise<Result<void, FileError>> => {
     const at = find(path, { followLast, change: true });
     if (!at.ok) return at;
-    const done = await attempt(path, () => work(at.value));
+    const done = await attempt(path, () => {
+      checkDepth(dirname(at.value.path));
+      return work(at.value);
+    });
     await changed(at.value.parts);
     return done;
   };
@@ -138,11 +144,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EINVAL', 'it is inside what is moved'],
   ['ELOOP', 'it is a link'],
   ['EACCES', 'permission is denied'],
-  ['ENOSPC', 'the disk is full'],
+  ['ENAMETOOLONG', 'its path is too long'],
 ]);
 
 /** What went wrong, without the path, which the message has already. */
-function reasonOf(cause: unknown): string {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  return code === undefined ? String(message) : (REASONS.get(code) ?? code);
+function fileReason(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  return REASONS.get(String(code)) ?? reasonOf(cause);
 }

@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { runProgram } from '../programs/run-program.ts';
 import { openToLook } from './closed-paths.ts';
-import { nameFromBytes, osPath } from './path-name.ts';
+import { osPath } from './path-name.ts';
+import { named, naming } from './system-reason.ts';
 
 /**
  * Every change that undo makes on disk goes through here, so that a test can end the process before or after any of
@@ -44,8 +45,8 @@ const fsync = promisify(fs.fsync);
 const SYNC = '/usr/bin/sync';
 
 export const nodeHostFiles: HostFiles = {
-  create: (path, mode) => writerOf(fs.openSync(osPath(path), 'wx', mode)),
-  append: (path, mode) => writerOf(fs.openSync(osPath(path), 'a', mode)),
+  create: (path, mode) => writerOf(path, fs.openSync(osPath(path), 'wx', mode)),
+  append: (path, mode) => writerOf(path, fs.openSync(osPath(path), 'a', mode)),
   truncate: (path, length) => fs.truncateSync(osPath(path), length),
   mkdir: (path, mode) => void fs.mkdirSync(osPath(path), mode),
   symlink: (target, path) => fs.symlinkSync(osPath(target), osPath(path)),
@@ -63,6 +64,8 @@ export const nodeHostFiles: HostFiles = {
     const fd = openToLook(path);
     try {
       await fsync(fd);
+    } catch (cause) {
+      throw named(path, cause);
     } finally {
       fs.closeSync(fd);
     }
@@ -76,12 +79,14 @@ export const nodeHostFiles: HostFiles = {
   now: () => Date.now(),
 };
 
-function writerOf(fd: number): FileWriter {
+function writerOf(path: string, fd: number): FileWriter {
   return {
     write(chunk) {
-      for (let at = 0; at < chunk.length; ) at += fs.writeSync(fd, chunk, at);
+      naming(path, () => {
+        for (let at = 0; at < chunk.length; ) at += fs.writeSync(fd, chunk, at);
+      });
     },
-    close: () => fs.closeSync(fd),
+    close: () => naming(path, () => fs.closeSync(fd)),
   };
 }
 
@@ -95,19 +100,4 @@ export async function syncAll(files: HostFiles, paths: readonly string[], signal
     }
   };
   await Promise.all(Array.from({ length: Math.min(16, paths.length) }, worker));
-}
-
-/** Removes a tree, also one whose directories do not let themselves be written. Nothing there is fine. */
-export function removeTree(files: HostFiles, path: string): void {
-  const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
-  if (stat === undefined) return;
-  if (!stat.isDirectory()) {
-    files.unlink(path);
-    return;
-  }
-  if ((stat.mode & 0o700) !== 0o700) files.chmod(path, 0o700);
-  for (const name of fs.readdirSync(osPath(path), { encoding: 'buffer' })) {
-    removeTree(files, `${path}/${nameFromBytes(name)}`);
-  }
-  files.rmdir(path);
 }

@@ -15,18 +15,19 @@ import { linkedPaths } from './hard-links.ts';
 import { createHostFileAccess } from './host-file-access.ts';
 import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import { hostPath } from './host-path.ts';
-import { type KeptTree, reasonOf, stageHostRestore } from './host-restore.ts';
+import { type KeptTree, stageHostRestore } from './host-restore.ts';
 import { identityOf, type ScanOptions, scanNode, scanPaths, scanTree } from './host-scan.ts';
 import type { KeptBook } from './kept-book.ts';
 import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
 import { openClosedPaths, reachOf } from './opened-paths.ts';
-import { isWithin } from './path-locks.ts';
+import { isWithin, overlap } from './path-locks.ts';
 import { pathParts } from './path-name.ts';
 import { directoryPlaces } from './restore-merge.ts';
 import type { RestoreStep } from './restore-plan.ts';
 import { type RootIdentity, rootReplaced } from './root-identity.ts';
 import { freeStaging, namesOf, preparedName, stagingName } from './staging-name.ts';
+import { reasonOf } from './system-reason.ts';
 import { type DirectoryNode, joined, sameNode, type TreeNode } from './tree.ts';
 import { keepTree, loadTree } from './tree-codec.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
@@ -104,13 +105,15 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     ignored: name => stagings.has(name),
     now: files.now(),
     store: contents,
+    passDeep: true,
   });
 
   /** Looks at the disk, at the paths alone where the rest is known, and remembers what it saw. */
   const look = async (paths: readonly string[] | undefined, signal?: AbortSignal): Promise<DirectoryNode> => {
     const replaced = checkRoot();
     if (replaced !== undefined) throw new Error(replaced.message);
-    const scan = scanOptions(store, signal);
+    // What a call that may change anything could not be undone for is refused before it begins.
+    const scan = { ...scanOptions(store, signal), passDeep: paths !== undefined };
     const touched = [...dirty];
     const isFirst = known === undefined;
     known =
@@ -172,7 +175,11 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         const path = joined(at, name);
         if (node.kind === 'directory') entries.set(name, await readable(node, path));
         else if (node.kind !== 'opaque') entries.set(name, node);
-        else if (!places.has(node.identity)) entries.set(name, (await scanNode(scanOptions(store), path)) ?? node);
+        else if (!places.has(node.identity)) {
+          const whole = (await scanNode(scanOptions(store), path)) ?? node;
+          // What is nested too deeply is not kept, and is not said to be.
+          if (whole.kind !== 'opaque') entries.set(name, whole);
+        }
       }
       return { ...directory, entries };
     };
@@ -356,10 +363,6 @@ function isAfter(path: string, node: TreeNode, changedAt: number | undefined, in
 function partsOf(path: string): readonly string[] {
   const parts = pathParts(path);
   return parts.ok ? parts.value : [];
-}
-
-function overlap(a: string, b: string): boolean {
-  return isWithin(a, b) || isWithin(b, a);
 }
 
 function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {

@@ -3,15 +3,17 @@ import { err, ok, type Result } from '@signalbox/model';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles, StagedRestore } from '../snapshots/snapshotable.ts';
 import { ContentFault, type ContentStore } from './content-store.ts';
-import { type HostFiles, removeTree, syncAll } from './host-files.ts';
+import { type HostFiles, syncAll } from './host-files.ts';
 import { mayAccess, type ScanOptions, scanNode, scanPaths } from './host-scan.ts';
 import { discardedTree, withLateChanges } from './kept-files.ts';
 import { type OpenedPaths, withModes } from './opened-paths.ts';
 import { osPath } from './path-name.ts';
+import { removeTree } from './remove-tree.ts';
 import { type MergeOptions, mergeRestore } from './restore-merge.ts';
 import { planRestore, type RestorePlan, type RestoreStep } from './restore-plan.ts';
 import { exists, performSteps, type StepPlace, setAttributes, undoSteps } from './restore-steps.ts';
 import { closedName, preparedName } from './staging-name.ts';
+import { reasonOf } from './system-reason.ts';
 import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } from './tree.ts';
 
 /**
@@ -281,9 +283,4 @@ function attemptCleanUp({ files, staging }: StepPlace): void {
   } catch {
     // The staging directory holds only copies here, and is made anew by the next restore of this name.
   }
-}
-
-export function reasonOf(cause: unknown): string {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  return code ?? String(message);
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type ContentStore, streamDigest } from './content-store.ts';
+import { isTooDeep, TooDeepError } from './deep-paths.ts';
 import { below, nameFromBytes, osPath } from './path-name.ts';
 import { NotAFileError, openToRead } from './regular-file.ts';
 import {
@@ -34,6 +35,8 @@ export interface ScanOptions {
   readonly ignored: (name: string) => boolean;
   /** The wall clock when the scan begins. */
   readonly now: number;
+  /** Whether a directory that is nested too deeply is opaque; else looking at it throws. */
+  readonly passDeep?: boolean;
   /** Where contents go; null leaves contents that changed unread. */
   readonly store: ContentStore | null;
   /** Ends the scan, which throws its reason. */
@@ -130,7 +133,8 @@ class Scan {
 
   async node(path: string, name: string, stat: fs.Stats, before: TreeNode | undefined): Promise<TreeNode | undefined> {
     if (stat.isDirectory()) {
-      const hidden = this.options.opaque(name) || this.options.forbidden(stat) || stat.dev !== this.device;
+      const hidden =
+        this.options.opaque(name) || this.options.forbidden(stat) || stat.dev !== this.device || this.isTooDeep(path);
       if (!hidden && this.canEnter(path)) return this.directory(path, stat, before);
       const node = { kind: 'opaque' as const, identity: identityOf(stat), ...(!hidden && unreadable(stat)) };
       return before?.kind === 'opaque' && sameNode(before, node) ? before : node;
@@ -151,9 +155,11 @@ class Scan {
     const { store } = this.options;
     if (store === null) {
       const stamp = this.stamp(stat);
-      const mayBeSame = before !== undefined && before.digest !== null && sameStamp(before.stamp, stamp);
+      // One that was written and has what it had needs no restore, for which a full disk may have no room.
+      const mayBeSame = before !== undefined && before.digest !== null && before.size === stat.size;
       const digest = mayBeSame ? await this.digest(path) : null;
-      if (mayBeSame && digest === before.digest && before.mode === (stat.mode & 0o7777)) return before;
+      const isSame = mayBeSame && digest === before.digest && before.mode === (stat.mode & 0o7777);
+      if (isSame && sameStamp(before.stamp, stamp)) return before;
       return { kind: 'file', ...attributesOf(stat), size: stat.size, digest, stamp };
     }
     let seen = stat;
@@ -218,6 +224,12 @@ class Scan {
   /** A directory that may be listed but not searched shows names and nothing else. */
   private canEnter(path: string): boolean {
     return this.isRoot || mayAccess(this.osPath(path), fs.constants.R_OK | fs.constants.X_OK);
+  }
+
+  private isTooDeep(path: string): boolean {
+    if (!isTooDeep(this.fullPath(path))) return false;
+    if (this.options.passDeep === true) return true;
+    throw new TooDeepError(this.fullPath(path));
   }
 
   private names(path: string): readonly string[] {

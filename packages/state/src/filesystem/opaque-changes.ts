@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { isTooDeep } from './deep-paths.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
 import { type DirectoryNode, joined } from './tree.ts';
 
@@ -32,14 +33,18 @@ export function changedAfter(path: string, instant: number): boolean {
   const stat = lookAt(path);
   if (stat === 'unseen' || stat === undefined) return false;
   if (stat.ctimeMs > instant) return true;
-  return stat.isDirectory() && namesIn(path).some(name => changedAfter(`${path}/${nameFromBytes(name)}`, instant));
+  return (
+    stat.isDirectory() &&
+    !isTooDeep(path) &&
+    namesIn(path).some(name => changedAfter(`${path}/${nameFromBytes(name)}`, instant))
+  );
 }
 
 function isChanged(path: string, since: number, isForbidden: (stat: fs.Stats) => boolean): boolean {
   const stat = lookAt(path);
   if (stat === 'unseen' || (stat !== undefined && isForbidden(stat))) return false;
   if (stat === undefined || stat.ctimeMs >= since) return true;
-  if (!stat.isDirectory()) return false;
+  if (!stat.isDirectory() || isTooDeep(path)) return false;
   return namesIn(path).some(name => isChanged(`${path}/${nameFromBytes(name)}`, since, isForbidden));
 }
 

@@ -68,11 +68,16 @@ interface Request {
 
 function excludes(a: Request, b: Request): boolean {
   if (a.mode === 'shared' && b.mode === 'shared') return false;
-  return isWithin(a.path, b.path) || isWithin(b.path, a.path);
+  return overlap(a.path, b.path);
 }
 
 export function isWithin(path: string, ancestor: string): boolean {
   return path === ancestor || ancestor === '/' || path.startsWith(`${ancestor}/`);
+}
+
+/** Whether one is the other, or inside it. */
+export function overlap(a: string, b: string): boolean {
+  return isWithin(a, b) || isWithin(b, a);
 }
 
 function canceled(path: string): LockError {

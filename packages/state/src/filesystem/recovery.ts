@@ -1,17 +1,19 @@
-import { type ErrorEnvelope, type Result, thrownMessage } from '@signalbox/model';
+import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { recoverApply } from '../layers/layer-recovery.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { restoreUnlessMoved } from '../snapshots/two-phase-restore.ts';
 import type { FilesystemSnapshot } from './filesystem.ts';
-import { type HostFiles, nodeHostFiles, removeTree } from './host-files.ts';
+import { type HostFiles, nodeHostFiles } from './host-files.ts';
 import type { HostFilesystem } from './host-filesystem.ts';
 import { closeStaging } from './host-restore.ts';
-import type { PathLocks } from './path-locks.ts';
+import { overlap, type PathLocks } from './path-locks.ts';
+import { removeTree } from './remove-tree.ts';
 import type { RestoreStep } from './restore-plan.ts';
 import { exists, firstUndoneStep, performSteps, type StepPlace } from './restore-steps.ts';
 import { rootReplaced } from './root-identity.ts';
 import { closedName, preparedName, stagingName } from './staging-name.ts';
+import { thrownReason } from './system-reason.ts';
 import { nodeAt, sameAttributes, sameNode } from './tree.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
 
@@ -55,7 +57,8 @@ export interface Recovery {
 type FilesWork = Extract<UndoRecord['work'], { kind: 'files' }>;
 
 /**
- * Finishes what a process that died had begun, and says what it was. To be called at every start, before any call.
+ * Finishes what a process that died had begun, and says what it was. To be called at every start, before any call; and for a
+ * directory where a rollback failed, when it is to be used again.
  * A record whose root is held by a living process waits for that process.
  */
 export async function recoverPending(options: {
@@ -64,6 +67,8 @@ export async function recoverPending(options: {
   readonly open: (root: string) => Result<HostFilesystem, ErrorEnvelope>;
   readonly files?: HostFiles;
   readonly signal?: AbortSignal;
+  /** Only what was cut short in this directory, or one around or inside it, while other calls go on. */
+  readonly root?: string;
   /** Called with what became of a call, before its record is removed. */
   readonly onRecovered?: (recovery: Recovery, work: Pick<FilesWork, 'root' | 'before'>) => Promise<void>;
 }): Promise<readonly Recovery[]> {
@@ -72,6 +77,7 @@ export async function recoverPending(options: {
   for (const record of await undoLog.pending()) {
     const { id, callId, tool, work, evaluation } = record;
     const call = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
+    if (options.root !== undefined && (work.kind === 'external' || !overlap(work.root, options.root))) continue;
     if (work.kind === 'external') {
       await undoLog.remove(id);
       recoveries.push({ ...call, outcome: { kind: 'outcome-unknown' } });
@@ -116,7 +122,7 @@ function appliedOutcome(
     if (recovery.kind === 'applied') return recovery;
     return { kind: 'failed', error: restoreFailed(`${work.root} is another directory now`, { state: 'unchanged' }) };
   } catch (cause) {
-    const reason = thrownMessage(cause);
+    const reason = thrownReason(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
   }
 }
@@ -154,7 +160,7 @@ async function recoverFiles(
     }
     return await rollBack(record, work, before.value, opened.value, undoLog);
   } catch (cause) {
-    const reason = thrownMessage(cause);
+    const reason = thrownReason(cause);
     return { kind: 'failed', error: restoreFailed(reason, { state: 'unchanged' }) };
   }
 }
@@ -234,7 +240,7 @@ async function finishSteps(
     const skipped = kept === undefined ? undefined : [];
     const outcome = performSteps(place, steps, { from: firstUndoneStep(place, steps), skipped });
     if (outcome.kind !== 'done') {
-      const reason = outcome.kind === 'conflict' ? 'someone else made it since' : String(outcome.cause);
+      const reason = outcome.kind === 'conflict' ? 'someone else made it since' : thrownReason(outcome.cause);
       const at = (from: number, to?: number) => steps.slice(from, to).map(step => step.path);
       const report = {
         state: 'partly-restored' as const,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { osPath } from './path-name.ts';
+import { naming } from './system-reason.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
@@ -28,7 +29,7 @@ export function openToRead(path: string): number {
 export function replaceFile(path: string, content: Uint8Array | string): void {
   const there = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
   if (there?.isFile() && there.nlink > 1) replaceEntry(path, there, content);
-  else writeTo(openChecked(path, O_WRONLY | O_CREAT, 0o644), content);
+  else writeTo(path, openChecked(path, O_WRONLY | O_CREAT, 0o644), content);
 }
 
 /**
@@ -50,7 +51,7 @@ function replaceEntry(path: string, was: fs.Stats, content: Uint8Array | string)
   const replacement = replacementOf(path);
   fs.rmSync(osPath(replacement), { force: true });
   try {
-    writeTo(openChecked(replacement, O_WRONLY | O_CREAT | O_EXCL, 0o600), content);
+    writeTo(replacement, openChecked(replacement, O_WRONLY | O_CREAT | O_EXCL, 0o600), content);
     giveLike(replacement, was);
     fs.renameSync(osPath(replacement), osPath(path));
   } catch (cause) {
@@ -59,13 +60,29 @@ function replaceEntry(path: string, was: fs.Stats, content: Uint8Array | string)
   }
 }
 
-function writeTo(fd: number, content: Uint8Array | string): void {
+/** What there is no room for is written first: where the disk is full, the file has what it had. */
+function writeTo(path: string, fd: number, content: Uint8Array | string): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   try {
-    fs.ftruncateSync(fd, 0);
-    fs.writeFileSync(fd, content);
+    naming(path, () => {
+      const had = fs.fstatSync(fd).size;
+      try {
+        writeFrom(fd, bytes, had, bytes.length);
+      } catch (cause) {
+        fs.ftruncateSync(fd, had);
+        throw cause;
+      }
+      writeFrom(fd, bytes, 0, Math.min(had, bytes.length));
+      if (bytes.length < had) fs.ftruncateSync(fd, bytes.length);
+    });
   } finally {
     fs.closeSync(fd);
   }
+}
+
+/** Writes a part of the content to where it belongs. */
+function writeFrom(fd: number, bytes: Uint8Array, from: number, to: number): void {
+  for (let at = from; at < to; ) at += fs.writeSync(fd, bytes, at, to - at, at);
 }
 
 /** Only root can give files away; where we may not, the file is ours. */

@@ -2,12 +2,13 @@ import * as fs from 'node:fs';
 import { type Digest, err, ok, type Result } from '@signalbox/model';
 import { isClosed, lookIntoClosed, whileOpen } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
-import { type HostFiles, removeTree, syncAll } from '../filesystem/host-files.ts';
-import { reasonOf } from '../filesystem/host-restore.ts';
+import { type HostFiles, syncAll } from '../filesystem/host-files.ts';
 import { osPath } from '../filesystem/path-name.ts';
+import { removeTree } from '../filesystem/remove-tree.ts';
+import { reasonOf } from '../filesystem/system-reason.ts';
 import { joined } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
-import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
+import { applyFailed, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import {
   type ApplyPlace,
   type ApplyStep,
@@ -101,7 +102,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     await all([options.before?.store.sync(), syncContents(files, place, steps), put(steps)]);
   } catch (cause) {
     await abandon().catch(() => {});
-    return failed(restoreFailed(reasonOf(cause), { state: 'unchanged' }));
+    return failed(applyFailed(reasonOf(cause)));
   }
 
   const outcome = performApply(place, steps);
@@ -117,7 +118,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     await abandon(left);
     if (left.length > 0) return failed(halfDone(place, steps, left), left);
     if (cause === undefined) return { kind: 'changed', paths: late };
-    return failed(restoreFailed(`${cause.at}: ${reasonOf(cause.of)}`, { state: 'unchanged' }));
+    return failed(applyFailed(`${cause.at}: ${reasonOf(cause.of)}`));
   }
   await syncDirectories(files, place, steps);
   const applied: AppliedChanges = {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
-import { type HostFiles, removeTree } from '../filesystem/host-files.ts';
+import type { HostFiles } from '../filesystem/host-files.ts';
+import { removeTree } from '../filesystem/remove-tree.ts';
 import type { UndoRecord } from '../filesystem/undo-log.ts';
 import { isPlace } from './apply-changes.ts';
 import { type ApplyPlace, stepsDone, takeBackApply } from './apply-steps.ts';

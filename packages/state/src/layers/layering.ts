@@ -2,9 +2,9 @@ import * as fs from 'node:fs';
 import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
-import { reasonOf } from '../filesystem/host-restore.ts';
 import type { KeptBook } from '../filesystem/kept-book.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
+import { reasonOf } from '../filesystem/system-reason.ts';
 import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
@@ -175,37 +175,49 @@ export function createLayering(options: LayeringOptions): Layering {
       }
     },
     held: heldOf,
-    async settleHeld(callId, choice, facts) {
-      const held = heldOf(callId);
-      if (held === undefined) return err(snapshotFailed(`call ${callId} has no changes that are held`));
-      const directory = `${fs.realpathSync(layers.home)}/${held.layer}`;
-      if (choice === 'drop') {
-        layers.remove(held.layer);
-        return ok({ kind: 'dropped' });
+    settleHeld: async (...asked) => {
+      try {
+        return await settleHeld(...asked);
+      } catch (cause) {
+        return err(snapshotFailed(reasonOf(cause)));
       }
-      const again = async () => {
-        const shown = isPlace(root, held.place)
-          ? await shownAgain(held, choice, directory, { files, store })
-          : await shownMoved(held, directory, { files, store });
-        return shown && err(conflict(shown.conflicts.map(({ path }) => path)));
-      };
-      const moved = await again();
-      if (moved !== undefined) return moved;
-      const layer = { id: held.layer, root, directory, place: held.place };
-      const { tool, evaluation } = held.call;
-      const own = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
-      const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts });
-      if (done.kind === 'failed') return err(done.error);
-      if (done.kind === 'changed') {
-        return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
-      }
-      const finish = async () => {
-        await done.applied.finish();
-        layers.remove(held.layer);
-      };
-      return ok({ kind: 'applied', images: done.images, applied: { ...done.applied, finish } });
     },
   };
+
+  async function settleHeld(
+    callId: string,
+    choice: HeldChoice,
+    facts: Pick<LayerCall, 'startedAt' | 'checkpoints'>,
+  ): Promise<Result<LayerApplied | { readonly kind: 'dropped' }, StateError>> {
+    const held = heldOf(callId);
+    if (held === undefined) return err(snapshotFailed(`call ${callId} has no changes that are held`));
+    const directory = `${fs.realpathSync(layers.home)}/${held.layer}`;
+    if (choice === 'drop') {
+      layers.remove(held.layer);
+      return ok({ kind: 'dropped' });
+    }
+    const again = async () => {
+      const shown = isPlace(root, held.place)
+        ? await shownAgain(held, choice, directory, { files, store })
+        : await shownMoved(held, directory, { files, store });
+      return shown && err(conflict(shown.conflicts.map(({ path }) => path)));
+    };
+    const moved = await again();
+    if (moved !== undefined) return moved;
+    const layer = { id: held.layer, root, directory, place: held.place };
+    const { tool, evaluation } = held.call;
+    const own = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
+    const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts });
+    if (done.kind === 'failed') return err(done.error);
+    if (done.kind === 'changed') {
+      return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
+    }
+    const finish = async () => {
+      await done.applied.finish();
+      layers.remove(held.layer);
+    };
+    return ok({ kind: 'applied', images: done.images, applied: { ...done.applied, finish } });
+  }
 }
 
 /** Paths that were changed after everything was looked at, each with the change that it is a part of. */

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { PATH_ONLY } from '../filesystem/closed-paths.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
+import { thrownReason } from '../filesystem/system-reason.ts';
 import { instantNear } from './filesystem-instant.ts';
 import { HELD, heldIn } from './held-changes.ts';
 import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer, type Standby } from './layer.ts';
@@ -56,7 +57,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         return ok(layerOf({ ...mounted, since: await instantNear(root, directory) }));
       } catch (cause) {
         if (mounted !== undefined) letGo(mounted);
-        return err(noLayer(root, (cause as Error).message));
+        return err(noLayer(root, thrownReason(cause)));
       }
     },
     prepare,

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { err, ok, type Result } from '@signalbox/model';
-import { nodeHostFiles, removeTree } from '../filesystem/host-files.ts';
-import { reasonOf } from '../filesystem/host-restore.ts';
+import { nodeHostFiles } from '../filesystem/host-files.ts';
+import { removeTree } from '../filesystem/remove-tree.ts';
+import { reasonOf } from '../filesystem/system-reason.ts';
 import type { CommandSandbox } from '../sandbox/command-sandbox.ts';
 import { findLayers } from './find-layers.ts';
 import { type Layers, type NoLayerError, noLayer } from './layer.ts';

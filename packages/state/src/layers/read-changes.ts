@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { type ClosedPaths, lookIntoClosed, openToLook } from '../filesystem/closed-paths.ts';
+import { isTooDeep, TooDeepError } from '../filesystem/deep-paths.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { dropPrivilege, isPrivileged } from '../sandbox/privileged-files.ts';
@@ -22,8 +23,9 @@ import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
  * 3. A directory on the way must be the one that the layer was over. The layer shows the inode of what a copy was made of;
  *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
  * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
- * 5. What its owner may not look into is opened to be read, and closed again.
- * 6. What belongs together conflicts together: a database and its log, the parts of a git repository. A database that a
+ * 5. What is nested too deeply is refused: it could not be kept, or brought back.
+ * 6. What its owner may not look into is opened to be read, and closed again.
+ * 7. What belongs together conflicts together: a database and its log, the parts of a git repository. A database that a
  *    program has open is in use, also below a directory that goes: the program would go on with what was replaced.
  */
 export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, view: string): ChangeSet {
@@ -99,6 +101,8 @@ class Reading {
 
   /** The entries of a directory of the upper one. `below` is what the root has there: undefined where it is new. */
   private inside(path: string, below: Stat | undefined): void {
+    const deep = [this.upper, this.root].some(top => isTooDeep(`${top}/${path}`));
+    if (deep) throw new TooDeepError(`${this.root}/${path}`);
     this.makeUsable(path);
     if (below !== undefined && !this.canLook(path)) return;
     for (const name of namesIn(`${this.upper}/${path}`)) {

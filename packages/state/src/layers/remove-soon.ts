@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
+import { isTooDeep } from '../filesystem/deep-paths.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
-import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { osPath } from '../filesystem/path-name.ts';
+import { namesIn, removal } from '../filesystem/remove-tree.ts';
 
 const AT_ONCE = 500;
 
@@ -22,12 +25,12 @@ export function createRemoval(files: HostFiles): Removal {
   return {
     soon(path) {
       pending.add(path);
-      const removal = removed(files, path);
+      const entries = removal(files, path);
       const next = () => void setImmediate(goOn).unref();
       const goOn = () => {
         try {
           for (let count = 0; count < AT_ONCE; count++) {
-            if (removal.next().done !== true) continue;
+            if (entries.next().done !== true) continue;
             pending.delete(path);
             return;
           }
@@ -45,26 +48,16 @@ export function createRemoval(files: HostFiles): Removal {
   };
 }
 
-/** One entry at a time. */
-function* removed(files: HostFiles, path: string): Generator<void> {
-  const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
-  if (stat === undefined) return;
-  if (stat.isDirectory()) {
-    if ((stat.mode & 0o700) !== 0o700) files.chmod(path, 0o700);
-    for (const name of namesIn(path)) yield* removed(files, `${path}/${name}`);
-    files.rmdir(path);
-  } else files.unlink(path);
-  yield;
-}
-
-function unlinkShared(files: HostFiles, path: string): void {
-  const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
-  if (stat?.isDirectory()) {
-    if ((stat.mode & 0o700) !== 0o700) files.chmod(path, 0o700);
-    for (const name of namesIn(path)) unlinkShared(files, `${path}/${name}`);
-  } else if (stat !== undefined && stat.nlink > 1) files.unlink(path);
-}
-
-function namesIn(directory: string): readonly string[] {
-  return fs.readdirSync(osPath(directory), { encoding: 'buffer' }).map(nameFromBytes);
+/** Walks as the removal does, which may be half-way: what it finds gone or moved is fine. */
+function unlinkShared(files: HostFiles, top: string): void {
+  const waiting = [top];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
+    if (stat?.isDirectory()) {
+      if ((stat.mode & 0o700) !== 0o700) files.chmod(path, 0o700);
+      const at = isTooDeep(path) ? `${top}/${randomUUID()}` : path;
+      if (at !== path) files.rename(path, at);
+      for (const name of namesIn(at)) waiting.push(`${at}/${name}`);
+    } else if (stat !== undefined && stat.nlink > 1) files.unlink(path);
+  }
 }

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { checkDepth } from '../filesystem/deep-paths.ts';
 import { type ForbiddenPlaces, forbiddenPlaces } from '../filesystem/forbidden-places.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 
@@ -17,7 +18,10 @@ export function dropPrivilege(path: string, mode: bigint | number): void {
   fs.chmodSync(osPath(path), Number(mode) & 0o7777 & ~SET_ID);
 }
 
-/** Takes them from every file below a directory that was changed since a moment, in milliseconds. What is refused is not looked into. */
+/**
+ * Takes them from every file below a directory that was changed since a moment, in milliseconds. What is refused is not looked
+ * into. Throws where a directory is nested too deeply to be looked into.
+ */
 export function dropPrivileges(directory: string, since: number, refused: readonly string[]): void {
   dropIn(directory, since, forbiddenPlaces(refused));
 }
@@ -27,8 +31,10 @@ function dropIn(directory: string, since: number, refused: ForbiddenPlaces): voi
     const path = `${directory}/${name}`;
     const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
     if (stat === undefined || refused.has(stat)) continue;
-    if (stat.isDirectory()) dropIn(path, since, refused);
-    else if (isPrivileged(stat) && stat.ctimeMs >= since - CLOCK_MS) {
+    if (stat.isDirectory()) {
+      checkDepth(path);
+      dropIn(path, since, refused);
+    } else if (isPrivileged(stat) && stat.ctimeMs >= since - CLOCK_MS) {
       try {
         dropPrivilege(path, stat.mode);
       } catch {

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { type ErrorEnvelope, err, failure, type Json, ok, type Result, thrownMessage } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, type Json, ok, type Result } from '@signalbox/model';
+import { naming, thrownReason } from '../filesystem/system-reason.ts';
 import { plainValue } from './plain-value.ts';
 import type { Slice } from './slice.ts';
 import type { SliceBackend } from './slice-backend.ts';
@@ -38,7 +39,7 @@ export function openJsonlBackend(
         return ok(undefined);
       } catch (cause) {
         for (const step of undo.reverse()) step();
-        return err(dispatchError(`a slice could not be written: ${reasonOf(cause)}`));
+        return err(dispatchError(`a slice could not be written: ${thrownReason(cause)}`));
       }
     },
   });
@@ -54,8 +55,7 @@ function writeChange(file: string, { operation }: SliceChange, undo: (() => void
       try {
         const { size } = fs.fstatSync(fd);
         undo.push(() => fs.truncateSync(file, size));
-        fs.writeSync(fd, linesOf(items));
-        fs.fsyncSync(fd);
+        writeWhole(file, fd, linesOf(items));
       } finally {
         fs.closeSync(fd);
       }
@@ -75,13 +75,20 @@ function writeChange(file: string, { operation }: SliceChange, undo: (() => void
 function rewrite(file: string, text: string): void {
   const fd = fs.openSync(`${file}.tmp`, 'w', 0o600);
   try {
-    fs.writeSync(fd, text);
-    fs.fsyncSync(fd);
+    writeWhole(file, fd, text);
   } finally {
     fs.closeSync(fd);
   }
   fs.renameSync(`${file}.tmp`, file);
   syncDirectory(path.dirname(file));
+}
+
+/** All of the text, durably: a disk that is almost full takes the first part of it without a word. */
+function writeWhole(file: string, fd: number, text: string): void {
+  naming(file, () => {
+    fs.writeFileSync(fd, text);
+    fs.fsyncSync(fd);
+  });
 }
 
 function syncDirectory(directory: string): void {
@@ -125,8 +132,4 @@ function unreadable(slice: string, line: number, reason: string): SliceUnreadabl
     message: `slice ${slice} cannot be read: line ${line}: ${reason}`,
     suggestion: 'Move the file of this slice away, or correct the line, and start again.',
   });
-}
-
-function reasonOf(cause: unknown): string {
-  return thrownMessage(cause);
 }

@@ -83,6 +83,19 @@ export function restoreFailed(reason: string, onDisk: DiskReport): RestoreFailed
   };
 }
 
+/** Changes of a layer, or of an undo, of which nothing was applied. */
+export function applyFailed(reason: string): RestoreFailedError {
+  return {
+    ...failure('state/restore-failed', {
+      message: `the changes could not be applied, and nothing of them was: ${reason}`,
+      suggestion: 'Remove the cause, then try again.',
+      retry: { kind: 'retryable_immediate' },
+      details: { state: 'unchanged' },
+    }),
+    onDisk: { state: 'unchanged' },
+  };
+}
+
 /** A call of the same run that changed some of the paths, where that is known. */
 export interface LaterChange {
   readonly call: string;

@@ -1,5 +1,6 @@
-import { thrownMessage, timestampOf, truncateUtf8 } from '@signalbox/model';
+import { timestampOf, truncateUtf8 } from '@signalbox/model';
 import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
+import { thrownReason } from '../filesystem/system-reason.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
@@ -88,7 +89,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
         );
         return verdict;
       } catch (cause) {
-        return warned(verdict, `the checkpoint will not survive a restart: ${thrownMessage(cause)}`);
+        return warned(verdict, `the checkpoint will not survive a restart: ${thrownReason(cause)}`);
       }
     },
   };

@@ -1,4 +1,5 @@
 import { failure, thrownMessage } from '@signalbox/model';
+import { thrownReason } from '../filesystem/system-reason.ts';
 import type { HandlerEnd } from './handler-run.ts';
 import { type AnyTool, DeadlineExceededError, ToolValidationError, VisibilityExpansionRequired } from './tool.ts';
 import type { Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
@@ -71,7 +72,7 @@ function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, roll
 }
 
 function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, rollback: Rollback): Verdict {
-  const reason = thrownMessage(cause);
+  const reason = thrownReason(cause);
   if (cause instanceof VisibilityExpansionRequired) {
     const error = toolFailure('tool/failed', call, tool, reason);
     return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false, rethrow: cause };

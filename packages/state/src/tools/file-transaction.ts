@@ -1,7 +1,8 @@
-import { err, ok, type Result, thrownMessage } from '@signalbox/model';
+import { err, ok, type Result } from '@signalbox/model';
 import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { filesystem } from '../filesystem/filesystem.ts';
 import { replacementOf } from '../filesystem/regular-file.ts';
+import { thrownReason } from '../filesystem/system-reason.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
@@ -136,6 +137,6 @@ async function attempt<T>(work: () => Promise<Result<T, StateError>>): Promise<R
   try {
     return await work();
   } catch (cause) {
-    return err(snapshotFailed(thrownMessage(cause)));
+    return err(snapshotFailed(thrownReason(cause)));
   }
 }

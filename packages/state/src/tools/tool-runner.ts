@@ -2,6 +2,8 @@ import { type ErrorEnvelope, err, failure, ok, type Result, thrownMessage } from
 import { filesystem } from '../filesystem/filesystem.ts';
 import { createMemoryFilesystem } from '../filesystem/memory-filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
+import type { Recovery } from '../filesystem/recovery.ts';
+import { thrownReason } from '../filesystem/system-reason.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import type { LayerEntry } from '../layers/layer.ts';
 import type { SessionTransaction } from '../session/session-transaction.ts';
@@ -53,6 +55,8 @@ export interface ToolRunnerOptions {
   readonly policy?: ToolPolicy;
   /** Where external calls are written down before they begin, so that a crash does not hide them. */
   readonly undoLog?: UndoLog;
+  /** Finishes what was cut short in a directory: a rollback that the disk had no room for. Tried before a call is refused for it. */
+  readonly recover?: (root: string) => Promise<readonly Recovery[]>;
   readonly timers?: Timers;
   readonly telemetry?: (invocation: ToolInvocation) => unknown;
 }
@@ -89,9 +93,10 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   async function run(call: ProviderToolCall, tool: AnyTool, input: unknown, signal?: AbortSignal): Promise<Verdict> {
     switch (tool.effects.kind) {
       case 'files': {
+        const { paths } = tool.effects;
         const layered = tool.effects.onLayer === true ? await runLayered(call, tool, input, signal) : undefined;
         if (layered !== undefined) return layered;
-        return runWithFiles(call, tool, input, tool.effects.paths, signal);
+        return runRecovered(call, () => runWithFiles(call, tool, input, paths, signal));
       }
       case 'external':
         return runExternal(call, tool, input, signal);
@@ -114,16 +119,31 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     try {
       await options.undoLog?.put({ ...record, work: { kind: 'external' } });
     } catch (cause) {
-      return notRun(notBegun(call, snapshotFailed(thrownMessage(cause))));
+      return notRun(notBegun(call, snapshotFailed(thrownReason(cause))));
     }
     const verdict = await runPlain(call, tool, input, signal);
     try {
       await options.undoLog?.remove(id);
     } catch (cause) {
       // The answer is known; only the next start will still call it unknown.
-      return warned(verdict, `the call will be reported as unknown at the next start: ${thrownMessage(cause)}`);
+      return warned(verdict, `the call will be reported as unknown at the next start: ${thrownReason(cause)}`);
     }
     return verdict;
+  }
+
+  /** Runs a call; where an earlier one was not undone yet, that is tried first. */
+  async function runRecovered(call: ProviderToolCall, work: () => Promise<Verdict>): Promise<Verdict> {
+    const verdict = await work();
+    const { outcome } = verdict;
+    const isBlocked = outcome.status === 'failed' && outcome.error.code === 'state/recovery-needed';
+    if (!isBlocked || options.recover === undefined) return verdict;
+    try {
+      const recoveries = await options.recover((files ?? noFiles).lockPath);
+      const failed = recoveries.find(one => one.outcome.kind === 'failed')?.outcome;
+      return failed?.kind === 'failed' ? notRun(notBegun(call, failed.error)) : await work();
+    } catch (cause) {
+      return notRun(notBegun(call, snapshotFailed(thrownReason(cause))));
+    }
   }
 
   async function runWithFiles(
