@@ -181,8 +181,8 @@ describe('the contract', () => {
     ]);
   });
 
-  it('[M74] what an agent says as it works is the same event without a number', () => {
-    const said = { v: 1, id: ids.event, runId: ids.run, ts: at, nodeId: ids.node };
+  it('[M74] what an agent says as it works is the same event between two numbers', () => {
+    const said = { v: 1, id: ids.event, runId: ids.run, ts: at, nodeId: ids.node, after: 3, offset: 0 };
     const delta = { ...said, type: 'message.assistant.delta', messageId: ids.message, delta: 'Hel' };
     expect(saidEvent.parse(delta)).toEqual(delta);
     expect(refusal(saidEvent, { ...delta, seq: 3 })).not.toEqual([]);

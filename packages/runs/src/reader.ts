@@ -52,6 +52,8 @@ export interface RunReader {
 
   /** What an agent said during a task, from `from` on, in order. */
   stream(run: RunId, task: TaskId, from: number, limit: number): Promise<readonly StreamChunk[]>;
+  /** The index of the last chunk of kind `message` that comes before an index in the stream of a task. */
+  messageBefore(run: RunId, task: TaskId, index: number): Promise<number | undefined>;
 
   decision(decision: ApprovalId): Promise<DecisionOfRun | undefined>;
   /** Oldest first. */
@@ -166,6 +168,8 @@ export interface RunFeed {
 export interface CommitNotice {
   readonly run: RunId;
   readonly version: number;
+  /** The `seq` of its first event; without events, of the next one. */
+  readonly seq: number;
   /** Whether it opened a decision. */
   readonly asks: boolean;
   /** Made when they are first read. */

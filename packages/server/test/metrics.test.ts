@@ -133,6 +133,7 @@ describe('the metrics', () => {
         {
           run,
           version: 1,
+          seq: 0,
           asks: false,
           stream: [],
           events: events.map(event => ({ event })) as unknown as StoredEvent[],

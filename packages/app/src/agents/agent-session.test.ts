@@ -1,5 +1,5 @@
-import { createSecretFilter, err, failure, knownSecretOf, portableHasher } from '@signalbox/model';
-import type { AgentBrief, StopVerdict } from '@signalbox/runs';
+import { createSecretFilter, err, failure, knownSecretOf, portableHasher, type RunId } from '@signalbox/model';
+import type { AgentBrief, RunReader, StopVerdict } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
@@ -151,12 +151,99 @@ describe('a call whose effects are outside', () => {
     await session.keep([begun('t/1/1/0', false)]);
     await session.keep([ended('t/1/1/0', 'succeeded')]);
     await session.keep([begun('t/1/2/0', true)]);
+    expect((await callsIn(store, run)).at(-1)).toMatchObject({ type: 'call.began', call: 't/1/2/0' });
     await (await open()).keep([ended('t/1/2/0', 'unknown')]);
-    const events = (await store.events(run, 0, 100)).map(({ event }) => event);
-    expect(events.filter(({ type }) => type.startsWith('call.'))).toMatchObject([
-      { type: 'call.began', call: 't/1/2/0', tool: 'send', node: someNode, task: someTask },
-      { type: 'call.ended', call: 't/1/2/0', outcome: 'unknown' },
+    const of = { tool: 'send', node: someNode, task: someTask };
+    expect(await callsIn(store, run)).toMatchObject([
+      { type: 'call.proposed', call: 't/1/1/0', ...of, index: 0 },
+      { type: 'call.began', call: 't/1/1/0', ...of },
+      { type: 'call.ended', call: 't/1/1/0', outcome: 'succeeded', index: 1 },
+      { type: 'call.proposed', call: 't/1/2/0', index: 2 },
+      { type: 'call.began', call: 't/1/2/0' },
+      { type: 'call.ended', call: 't/1/2/0', outcome: 'unknown', index: 3 },
     ]);
     expect(await (await open()).transcript()).toHaveLength(4);
+  });
+});
+
+const callsIn = async (store: Pick<RunReader, 'events'>, run: RunId) =>
+  (await store.events(run, 0, 100)).map(({ event }) => event).filter(({ type }) => type.startsWith('call.'));
+
+describe('the events of what an agent keeps', () => {
+  const start = (call: string) => ({ call, tool: 'look', input: { n: 1 } });
+  const ended = (call: string) => ({ v: 1, kind: 'tool_ended', call, tool: 'look', status: 'succeeded' });
+  const told = async (store: Pick<RunReader, 'events'>, run: RunId) =>
+    (await store.events(run, 0, 100)).flatMap(({ event }) => {
+      if (event.type === 'message.said') return [`said ${event.index}`];
+      return event.type.startsWith('call.') && 'call' in event ? [`${event.type} ${event.call}`] : [];
+    });
+
+  it('[A580] are committed with it, once, whichever life tells them', async () => {
+    const { machine, store, run, open } = await openSession();
+    const first = await open();
+    await first.keep([{ kind: 'assistant', content: [] }]);
+    first.stream('tool_start', start('c1'));
+    machine.pass(100);
+    await settle();
+    const begun = ['said 0', 'call.proposed c1', 'call.began c1'];
+    expect(await told(store, run)).toEqual(begun);
+    // It was killed; the call runs again.
+    const second = await open();
+    second.stream('tool_start', start('c1'));
+    await second.keep([ended('c1')]);
+    second.stream('tool_end', { call: 'c1', tool: 'look', outcome: 'succeeded' });
+    await second.close();
+    await (await open()).close();
+    expect(await told(store, run)).toEqual([...begun, 'call.ended c1']);
+  });
+
+  it('[A580] a call that was canceled and runs again begins again', async () => {
+    const { store, run, open } = await openSession();
+    const first = await open();
+    first.stream('tool_start', start('c1'));
+    first.stream('tool_end', { call: 'c1', tool: 'look', outcome: 'canceled', message: 'It was undone.' });
+    await first.close();
+    const second = await open();
+    second.stream('tool_start', start('c1'));
+    await second.keep([ended('c1')]);
+    expect(await callsIn(store, run)).toMatchObject([
+      { type: 'call.proposed' },
+      { type: 'call.began' },
+      { type: 'call.ended', outcome: 'canceled' },
+      { type: 'call.began' },
+      { type: 'call.ended', outcome: 'succeeded' },
+    ]);
+  });
+
+  it('[A580] are neither lost nor told twice when a commit fails', async () => {
+    const { machine, store, run, brief, ports } = await openSession();
+    let fails = 1;
+    const commit: typeof store.commit = async (writes, guard) =>
+      fails-- > 0 ? err(failure('STORE_IO_FAILED', FULL)) : store.commit(writes, guard);
+    const session = await openAgentSession({ ...ports, commit: { commit } }, brief, new AbortController().signal);
+    session.stream('token', 'Hm.');
+    session.stream('tool_start', start('c1'));
+    machine.pass(100);
+    await settle();
+    expect(await told(store, run)).toEqual([]);
+    // One that is under way is waited for.
+    session.stream('tool_start', start('c2'));
+    machine.pass(100);
+    await session.keep([ended('c1'), ended('c2')]);
+    expect(await told(store, run)).toEqual([
+      ...['call.proposed c1', 'call.began c1', 'call.proposed c2', 'call.began c2'],
+      ...['call.ended c1', 'call.ended c2'],
+    ]);
+  });
+
+  it('[A580] what could not be kept is not kept later', async () => {
+    const { store, run, brief, ports } = await openSession();
+    let fails = 1;
+    const commit: typeof store.commit = async (writes, guard) =>
+      fails-- > 0 ? err(failure('STORE_IO_FAILED', FULL)) : store.commit(writes, guard);
+    const session = await openAgentSession({ ...ports, commit: { commit } }, brief, new AbortController().signal);
+    await expect(session.keep([{ kind: 'assistant', content: [] }])).rejects.toThrow(SessionFault);
+    await session.close();
+    expect([await told(store, run), await session.transcript()]).toEqual([[], []]);
   });
 });

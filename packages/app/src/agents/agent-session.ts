@@ -23,9 +23,9 @@ import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import type { Machine } from '../machine.ts';
 import { draftEvent } from '../runs/run-events.ts';
 import type { createActivity } from './host-activity.ts';
-import { outsideCalls } from './outside-calls.ts';
 import { phaseOfNode } from './phase-of-node.ts';
 import type { RateLimitDesk } from './rate-limit-desk.ts';
+import { transcriptEvents } from './transcript-events.ts';
 
 /** How often what an agent says is kept (T6). */
 const STREAM_MS = 100;
@@ -55,10 +55,11 @@ export async function openAgentSession(
 ): Promise<AgentSession & { close(): Promise<void> }> {
   const { commit, reader, machine, decisions, rateLimits, secrets } = ports;
   const { run, task, node, iteration } = brief;
-  const { messages, nextIndex } = await readStream(reader, brief);
-  const calls = outsideCalls(machine, brief, messages);
+  const { messages, facts, nextIndex } = await readStream(reader, brief);
+  const told = transcriptEvents(brief, facts);
   let next = nextIndex;
   let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
+  let lastFlush: Promise<unknown> = Promise.resolve();
   let cancelFlush: (() => void) | undefined;
   /** The text so far, without an end that may be the start of a secret. */
   let saying: { readonly kind: StreamChunk['kind']; readonly stream: SecretStream } | undefined;
@@ -88,9 +89,24 @@ export async function openAgentSession(
     pending = [];
     return chunks;
   };
-  const flush = async () => {
-    const stream = takeChunks();
-    if (stream.length > 0) await write({ stream });
+  /** One at a time, so that it is known which events were told when the next ones are made. Ends with what is to be kept. */
+  const flush = (kept: readonly Json[] = []): Promise<void> => {
+    const flushed = lastFlush.then(async () => {
+      pending.push(...kept.map(payload => ({ kind: 'message' as const, payload })));
+      const stream = takeChunks();
+      if (stream.length === 0) return;
+      const { events, settle } = told.of(stream);
+      try {
+        await write({ stream, ...(events.length > 0 && { events }) });
+      } catch (thrown) {
+        // Calls are facts, unlike the text of a message, and are tried again. What was to be kept is the caller's.
+        pending = [...stream.filter(({ kind }) => kind === 'tool_start' || kind === 'tool_end'), ...pending];
+        throw thrown;
+      }
+      settle();
+    });
+    lastFlush = flushed.catch(() => undefined);
+    return flushed;
   };
 
   return {
@@ -99,10 +115,7 @@ export async function openAgentSession(
     async keep(given) {
       const added = secrets?.data(given) ?? given;
       endSaying();
-      pending.push(...added.map(payload => ({ kind: 'message' as const, payload })));
-      const events = added.flatMap(entry => calls.eventsOf(entry));
-      if (events.length === 0) await flush();
-      else await write({ stream: takeChunks(), events });
+      await flush(added);
       messages.push(...added);
       return added;
     },
@@ -171,15 +184,17 @@ export class SessionFault extends Error {
 
 async function readStream(reader: RunReader, { run, task }: AgentBrief) {
   const messages: Json[] = [];
+  const facts: StreamChunk[] = [];
   let nextIndex = 0;
   for (;;) {
     const page = await reader.stream(run, task, nextIndex, PAGE);
     for (const chunk of page) {
       if (chunk.index < nextIndex) throw new Bug(`the stream of task ${task} is out of order`);
       if (chunk.kind === 'message') messages.push(chunk.payload);
+      if (chunk.kind !== 'token' && chunk.kind !== 'thinking') facts.push(chunk);
       nextIndex = chunk.index + 1;
     }
-    if (page.length < PAGE) return { messages, nextIndex };
+    if (page.length < PAGE) return { messages, facts, nextIndex };
   }
 }
 

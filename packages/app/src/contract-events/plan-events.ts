@@ -11,7 +11,8 @@ import {
 } from '@signalbox/runs';
 import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
 import { turnOf, turnsOf } from '../turns/turn-facts.ts';
-import { besideEventOfPlan, contractEventOfPlan } from './projections/contract-event.ts';
+import { messageIdAfter } from './projections/contract-delta.ts';
+import { besideEventOfPlan, contractEventOfPlan, type PlanFacts } from './projections/contract-event.ts';
 import { isContractNodeKind } from './projections/contract-node-kind.ts';
 
 export interface ContractStored {
@@ -22,7 +23,10 @@ export interface ContractStored {
   readonly hash: Digest;
 }
 
-type Reads = Pick<RunReader, 'valueAt' | 'decision' | 'task' | 'artifact' | 'artifactList'>;
+type Reads = Pick<
+  RunReader,
+  'valueAt' | 'decision' | 'task' | 'artifact' | 'artifactList' | 'stream' | 'messageBefore'
+>;
 
 /** Tells the events of one run as the contract has them. What it has looked up it remembers. */
 export function contractView(
@@ -37,6 +41,14 @@ export function contractView(
     const row = frame === undefined ? undefined : await reader.valueAt(run, 'node', node, frame);
     const isShown = frame === undefined || isContractNodeKind(kindOf(row));
     nodes.set(node, isShown ? contractNodeId(run, node) : undefined);
+  }
+
+  /** A chunk of an agent's stream that an event follows from. */
+  async function keptAt(task: TaskId, index: number): Promise<Kept | undefined> {
+    const [chunk] = await reader.stream(run, task, index, 1);
+    if (chunk?.index !== index) return undefined;
+    const message = messageIdAfter(run, task, await reader.messageBefore(run, task, index));
+    return { payload: chunk.payload, message };
   }
 
   /** What was kept of many turns is looked up at once; of one, as they end one by one, it has a place of its own. */
@@ -63,13 +75,17 @@ export function contractView(
   return async stored => {
     const turns = await turnsEndedIn(stored);
     const decisions = new Map<ApprovalId, Decision>();
+    const kept = new Map<string, Kept>();
     for (const { event } of stored) {
       const id = decisionOf(event);
-      const found = id === undefined || decisions.has(id) ? undefined : await reader.decision(id);
-      if (id !== undefined && found !== undefined) {
-        decisions.set(id, found.decision);
-        await learnNode(found.decision.node, undefined);
+      const asked = id === undefined || decisions.has(id) ? undefined : await reader.decision(id);
+      if (id !== undefined && asked !== undefined) {
+        decisions.set(id, asked.decision);
+        await learnNode(asked.decision.node, undefined);
       }
+      const place = placeInStream(event);
+      const chunk = place === undefined ? undefined : await keptAt(place.task, place.index);
+      if (place !== undefined && chunk !== undefined) kept.set(`${place.task} ${place.index}`, chunk);
       if ('node' in event && event.node !== undefined) {
         await learnNode(event.node, 'frame' in event ? event.frame : undefined);
       }
@@ -78,6 +94,7 @@ export function contractView(
       nodeOf: (node: string) => nodes.get(node),
       decision: (id: ApprovalId) => decisions.get(id),
       turn: (id: TaskId) => turns.get(id) ?? [],
+      kept: (task: TaskId, index: number) => kept.get(`${task} ${index}`),
     };
     return stored.map(({ event, hash }) => ({
       event: contractEventOfPlan(event, facts),
@@ -85,6 +102,23 @@ export function contractView(
       hash,
     }));
   };
+}
+
+type Kept = NonNullable<ReturnType<PlanFacts['kept']>>;
+
+/** Where in the stream of its task an event says more. */
+function placeInStream(event: AnyEvent): { readonly task: TaskId; readonly index: number } | undefined {
+  switch (event.type) {
+    case 'message.said':
+    case 'call.proposed':
+      return event;
+    case 'call.ended':
+      return event.index === undefined || event.outcome === 'succeeded'
+        ? undefined
+        : { task: event.task, index: event.index };
+    default:
+      return undefined;
+  }
 }
 
 function decisionOf(event: AnyEvent): ApprovalId | undefined {

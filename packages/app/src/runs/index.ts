@@ -54,7 +54,7 @@ export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';
 export { type ExportFacts, exportFrom, type ImportRequest, type RunBundles } from '../bundles/run-bundles.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
 export { type ContractStored, contractView } from '../contract-events/plan-events.ts';
-export { contractEventsOfChunk } from '../contract-events/projections/contract-chunk.ts';
+export { contractEventOfDelta } from '../contract-events/projections/contract-delta.ts';
 export { isContractNodeKind, vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
 export { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-events/projections/decision-tool.ts';
 export { heldDiff } from '../decisions/held-diff.ts';

@@ -65,5 +65,5 @@ export function feedWithHeld(
 }
 
 function emptyNotice(run: RunId): CommitNotice {
-  return { run, version: 0, asks: false, events: [], stream: [] };
+  return { run, version: 0, seq: 0, asks: false, events: [], stream: [] };
 }

@@ -45,10 +45,6 @@ export type StallEvidence = z.infer<typeof stallEvidence>;
 
 const nodeProgress = ofNode('node.progress', { summary: text, fraction: z.number().min(0).max(1).optional() });
 const assistantDelta = ofNode('message.assistant.delta', { messageId, delta: text });
-const assistantFinal = ofNode('message.assistant.final', { message });
-const toolProposed = ofNode('tool.proposed', { tool: toolCall });
-const toolStarted = ofNode('tool.started', { toolId });
-const toolCompleted = ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() });
 const artifactCreated = ofRun('artifact.created', { artifact });
 
 /** Every event of a run, by `type`. */
@@ -64,10 +60,10 @@ export const runEvent = z.discriminatedUnion('type', [
   ofRun('handoff.sent', { edgeId: edgeId.optional(), handoff }),
   ofRun('message.user', { message }),
   assistantDelta,
-  assistantFinal,
-  toolProposed,
-  toolStarted,
-  toolCompleted,
+  ofNode('message.assistant.final', { message }),
+  ofNode('tool.proposed', { tool: toolCall }),
+  ofNode('tool.started', { toolId }),
+  ofNode('tool.completed', { toolId, result: toolResult, error: toolError.optional() }),
   ofNode('approval.requested', { approvalId, tool: toolCall, context: text.optional() }),
   ofRun('approval.resolved', { approvalId, resolution: approvalResolution }),
   artifactCreated,
@@ -76,16 +72,18 @@ export type RunEvent = z.infer<typeof runEvent>;
 export type RunEventType = RunEvent['type'];
 
 /**
- * What is no fact of its run, so it has no `seq` and is in no history: what an agent says while it works, as it comes, and the artifacts
- * that follow from its turn, when that ends.
+ * The place of what is no fact: after the event with this `seq`, and before the next one. What comes later there has a higher
+ * offset: of what an agent says, the index in the stream of its task.
+ */
+const betweenEvents = { after: z.int().nonnegative(), offset: z.int().nonnegative() };
+
+/**
+ * What is no fact of its run, so it has no `seq` and is in no history: what an agent says while it works, part by part, and the
+ * artifacts that follow from its turn, when that ends.
  */
 export const saidEvent = z.discriminatedUnion('type', [
-  nodeProgress.omit({ seq: true }),
-  assistantDelta.omit({ seq: true }),
-  assistantFinal.omit({ seq: true }),
-  toolProposed.omit({ seq: true }),
-  toolStarted.omit({ seq: true }),
-  toolCompleted.omit({ seq: true }),
-  artifactCreated.omit({ seq: true }),
+  nodeProgress.omit({ seq: true }).extend(betweenEvents),
+  assistantDelta.omit({ seq: true }).extend(betweenEvents),
+  artifactCreated.omit({ seq: true }).extend(betweenEvents),
 ]);
 export type SaidEvent = z.infer<typeof saidEvent>;

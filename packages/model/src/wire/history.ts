@@ -81,6 +81,8 @@ export const wireChunk = z.object({
   kind: z.enum(['token', 'thinking', 'tool_start', 'tool_end', 'message']),
   payload: json,
   at: timestamp,
+  /** The `seq` of the last event before it, for whoever watches. */
+  after: z.int().nonnegative().optional(),
 });
 export type WireChunk = z.infer<typeof wireChunk>;
 

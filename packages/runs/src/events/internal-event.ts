@@ -137,9 +137,17 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('state.edited', { key: text, frame: frameIndex, by: text, reason: text.min(1) }),
   /** A node is retried by other rules than its own. */
   of('node.policy', { node: nodeKey, policy: retryPolicy, by: text }),
-  /** A tool whose effects are outside, and cannot be undone, is about to run; and how that ended. */
+  /** The model of an agent answered: chunk `index` of the stream of the task is what it said. */
+  of('message.said', { task: taskId, node: nodeKey, index: z.int().nonnegative() }),
+  /** A tool call is about to be made; chunk `index` of the stream of the task has its input. */
+  of('call.proposed', { ...callFields, index: z.int().nonnegative() }),
+  /** A tool call begins, and how it ended. One that was canceled may begin again. Chunk `index` has its outcome in full. */
   of('call.began', callFields),
-  of('call.ended', { ...callFields, outcome: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied']) }),
+  of('call.ended', {
+    ...callFields,
+    outcome: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied', 'canceled']),
+    index: z.int().nonnegative().optional(),
+  }),
   /** What a tool call had changed was brought back; with `kept`, what its rollback had overwritten was. */
   of('call.undone', { ...callFields, paths: z.array(text).readonly(), by: text, kept: z.boolean().optional() }),
   /** Files went back to before a tool call, or with `after` to after it, and the run goes on from there as the fork. */

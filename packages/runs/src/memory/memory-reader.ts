@@ -89,6 +89,11 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
         .filter(({ index }) => index >= from)
         .sort((a, b) => a.index - b.index)
         .slice(0, limit),
+    async messageBefore(run, task, before) {
+      const chunks = [...(runs.get(run)?.streams.get(task)?.values() ?? [])];
+      const found = chunks.flatMap(({ kind, index }) => (kind === 'message' && index < before ? [index] : []));
+      return found.length === 0 ? undefined : Math.max(...found);
+    },
 
     async decision(id) {
       for (const { record, decisions } of runs.values()) {

@@ -70,7 +70,7 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
         const { run, version } = committed.value;
         const asks = writes.decisions?.some(({ kind }) => kind === 'ask') ?? false;
         const events = runs.get(run)?.events.slice(seen) ?? [];
-        feed.tell([{ run, version, asks, events, stream: writes.stream ?? [] }]);
+        feed.tell([{ run, version, seq: seen, asks, events, stream: writes.stream ?? [] }]);
       }
       return committed;
     },

@@ -1,4 +1,4 @@
-import { type ArtifactId, type RunId, timestamp } from '@signalbox/model';
+import { type ArtifactId, type EventId, type RunId, timestamp } from '@signalbox/model';
 import {
   type ArtifactRecord,
   type CommitNotice,
@@ -277,6 +277,45 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect(await store.stream(run, one.id, 1, 1)).toEqual([chunk(one, 1, ', ')]);
       expect(told[0]).toEqual(first);
       expect((await store.run(run))?.nextSeq).toBe(1);
+    });
+
+    it('[L310] find the last message before a place', async () => {
+      const store = open();
+      const { run } = await startRun(store);
+      const [one, other] = [task(run), task(run, { node: key('other') })];
+      const chunk = (of: typeof one, index: number, kind: StreamChunk['kind']) => ({
+        ...{ task: of.id, index, kind, payload: { index }, at: at() },
+      });
+      const kinds = ['token', 'message', 'token', 'tool_start', 'message', 'token'] as const;
+      const stream = [...kinds.map((kind, index) => chunk(one, index, kind)), chunk(other, 3, 'message')];
+      await store.commit({ at: at(), stream }, { run, version: 'any' });
+      const found = [0, 1, 2, 4, 5, 99].map(index => store.messageBefore(run, one.id, index));
+      expect(await Promise.all(found)).toEqual([undefined, undefined, 1, 1, 4, 4]);
+      expect(await store.messageBefore(run, other.id, 3)).toBeUndefined();
+    });
+
+    it('[L311] tell after which event they were said', async () => {
+      const store = open();
+      const { run } = await startRun(store);
+      const said = { task: task(run).id, index: 0, kind: 'token', payload: 'a', at: at() } as const;
+      const told: (readonly [number, readonly number[]])[] = [];
+      const isTold = new Promise<void>(resolve => {
+        store.subscribe(run, ({ seq, events }) => {
+          told.push([seq, events.map(({ event }) => event.seq)]);
+          if (told.length === 3) resolve();
+        });
+      });
+      const any = { run, version: 'any' } as const;
+      const used = (call: string) => ({ id: freshId<EventId>(), ts: at(), type: 'usage.recorded', call }) as const;
+      await store.commit({ at: at(), stream: [said] }, any);
+      await store.commit({ at: at(), stream: [{ ...said, index: 1 }], events: [used('a'), used('b')] }, any);
+      await store.commit({ at: at(), stream: [{ ...said, index: 2 }] }, any);
+      await isTold;
+      expect(told).toEqual([
+        [1, []],
+        [1, [1, 2]],
+        [3, []],
+      ]);
     });
   });
 

@@ -33,8 +33,9 @@ const PAGE = 200;
  * 1. It listens before it reads, so nothing falls between the state and what follows it.
  * 2. `cursor` is the event that goes out next. Events come from the feed where they are contiguous with it and from the
  *    reader where they are not: each goes out once, in order, whatever the feed brings.
- * 3. A picture that is older than what was shown is not shown.
- * 4. Nothing is sent while the client has no room; only the newest picture waits for it.
+ * 3. What agents say goes out in its place: after the event that it was committed after, and before the next one.
+ * 4. A picture that is older than what was shown is not shown.
+ * 5. Nothing is sent while the client has no room; only the newest picture waits for it.
  */
 export function subscribeRun(
   host: RunHost,
@@ -43,7 +44,7 @@ export function subscribeRun(
   { run, from, outline, view }: WatchedRun,
   onFault: (thrown: unknown) => void,
 ): Subscription {
-  const stream = createStreamBuffer({ hasMessages: view === 'contract' });
+  const stream = createStreamBuffer({ onlyDeltas: view === 'contract' });
   const saidOf = saidEvents(host.reader, run);
   const shown = new Shown();
   const tell = tellEvents(host.reader, run, view);
@@ -61,7 +62,7 @@ export function subscribeRun(
       if (last !== undefined) head = Math.max(head, last.event.seq + 1);
       const isTooMany = recent.length + notice.events.length > KEPT_EVENTS;
       recent = isTooMany || !outbox.isFree ? [] : [...recent, ...notice.events];
-      stream.add(notice.stream);
+      stream.add(notice.stream, notice.seq - 1);
       pump();
     },
     pictured(taken) {
@@ -89,9 +90,9 @@ export function subscribeRun(
   async function sendAll(): Promise<void> {
     while (!isClosed && outbox.isFree) {
       if (cursor === undefined) cursor = await begin();
+      else if (stream.hasBefore(cursor)) await sendStream(cursor);
       else if (cursor < head) cursor = await sendEvents(cursor);
       else if (picture !== undefined) sendPicture(picture);
-      else if (!stream.isEmpty) await sendStream();
       else return;
     }
   }
@@ -115,11 +116,15 @@ export function subscribeRun(
   async function sendEvents(next: number): Promise<number> {
     const at = recent.findIndex(({ event }) => event.seq === next);
     const isKept = at !== -1;
-    const events = isKept ? recent.slice(at, at + PAGE) : await host.reader.events(run, next, PAGE);
+    // No further than what is known of: what was said between is told between.
+    const limit = Math.min(PAGE, head - next);
+    const events = isKept ? recent.slice(at, at + PAGE) : await host.reader.events(run, next, limit);
     recent = isKept ? recent.slice(at + PAGE) : recent;
     const told = await tell(events);
     if (isClosed) return next;
     for (const { stored, beside } of told) {
+      await sendStream(stored.event.seq);
+      if (isClosed) return next;
       for (const event of beside) outbox.send({ kind: 'said', run, event, dropped: 0 });
       outbox.send({ kind: 'event', run, stored });
     }
@@ -128,10 +133,12 @@ export function subscribeRun(
     return next + events.length;
   }
 
-  async function sendStream(): Promise<void> {
-    for (const parts of stream.take()) {
+  /** What was said before an event. */
+  async function sendStream(seq: number): Promise<void> {
+    for (const parts of stream.takeBefore(seq)) {
       if (view === 'stored') {
-        outbox.send({ kind: 'stream', run, ...parts });
+        const chunks = parts.chunks.map(({ messageBefore: _, ...chunk }) => chunk);
+        outbox.send({ kind: 'stream', run, ...parts, chunks });
         continue;
       }
       let { dropped } = parts;

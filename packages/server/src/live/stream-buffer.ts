@@ -1,7 +1,20 @@
 import type { StreamChunk } from '@signalbox/app/runs';
-import type { Json, ServerMessage, WireChunk } from '@signalbox/model';
+import type { Json, WireChunk } from '@signalbox/model';
 
-export type StreamParts = Omit<Extract<ServerMessage, { kind: 'stream' }>, 'kind' | 'run'>;
+/** What one agent said, in order: chunks before `next`, without those that were dropped before the first. */
+export interface StreamParts {
+  readonly task: string;
+  readonly chunks: readonly WaitingChunk[];
+  readonly next: number;
+  readonly dropped: number;
+}
+
+export interface WaitingChunk extends WireChunk {
+  /** The `seq` of the last event before its commit. */
+  readonly after: number;
+  /** The index of the last message before it; absent where none came since the client began to watch. */
+  readonly messageBefore?: number;
+}
 
 /** Chunks of one task that wait to be sent, after texts were joined. */
 export const WAITING_CHUNKS = 200;
@@ -9,26 +22,32 @@ export const WAITING_CHUNKS = 200;
 const JOINED_LENGTH = 16_384;
 
 /**
- * What agents say, between two looks of a client. Texts that follow each other become one; where too much waits, the oldest
- * goes, and is counted. Whoever wants all of it reads the stream.
+ * What agents say, between two looks of a client. Texts that follow each other become one, unless an event came between; where too
+ * much waits, the oldest goes, and is counted. Whoever wants all of it reads the stream.
  */
 export interface StreamBuffer {
-  add(chunks: readonly StreamChunk[]): void;
-  take(): readonly StreamParts[];
-  readonly isEmpty: boolean;
+  /** `after` is the `seq` of the last event before their commit. */
+  add(chunks: readonly StreamChunk[], after: number): void;
+  /** Whether something waits that came before the event `seq`. */
+  hasBefore(seq: number): boolean;
+  takeBefore(seq: number): readonly StreamParts[];
 }
 
-/** Without what the transcript keeps, unless it is asked for: it is what an agent goes on from, not what it says. */
-export function createStreamBuffer({ hasMessages = false } = {}): StreamBuffer {
-  const tasks = new Map<string, { chunks: WireChunk[]; next: number; dropped: number }>();
+/** Without messages: the transcript is what an agent goes on from, not what it says. */
+export function createStreamBuffer({ onlyDeltas = false } = {}): StreamBuffer {
+  const tasks = new Map<string, { chunks: WaitingChunk[]; next: number; dropped: number }>();
+  const lastMessages = new Map<string, number>();
   return {
-    add(added) {
-      for (const { task, ...chunk } of added) {
-        if (chunk.kind === 'message' && !hasMessages) continue;
+    add(added, after) {
+      for (const { task, ...given } of added) {
+        if (given.kind === 'message') lastMessages.set(task, given.index);
+        if (given.kind === 'message' || (onlyDeltas && !isDelta(given))) continue;
         const waiting = tasks.get(task) ?? { chunks: [], next: 0, dropped: 0 };
-        if (chunk.index < waiting.next) continue;
+        if (given.index < waiting.next) continue;
         tasks.set(task, waiting);
-        waiting.next = chunk.index + 1;
+        waiting.next = given.index + 1;
+        const messageBefore = lastMessages.get(task);
+        const chunk = { ...given, after, ...(messageBefore !== undefined && { messageBefore }) };
         const last = waiting.chunks.at(-1);
         const joined = last === undefined ? undefined : join(last, chunk);
         if (joined === undefined) waiting.chunks.push(chunk);
@@ -39,22 +58,39 @@ export function createStreamBuffer({ hasMessages = false } = {}): StreamBuffer {
         }
       }
     },
-    take() {
-      const taken = [...tasks].map(([task, parts]) => ({ task, ...parts }));
-      tasks.clear();
-      return taken;
+    hasBefore(seq) {
+      for (const { chunks } of tasks.values()) if (chunks[0] !== undefined && chunks[0].after < seq) return true;
+      return false;
     },
-    get isEmpty() {
-      return tasks.size === 0;
+    takeBefore(seq) {
+      const taken: StreamParts[] = [];
+      for (const [task, waiting] of tasks) {
+        const { chunks, next, dropped } = waiting;
+        const end = chunks.findIndex(({ after }) => after >= seq);
+        const [first] = end < 0 ? [] : chunks.slice(end);
+        if (first === undefined) {
+          taken.push({ task, chunks, next, dropped });
+          tasks.delete(task);
+        } else if (end > 0) {
+          taken.push({ task, chunks: chunks.slice(0, end), next: first.index, dropped });
+          tasks.set(task, { chunks: chunks.slice(end), next, dropped: 0 });
+        }
+      }
+      return taken;
     },
   };
 }
 
-/** Two texts of one kind as one, or undefined where they do not go together. */
-function join(last: WireChunk, next: WireChunk): WireChunk | undefined {
+function isDelta({ kind }: Pick<StreamChunk, 'kind'>): boolean {
+  return kind === 'token' || kind === 'thinking';
+}
+
+/** Two texts of one kind and place as one, or undefined where they do not go together. */
+function join(last: WaitingChunk, next: WaitingChunk): WaitingChunk | undefined {
+  if (!isDelta(next) || last.kind !== next.kind) return undefined;
+  if (last.after !== next.after || last.messageBefore !== next.messageBefore) return undefined;
   const [before, after] = [textOf(last.payload), textOf(next.payload)];
-  const isText = next.kind === 'token' || next.kind === 'thinking';
-  if (!isText || last.kind !== next.kind || before === undefined || after === undefined) return undefined;
+  if (before === undefined || after === undefined) return undefined;
   return before.length + after.length > JOINED_LENGTH ? undefined : { ...last, payload: before + after };
 }
 

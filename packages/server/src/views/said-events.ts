@@ -1,29 +1,32 @@
-import { contractEventsOfChunk, contractNodeId, type RunReader, type TaskId, taskId } from '@signalbox/app/runs';
+import { contractEventOfDelta, contractNodeId, type RunReader, type TaskId, taskId } from '@signalbox/app/runs';
 import type { NodeId, RunId, SaidEvent } from '@signalbox/model';
 import type { StreamParts } from '../live/stream-buffer.ts';
 
-/** Tells what agents of a run say as the contract has it. Which node a task is of is looked up once. */
+/** Tells what agents of a run say as the contract has it. What is known of a task is looked up once. */
 export function saidEvents(
-  reader: Pick<RunReader, 'task'>,
+  reader: Pick<RunReader, 'task' | 'messageBefore'>,
   run: RunId,
 ): (parts: StreamParts) => Promise<readonly SaidEvent[]> {
-  const nodes = new Map<string, NodeId>();
+  const tasks = new Map<TaskId, { readonly node: NodeId; readonly messageBefore: number | undefined }>();
 
-  async function nodeOf(task: TaskId): Promise<NodeId | undefined> {
-    const known = nodes.get(task);
+  async function learn(task: TaskId, index: number) {
+    const known = tasks.get(task);
     if (known !== undefined) return known;
     const found = await reader.task(run, task);
     if (found === undefined) return undefined;
-    const node = contractNodeId(run, found.node);
-    nodes.set(task, node);
-    return node;
+    const messageBefore = await reader.messageBefore(run, task, index);
+    const learned = { node: contractNodeId(run, found.node), messageBefore };
+    tasks.set(task, learned);
+    return learned;
   }
 
-  return async parts => {
-    const task = taskId.parse(parts.task);
-    const node = await nodeOf(task);
-    return node === undefined
-      ? []
-      : parts.chunks.flatMap(chunk => contractEventsOfChunk(run, node, { ...chunk, task }));
+  return async ({ task: name, chunks: [first, ...rest] }) => {
+    const task = taskId.parse(name);
+    const known = first === undefined ? undefined : await learn(task, first.index);
+    if (first === undefined || known === undefined) return [];
+    return [first, ...rest].flatMap(chunk => {
+      const messageBefore = chunk.messageBefore ?? known.messageBefore;
+      return contractEventOfDelta(run, known.node, { ...chunk, task }, messageBefore) ?? [];
+    });
   };
 }

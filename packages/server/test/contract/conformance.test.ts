@@ -17,6 +17,7 @@ import {
   runSnapshot,
   runSummary,
   type SaidEvent,
+  type ServerMessage,
   saidEvent,
   serverMessage,
   type WireArtifact,
@@ -73,10 +74,10 @@ const heardIn: {
   'handoff.sent': 'only graphs',
   'message.user': ['plan'],
   'message.assistant.delta': ['said'],
-  'message.assistant.final': ['said', 'guided'],
-  'tool.proposed': ['said'],
-  'tool.started': ['said'],
-  'tool.completed': ['said'],
+  'message.assistant.final': ['plan', 'turns', 'guided'],
+  'tool.proposed': ['plan', 'turns'],
+  'tool.started': ['plan', 'turns'],
+  'tool.completed': ['plan', 'turns'],
   'approval.requested': ['plan', 'guided'],
   'approval.resolved': ['plan', 'guided'],
   'artifact.created': ['plan', 'turns', 'said'],
@@ -191,10 +192,7 @@ beforeAll(async () => {
     const made = Object.values((await shown(runs[name])).artifacts).filter(one => one.name.startsWith('prompt.'));
     await clients[name]?.until(() => made.every(({ id }) => createdIn(name).some(told => told.artifact.id === id)));
   }
-  await clients.plan.until(() => {
-    const talk = said().filter(({ type }) => type.startsWith('message.assistant.'));
-    return wordsOf(talk).endsWith('It is written.') && talk.at(-1)?.type === 'message.assistant.final';
-  });
+  await clients.plan.until(() => wordsOf(said()).endsWith('It is written.'));
 });
 afterAll(async () => {
   for (const client of Object.values(clients)) client.close();
@@ -402,6 +400,8 @@ const storedIn = (name: string) =>
 const saidIn = (name: string): readonly SaidEvent[] =>
   (clients[name]?.received ?? []).flatMap(message => (message.kind === 'said' ? [message.event] : []));
 const said = () => saidIn('plan');
+const textOfEvent = (message: ServerMessage) => (message.kind === 'event' ? [JSON.stringify(message.stored)] : []);
+const toldIn = (name: string) => (clients[name]?.received ?? []).flatMap(textOfEvent);
 const createdIn = (name: string) => [...createdOf(storedIn(name)), ...createdOf(saidIn(name))];
 const wordsOf = (events: readonly SaidEvent[]) =>
   events.flatMap(event => (event.type === 'message.assistant.delta' ? [event.delta] : [])).join('');
@@ -495,15 +495,67 @@ describe('the contract', () => {
       const events = storedIn(name);
       for (const { nodeId } of events) if (nodeId !== undefined) expect(nodes).toHaveProperty([String(nodeId)]);
       const { events: read0 } = await read(eventList, 'GET', `/api/runs/${id}/events?limit=1000`);
-      // What was asked about is told as long as it stands: the answer came in between.
-      expect(read0.map(({ event }) => [event.seq, event.type])).toEqual(events.map(({ seq, type }) => [seq, type]));
+      expect(read0.map(({ event }) => event)).toEqual(events);
     }
+  });
+
+  it('[A585] each event is told once, and the same bytes from any event on and in the history', async () => {
+    for (const [name, id] of Object.entries(runs)) {
+      const live = toldIn(name);
+      const history = await stage.ask('GET', `/api/runs/${id}/events?limit=1000`);
+      const texts = z.object({ events: z.array(z.unknown()) }).parse(await history.json()).events;
+      expect(texts.map(text => JSON.stringify(text))).toEqual(live);
+      for (const from of [0, 1, Math.floor(live.length / 2), live.length - 1]) {
+        const client = await liveClient(stage.url, { token: TOKEN });
+        client.say({ kind: 'subscribe', run: id, from });
+        await client.until(received => received.filter(({ kind }) => kind === 'event').length === live.length - from);
+        expect(client.received.flatMap(textOfEvent)).toEqual(live.slice(from));
+        client.close();
+      }
+    }
+  });
+
+  it('[A585] one call, and one answer of a model, is told by one event each', () => {
+    for (const name of ['plan', 'turns']) {
+      const types = storedIn(name).map(({ type }) => type);
+      const count = (type: string) => types.filter(one => one === type).length;
+      expect(['tool.proposed', 'tool.started', 'tool.completed'].map(count)).toEqual([1, 1, 1]);
+      expect(count('message.assistant.final')).toBe(name === 'plan' ? 2 : 3);
+      const beside = new Set<string>(saidIn(name).map(({ type }) => type));
+      expect([...beside].filter(type => type.startsWith('tool.') || type.endsWith('.final'))).toEqual([]);
+    }
+  });
+
+  it('[A584] deltas come in their place: after the event before them, and before their message', () => {
+    let last = -1;
+    const open = new Map<unknown, string>();
+    for (const message of clients.plan?.received ?? []) {
+      if (message.kind === 'event') {
+        const event = runEvent.parse(message.stored.event);
+        expect(event.seq).toBe(last + 1);
+        last = event.seq;
+        if (event.type !== 'message.assistant.final') continue;
+        expect(open.get(event.message.id)).toBe(event.message.content);
+        open.delete(event.message.id);
+      } else if (message.kind === 'said' && message.event.type === 'message.assistant.delta') {
+        const { messageId, delta, after } = message.event;
+        expect(after).toBe(last);
+        open.set(messageId, `${open.get(messageId) ?? ''}${delta}`);
+      }
+    }
+    expect([...open]).toEqual([]);
   });
 
   it('[V129] is told the words of an agent as they come, and how its tools end', () => {
     expect(wordsOf(said())).toContain('It is written.');
-    const ids = said().flatMap(event => ('toolId' in event ? [event.toolId] : 'tool' in event ? [event.tool.id] : []));
-    expect(new Set(ids).size).toBe(1);
-    expect(said().find(({ type }) => type === 'tool.completed')).toMatchObject({ result: { ok: true } });
+    const events = storedIn('plan').map(event => runEvent.parse(event));
+    const ids = events.flatMap(event =>
+      event.type === 'tool.proposed' ? [event.tool.id] : 'toolId' in event ? [event.toolId] : [],
+    );
+    expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
+    expect(events.find(({ type }) => type === 'tool.proposed')).toMatchObject({
+      tool: { name: 'write_file', args: { path: 'a.txt', content: 'a' } },
+    });
+    expect(events.find(({ type }) => type === 'tool.completed')).toMatchObject({ result: { ok: true } });
   });
 });

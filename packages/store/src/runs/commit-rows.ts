@@ -44,6 +44,7 @@ export function commitRows(
   const notice: CommitNotice = {
     run: id,
     version,
+    seq: record.nextSeq - count,
     asks: plan.decisions.some(({ status }) => status === 'open'),
     stream,
     get events() {

@@ -95,6 +95,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
       underWay.all(JSON.stringify(alive)).map(row => ({ run: runOf(row), task: records.codecs.task.fromRow(row) })),
 
     stream: async (run, task, from, limit) => streams.from(numberOf(run), task, from, limit),
+    messageBefore: async (run, task, index) => streams.messageBefore(numberOf(run), task, index),
 
     async decision(id) {
       const row = decisionById.get(id);

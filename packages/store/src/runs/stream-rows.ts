@@ -7,6 +7,7 @@ export interface StreamRows {
   insert(run: number, chunk: StreamChunk): void;
   has(run: number, chunk: StreamChunk): boolean;
   from(run: number, task: TaskId, index: number, limit: number): readonly StreamChunk[];
+  messageBefore(run: number, task: TaskId, index: number): number | undefined;
 }
 
 export function streamRows(database: DatabaseSync, json: JsonColumns): StreamRows {
@@ -15,6 +16,8 @@ export function streamRows(database: DatabaseSync, json: JsonColumns): StreamRow
   const one = database.prepare('select 1 from stream where run = ? and task = ? and idx = ?');
   const from = database.prepare(`
     select task, idx, kind, payload, at from stream where run = ? and task = ? and idx >= ? order by idx limit ?`);
+  const messageBefore = database.prepare(`
+    select idx from stream where run = ? and task = ? and idx < ? and kind = 'message' order by idx desc limit 1`);
   return {
     insert: (run, { task, index, kind, payload, at }) =>
       void insert.run(run, task, index, kind, json.cellOf(JSON.stringify(payload)), at),
@@ -26,5 +29,9 @@ export function streamRows(database: DatabaseSync, json: JsonColumns): StreamRow
         if (!chunk.success) throw new StoreDamage(`chunk ${idx} of task ${task} is damaged`);
         return chunk.data;
       }),
+    messageBefore(run, task, index) {
+      const found = messageBefore.get(run, task, index)?.idx;
+      return found === undefined ? undefined : Number(found);
+    },
   };
 }

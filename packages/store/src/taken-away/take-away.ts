@@ -131,7 +131,8 @@ export function planTaking(
     const taking = sealRecord(seal, run.head, { ...place, events: events.length }, draft);
     const { outcome } = replayInto(ports, memory, n, taking, check);
     settled(check);
-    const notice = { run: run.id, version: run.version, asks: false, events: outcome.events(), stream: [] };
+    const { id, version, nextSeq: seq } = run;
+    const notice = { run: id, version, seq, asks: false, events: outcome.events(), stream: [] };
     return { records: numbers, bytes, notice, bodies, taking, after: outcome.record, memory };
   } catch (cause) {
     memory.database.close();

@@ -5,6 +5,8 @@ import {
   type Digest,
   deriveId,
   type EventId,
+  type Json,
+  type MessageId,
   type NodeId,
   type RunEvent,
   type RunId,
@@ -141,6 +143,14 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
     { node, policy: { retries: 1 }, by: 'ada' },
     { type: 'node.progress', nodeId, summary: 'ada gave it other rules for retries' },
   ],
+  'message.said': [
+    { task, node, index: 3 },
+    { type: 'message.assistant.final', nodeId },
+  ],
+  'call.proposed': [
+    { ...call, index: 4 },
+    { type: 'tool.proposed', nodeId },
+  ],
   'call.began': [call, { type: 'tool.started', nodeId }],
   'call.ended': [
     { ...call, outcome: 'unknown' },
@@ -184,10 +194,19 @@ const decision = {
   proposal: { tool: 'shell', args: { cmd: 'rm' }, why: 'to clean up' },
   proposalHash: hash,
 } as unknown as Decision;
+const message = deriveId<MessageId>('test', 'message');
+/** What an agent kept, by its index. */
+const kept: { readonly [index: number]: { readonly payload: Json; readonly message: MessageId } } = {
+  3: { payload: { kind: 'assistant', content: [{ type: 'text', text: 'Done.' }, { type: 'image' }] }, message },
+  4: { payload: { kind: 'tool_begun', call: 'call-1', tool: 'mail', input: { to: 'ada' } }, message },
+  5: { payload: { kind: 'tool_ended', output: { type: 'error-text', value: 'No such address.' } }, message },
+  6: { payload: { call: 'call-1', tool: 'mail', outcome: 'canceled', message: 'It was undone.' }, message },
+};
 const facts: PlanFacts = {
   nodeOf: given => (given === node ? nodeId : undefined),
   decision: id => (id === approval ? decision : undefined),
   turn: () => [],
+  kept: (_, index) => kept[index],
 };
 const envelope = (type: string) => ({ v: 1, id: deriveId<EventId>('test', type), runId: run, seq: 7, ts: at, type });
 const eventOf = (type: InternalEventType): AnyEvent => anyEvent.parse({ ...envelope(type), ...ours[type][0] });
@@ -240,6 +259,7 @@ describe('the contract’s event of an event', () => {
         nodeOf: () => undefined,
         decision: () => undefined,
         turn: () => [],
+        kept: () => undefined,
       });
       expect(runEvent.parse(told)).toEqual(told);
       expect('nodeId' in told).toBe(false);
@@ -248,7 +268,7 @@ describe('the contract’s event of an event', () => {
     },
   );
 
-  it('[A146] the end of a turn that was completed is told by its diff, and the rest of it before, without a number', () => {
+  it('[A146] [A582] the end of a turn that was completed is told by its diff, and the rest of it before, without a number', () => {
     const artifactOf = (kind: 'prompt' | 'diff') => ({
       ...{ id: deriveId<ArtifactId>('test', kind), runId: run, nodeId, kind, name: kind },
       ...{ path: 'artifact://x', createdAt: at },
@@ -268,7 +288,43 @@ describe('the contract’s event of an event', () => {
     expect(told('done')).toEqual([['prompt'], 'artifact.created']);
     expect(told('canceled')).toEqual([['prompt', 'diff'], 'node.progress']);
     expect(besideEventOfPlan(eventOf('task.started'), turn)).toEqual([]);
+    const places = besideEventOfPlan(ended('canceled'), turn).map(({ after, offset }) => [after, offset]);
+    expect(places).toEqual([
+      [6, 0],
+      [6, 1],
+    ]);
     expect(besideEventOfPlan(ended('done'), turn)).toEqual(besideEventOfPlan(ended('done'), turn));
+  });
+
+  it('[A581] messages and calls are told with what the agent kept of them', () => {
+    const told = (type: InternalEventType, fields: object) =>
+      runEvent.parse(contractEventOfPlan(anyEvent.parse({ ...envelope(type), ...fields }), facts));
+    expect(told('message.said', { task, node, index: 3 })).toMatchObject({
+      message: { id: message, runId: run, nodeId, role: 'assistant', content: 'Done.', createdAt: at },
+    });
+    const [proposed, began, failed] = [
+      told('call.proposed', { ...call, index: 4 }),
+      told('call.began', call),
+      told('call.ended', { ...call, outcome: 'failed', index: 5 }),
+    ];
+    const toolId = began.type === 'tool.started' ? began.toolId : undefined;
+    expect(proposed).toMatchObject({ tool: { id: toolId, name: 'mail', args: { to: 'ada' } } });
+    expect(failed).toMatchObject({ toolId, result: { ok: false }, error: { message: 'No such address.' } });
+    expect(told('call.ended', { ...call, outcome: 'canceled', index: 6 })).toMatchObject({
+      error: { message: 'It was undone.' },
+    });
+    expect(told('call.ended', { ...call, outcome: 'succeeded', index: 5 })).not.toHaveProperty('error');
+  });
+
+  it('[A581] garbage, and what is not there any more, is told as little', () => {
+    for (const payload of [undefined, null, 7, [], {}, { content: [{ type: 'text' }], input: 'x', output: 3 }]) {
+      const given = payload === undefined ? undefined : { payload, message };
+      for (const type of ['message.said', 'call.proposed', 'call.ended'] as const) {
+        const event = anyEvent.parse({ ...envelope(type), ...ours[type][0], index: 9 });
+        const told = contractEventOfPlan(event, { ...facts, kept: () => given });
+        expect(runEvent.parse(told)).toEqual(told);
+      }
+    }
   });
 
   it.each(Object.values(eventSamples))('[A134] the contract’s own are told as they are', sample => {

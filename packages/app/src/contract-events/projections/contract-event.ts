@@ -5,8 +5,8 @@
  *    kind that has none.
  * 2. In place: it has the id, the run, the `seq` and the time of the event it stands for, so a reader goes on by `seq` whichever
  *    view it reads.
- * 3. With an agent's turn that ended come the artifacts that follow from it (`besideEventOfPlan`). They are no events of the run: they have
- *    no `seq`, and are told before the event that they come with, so whoever goes on by `seq` is told them again rather than never.
+ * 3. With an agent's turn that ended come the artifacts that follow from it (`besideEventOfPlan`). They are no events of the run: they are
+ *    told between the event before and the one that they come with, and whoever goes on by `seq` is told them again rather than never.
  * 4. What the contract has no word for is a `node.progress` with words where it is about a node that the contract shows, and
  *    otherwise a `run.patch` that says no more than that the run moved.
  */
@@ -46,6 +46,7 @@ import {
 } from '@signalbox/model';
 import type { AnyEvent, Decision, InternalEvent, TaskId } from '@signalbox/runs';
 import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
+import { errorOfCall, inputOfCall, textOfAnswer } from './agent-words.ts';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
 
 /** What the events of a plan do not say by themselves. */
@@ -55,6 +56,8 @@ export interface PlanFacts {
   decision(decision: ApprovalId): Decision | undefined;
   /** What follows from the turn of an agent that ended, and was not kept; none for other work. */
   turn(task: TaskId): readonly Artifact[];
+  /** What an agent kept at a place of the stream of its task, and the message that it ends. */
+  kept(task: TaskId, index: number): { readonly payload: Json; readonly message: MessageId } | undefined;
 }
 
 /** The contract's own events are told as they are. */
@@ -132,14 +135,25 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       return progress(event.node, `${event.by} asked for ${event.action}`);
     case 'node.policy':
       return progress(event.node, `${event.by} gave it other rules for retries`);
+    case 'message.said': {
+      const kept = facts.kept(event.task, event.index);
+      return told.said(facts.nodeOf(event.node), kept?.message, textOfAnswer(kept?.payload));
+    }
+    case 'call.proposed': {
+      const tool = { id: toolIdOf(event), name: event.tool || 'tool' };
+      return told.toolProposed(facts.nodeOf(event.node), {
+        ...tool,
+        args: inputOfCall(facts.kept(event.task, event.index)?.payload),
+      });
+    }
     case 'call.began':
       return told.toolStarted(facts.nodeOf(event.node), toolIdOf(event));
-    case 'call.ended':
-      return told.toolCompleted(
-        facts.nodeOf(event.node),
-        toolIdOf(event),
-        event.outcome === 'succeeded' ? undefined : `${event.tool}: ${event.outcome}`,
-      );
+    case 'call.ended': {
+      const { outcome, index, task, tool } = event;
+      const kept = index === undefined ? undefined : facts.kept(task, index)?.payload;
+      const error = outcome === 'succeeded' ? undefined : (errorOfCall(kept) ?? `${tool}: ${outcome}`);
+      return told.toolCompleted(facts.nodeOf(event.node), toolIdOf(event), error);
+    }
     case 'call.undone':
       return progress(
         event.node,
@@ -159,23 +173,22 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
 /** What is told before an event of a plan, and is none. */
 export function besideEventOfPlan(event: AnyEvent, facts: PlanFacts): readonly SaidEvent[] {
   if (event.type !== 'task.ended') return [];
-  const { runId, ts } = event;
+  const { runId, ts, seq } = event;
   const inPlace = diffInPlace(event, facts);
-  return facts.turn(event.task).flatMap(artifact =>
-    artifact.id === inPlace?.id
-      ? []
-      : [
-          {
-            v: RUN_EVENT_VERSION,
-            id: deriveId<EventId>('artifact-created', artifact.id),
-            runId,
-            ts,
-            type: 'artifact.created',
-            nodeId: artifact.nodeId,
-            artifact,
-          },
-        ],
-  );
+  return facts
+    .turn(event.task)
+    .filter(artifact => artifact.id !== inPlace?.id)
+    .map((artifact, offset) => ({
+      v: RUN_EVENT_VERSION,
+      id: deriveId<EventId>('artifact-created', artifact.id),
+      runId,
+      ts,
+      after: seq - 1,
+      offset,
+      type: 'artifact.created',
+      nodeId: artifact.nodeId,
+      artifact,
+    }));
 }
 
 /** A turn that was completed is told by its diff: that it is done, the status of its node says. */
@@ -349,12 +362,16 @@ function tellers(place: Place) {
         createdAt: ts,
       },
     }),
-    said: (nodeId: NodeId, id: MessageId, content: string): RunEvent => ({
-      ...head,
-      type: 'message.assistant.final',
-      nodeId,
-      message: { id, runId, nodeId, role: 'assistant', content, interrupt: false, createdAt: ts },
-    }),
+    /** A message that is not there any more has an id of its own. */
+    said: (node: NodeId | undefined, id = deriveId<MessageId>('said', place.id), content: string) =>
+      of(node, nodeId => ({
+        ...head,
+        type: 'message.assistant.final',
+        nodeId,
+        message: { id, runId, nodeId, role: 'assistant', content, interrupt: false, createdAt: ts },
+      })),
+    toolProposed: (node: NodeId | undefined, tool: Fields<'tool.proposed'>['tool']) =>
+      of(node, nodeId => ({ ...head, type: 'tool.proposed', nodeId, tool })),
     toolStarted: (node: NodeId | undefined, toolId: ToolId) =>
       of(node, nodeId => ({ ...head, type: 'tool.started', nodeId, toolId })),
     toolCompleted: (node: NodeId | undefined, toolId: ToolId, error: string | undefined) =>

@@ -109,6 +109,8 @@ export function levelOf(event: AnyEvent): LogLevel {
     case 'task.progressed':
     case 'decision.delivered':
     case 'usage.recorded':
+    case 'message.said':
+    case 'call.proposed':
     case 'run.claimed':
     case 'event.gone':
       return 'debug';
