@@ -1,4 +1,5 @@
 import {
+  type Disk,
   type EventSchema,
   hostDisk,
   type Journal,
@@ -25,14 +26,15 @@ export function journalOfRun(
   dataDirectory: string,
   run: RunId,
   schema: EventSchema<RunRecordEvent> = runRecordSchema,
+  disk: Disk = hostDisk,
 ): Journal<RunRecordEvent> {
   const writer = `journal-${process.pid}`;
   return openJournal({
-    disk: hostDisk,
+    disk,
     locks: lineLocks,
     hasher: nodeHasher,
     schema,
-    snapshots: openContentStore({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
+    snapshots: openContentStore({ disk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
     home: dataDirectory,
     collection: 'runs',
     // A run is the only one of its journal, so it lends the journal its id.
@@ -67,6 +69,7 @@ export async function extendJournal(
   reader: Pick<RunReader, 'records'>,
   run: RunId,
   isEnough: (next: number) => boolean = () => false,
+  disk: Disk = hostDisk,
 ): Promise<Result<DerivedJournal, ErrorEnvelope>> {
   return journal.withLock<DerivedJournal, ErrorEnvelope>(async (witness, view) => {
     const before = view.length;
@@ -80,7 +83,7 @@ export async function extendJournal(
       const drafts = [];
       for (const [index, record] of records.entries()) {
         if (record.body === '') return err(unreadable(run, length + index));
-        const held = smallEnough(dataDirectory, record);
+        const held = smallEnough(dataDirectory, record, disk);
         if (!held.ok) return held;
         drafts.push(draftOfRecord(run, length + index, held.value));
       }
@@ -115,15 +118,10 @@ function bounded(records: readonly LogRecord[]): readonly LogRecord[] {
 }
 
 /** A body that no append takes is put into a blob: the one that its header names, unless the body was replaced. */
-function smallEnough(dataDirectory: string, record: LogRecord): Result<JournaledRecord, ErrorEnvelope> {
+function smallEnough(dataDirectory: string, record: LogRecord, disk: Disk): Result<JournaledRecord, ErrorEnvelope> {
   const { header, body, hash } = record;
   if (body.length <= MAX_BYTES) return ok(record);
-  const blobs = openBlobFiles({
-    disk: hostDisk,
-    hasher: nodeHasher,
-    home: dataDirectory,
-    writer: `journal-${process.pid}`,
-  });
+  const blobs = openBlobFiles({ disk, hasher: nodeHasher, home: dataDirectory, writer: `journal-${process.pid}` });
   const put = blobs.put(Buffer.from(body));
   if (!put.ok) return put;
   const isReplaced = !header.includes(put.value);

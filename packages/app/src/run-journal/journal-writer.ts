@@ -1,4 +1,4 @@
-import type { Journal } from '@signalbox/journal';
+import { type Disk, hostDisk, type Journal } from '@signalbox/journal';
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import type { RunReader } from '@signalbox/runs';
 import { extendJournal, journalOfRun } from './derive-journal.ts';
@@ -24,9 +24,10 @@ export function createJournalWriter(
   dataDirectory: string,
   reader: Pick<RunReader, 'records'>,
   isEnding: () => boolean = () => false,
+  disk: Disk = hostDisk,
 ): JournalWriter {
   let open = new Map<RunId, Journal<RunRecordEvent>>();
-  const written = openWrittenLengths(dataDirectory, 'journaled');
+  const written = openWrittenLengths(dataDirectory, 'journaled', disk);
 
   async function isWritten(
     run: RunId,
@@ -42,6 +43,7 @@ export function createJournalWriter(
       reader,
       run,
       next => next > (isEnding() ? Math.min(most, LAST_RECORDS) : most),
+      disk,
     );
     if (!extended.ok) return false;
     open.set(run, journal);
@@ -61,7 +63,7 @@ export function createJournalWriter(
       const left: RunId[] = [];
       const lengths = new Map<RunId, number>();
       for (const run of runs) {
-        const journal = before.get(run) ?? journalOfRun(dataDirectory, run, ownRecordSchema);
+        const journal = before.get(run) ?? journalOfRun(dataDirectory, run, ownRecordSchema, disk);
         if (!(await isWritten(run, journal, most, lengths).catch(() => false))) left.push(run);
       }
       written.note(lengths);

@@ -1,5 +1,5 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { type Disk, hostDisk } from '@signalbox/journal';
 import type { RunId } from '@signalbox/model';
 import { readLogLengths } from '@signalbox/store';
 
@@ -22,26 +22,35 @@ export type Written = 'journaled' | 'logged';
 /** Past it, only the last line of each run is kept. */
 const MOST_LINES = 20_000;
 
-export function openWrittenLengths(dataDirectory: string, name: Written): WrittenLengths {
+export function openWrittenLengths(dataDirectory: string, name: Written, disk: Disk = hostDisk): WrittenLengths {
   const file = path.join(dataDirectory, 'cache', name);
   const last = new Map<RunId, number>();
   let lines = 0;
 
   function shorten(): void {
-    const { lengths } = readLengths(file);
-    writeFileSync(`${file}.tmp`, textOf(lengths), { mode: 0o600 });
-    renameSync(`${file}.tmp`, file);
+    const { lengths } = readLengths(disk, file);
+    write(`${file}.tmp`, 'create', textOf(lengths));
+    disk.rename(`${file}.tmp`, file);
     // What is there already is no reason to write it again soon.
     lines = -lengths.size;
   }
 
+  function write(to: string, mode: 'create' | 'append', text: string): void {
+    const opened = disk.open(to, mode);
+    try {
+      opened.write(Buffer.from(text));
+    } finally {
+      opened.close();
+    }
+  }
+
   return {
-    of: run => readLengths(file).lengths.get(run),
-    all: () => readLengths(file).lengths,
+    of: run => readLengths(disk, file).lengths.get(run),
+    all: () => readLengths(disk, file).lengths,
     behind() {
       const logs = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite') });
       if (!logs.ok) return [];
-      const noted = readLengths(file);
+      const noted = readLengths(disk, file);
       lines = noted.lines - noted.lengths.size;
       return [...logs.value].flatMap(([run, records]) => ((noted.lengths.get(run) ?? 0) < records ? run : []));
     },
@@ -49,9 +58,9 @@ export function openWrittenLengths(dataDirectory: string, name: Written): Writte
       const news = new Map([...lengths].filter(([run, length]) => last.get(run) !== length));
       if (news.size === 0) return;
       try {
-        mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+        disk.makeDirectory(path.dirname(file));
         // A line that was cut off ends here.
-        appendFileSync(file, `\n${textOf(news)}`, { mode: 0o600 });
+        write(file, 'append', `\n${textOf(news)}`);
         lines += news.size;
         for (const [run, length] of news) last.set(run, length);
         if (last.size > MOST_LINES) last.clear();
@@ -67,10 +76,13 @@ function textOf(lengths: ReadonlyMap<RunId, number>): string {
   return [...lengths].map(([run, length]) => `${run} ${length}\n`).join('');
 }
 
-function readLengths(file: string): { readonly lengths: ReadonlyMap<RunId, number>; readonly lines: number } {
+function readLengths(
+  disk: Disk,
+  file: string,
+): { readonly lengths: ReadonlyMap<RunId, number>; readonly lines: number } {
   const lengths = new Map<RunId, number>();
   let lines = 0;
-  for (const line of textIn(file).split('\n')) {
+  for (const line of textIn(disk, file).split('\n')) {
     const [, run, length] = LINE.exec(line) ?? [];
     if (run === undefined) continue;
     lines += 1;
@@ -81,9 +93,10 @@ function readLengths(file: string): { readonly lengths: ReadonlyMap<RunId, numbe
 
 const LINE = /^([0-9a-f-]{36}) (\d{1,9})$/;
 
-function textIn(file: string): string {
+function textIn(disk: Disk, file: string): string {
   try {
-    const text = readFileSync(file, 'utf8');
+    const bytes = disk.read(file);
+    const text = typeof bytes === 'string' ? '' : Buffer.from(bytes).toString();
     // The last line may be a part of one.
     return text.slice(0, text.lastIndexOf('\n') + 1);
   } catch {
