@@ -304,6 +304,53 @@ describe('watching a run', () => {
     expect(parts.map(({ dropped }) => dropped).every(dropped => dropped === 0)).toBe(true);
   });
 
+  it('[A585] a question that was asked otherwise since is told as it was then, live and from any event on', async () => {
+    const { host, connect } = await stage();
+    const run = await host.begin('release');
+    const told = (client: LiveClient) =>
+      client.received.flatMap(message => (message.kind === 'event' ? [JSON.stringify(message.stored)] : []));
+    const live = await connect();
+    live.say({ kind: 'subscribe', run: run.id, from: 0 });
+    const question = await run.ask('review', { cmd: 'make', why: 'to build' });
+    await live.until(received => events(received).length === 2);
+    await run.propose(question, { cmd: 'make clean', why: 'to clean up' });
+    await live.until(received => events(received).length === 3);
+    const later = await connect();
+    later.say({ kind: 'subscribe', run: run.id, from: 0 });
+    await later.until(received => events(received).length === 3);
+    expect(told(later)).toEqual(told(live));
+    expect(told(later).map(text => JSON.parse(text).event)).toMatchObject([
+      { type: 'run.patch' },
+      { type: 'approval.requested', context: 'to build', tool: { args: { cmd: 'make' } } },
+      { type: 'approval.requested', context: 'to clean up', tool: { args: { cmd: 'make clean' } } },
+    ]);
+  });
+
+  it('[A584] what agents say comes in its place among events, and carries it', async () => {
+    const { host, connect } = await stage();
+    const run = await host.begin('release');
+    const task = await run.startTask('review');
+    const [contract, stored] = [await connect(), await connect()];
+    contract.say({ kind: 'subscribe', run: run.id });
+    stored.say({ kind: 'subscribe', run: run.id, view: 'stored' });
+    await Promise.all([contract.first('state'), stored.first('state')]);
+    for (const turn of [1, 2, 3]) {
+      await run.say(task, `a${turn} `, `b${turn} `);
+      await run.state('turn', turn);
+    }
+    for (const client of [contract, stored]) await client.until(received => events(received).length === 3);
+    const places = (client: LiveClient) =>
+      client.received.flatMap((message): readonly unknown[] => {
+        if (message.kind === 'event') return [message.stored.event.seq];
+        if (message.kind === 'stream')
+          return message.chunks.map(({ payload, after, index }) => [payload, after, index]);
+        if (message.kind !== 'said' || message.event.type !== 'message.assistant.delta') return [];
+        return [[message.event.delta, message.event.after, message.event.offset]];
+      });
+    const expected = [['a1 b1 ', 1, 0], 2, ['a2 b2 ', 2, 2], 3, ['a3 b3 ', 3, 4], 4];
+    expect([places(contract), places(stored)]).toEqual([expected, expected]);
+  });
+
   it('[V30] ends with its subscription, and a second one begins anew', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');

@@ -14,6 +14,7 @@ import { turnOf, turnsOf } from '../turns/turn-facts.ts';
 import { messageIdAfter } from './projections/contract-delta.ts';
 import { besideEventOfPlan, contractEventOfPlan, type PlanFacts } from './projections/contract-event.ts';
 import { isContractNodeKind } from './projections/contract-node-kind.ts';
+import { proposalThen } from './proposal-then.ts';
 
 export interface ContractStored {
   readonly event: RunEvent;
@@ -25,7 +26,7 @@ export interface ContractStored {
 
 type Reads = Pick<
   RunReader,
-  'valueAt' | 'decision' | 'task' | 'artifact' | 'artifactList' | 'stream' | 'messageBefore'
+  'run' | 'records' | 'valueAt' | 'decision' | 'task' | 'artifact' | 'artifactList' | 'stream' | 'messageBefore'
 >;
 
 /** Tells the events of one run as the contract has them. What it has looked up it remembers. */
@@ -75,6 +76,7 @@ export function contractView(
   return async stored => {
     const turns = await turnsEndedIn(stored);
     const decisions = new Map<ApprovalId, Decision>();
+    const proposed = new Map<number, Decision>();
     const kept = new Map<string, Kept>();
     for (const { event } of stored) {
       const id = decisionOf(event);
@@ -82,6 +84,10 @@ export function contractView(
       if (id !== undefined && asked !== undefined) {
         decisions.set(id, asked.decision);
         await learnNode(asked.decision.node, undefined);
+      }
+      if ('proposalHash' in event && decisions.get(event.decision)?.proposalHash !== event.proposalHash) {
+        const then = await proposalThen(reader, run, event.seq, event.decision);
+        if (then !== undefined) proposed.set(event.seq, then);
       }
       const place = placeInStream(event);
       const chunk = place === undefined ? undefined : await keptAt(place.task, place.index);
@@ -93,6 +99,7 @@ export function contractView(
     const facts = {
       nodeOf: (node: string) => nodes.get(node),
       decision: (id: ApprovalId) => decisions.get(id),
+      proposedIn: (seq: number) => proposed.get(seq),
       turn: (id: TaskId) => turns.get(id) ?? [],
       kept: (task: TaskId, index: number) => kept.get(`${task} ${index}`),
     };

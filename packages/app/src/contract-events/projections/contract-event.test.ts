@@ -205,6 +205,7 @@ const kept: { readonly [index: number]: { readonly payload: Json; readonly messa
 const facts: PlanFacts = {
   nodeOf: given => (given === node ? nodeId : undefined),
   decision: id => (id === approval ? decision : undefined),
+  proposedIn: () => undefined,
   turn: () => [],
   kept: (_, index) => kept[index],
 };
@@ -258,6 +259,7 @@ describe('the contract’s event of an event', () => {
       const told = contractEventOfPlan(eventOf(type), {
         nodeOf: () => undefined,
         decision: () => undefined,
+        proposedIn: () => undefined,
         turn: () => [],
         kept: () => undefined,
       });

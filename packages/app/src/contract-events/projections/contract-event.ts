@@ -54,6 +54,8 @@ export interface PlanFacts {
   /** What the contract calls a node; undefined for one that it does not show. */
   nodeOf(node: string): NodeId | undefined;
   decision(decision: ApprovalId): Decision | undefined;
+  /** The decision that an event is about as it was proposed then, where it was proposed otherwise since. */
+  proposedIn(seq: number): Decision | undefined;
   /** What follows from the turn of an agent that ended, and was not kept; none for other work. */
   turn(task: TaskId): readonly Artifact[];
   /** What an agent kept at a place of the stream of its task, and the message that it ends. */
@@ -284,13 +286,13 @@ function gapEvent(told: Tellers, { scope, data }: EventOf<'gap_recorded'>): RunE
   return told.resolved(approvalOfGap(resolution.resolvesGapId), answerOfGap(answer));
 }
 
-/** A proposal that was changed since is not told as if it had been asked about then. */
+/** What is proposed now is not told as if it had been asked about then. */
 function requested(
   told: Tellers,
   facts: PlanFacts,
   event: Extract<InternalEvent, { readonly type: 'decision.asked' | 'decision.proposed' }>,
 ): RunEvent {
-  const decision = facts.decision(event.decision);
+  const decision = facts.proposedIn(event.seq) ?? facts.decision(event.decision);
   if (decision === undefined) return told.patch({});
   const isAsShown = decision.proposalHash === event.proposalHash;
   const proposal = isAsShown ? decision.proposal : {};
