@@ -19,7 +19,7 @@ import {
  */
 export type { Needed } from '@signalbox/model';
 
-export type RouteKey = Exclude<Operations[OperationName]['route'], `WS ${string}`>;
+type RouteKey = Exclude<Operations[OperationName]['route'], `WS ${string}`>;
 
 /** Every route, as the table of operations has it. */
 export const routeAccess = Object.fromEntries(

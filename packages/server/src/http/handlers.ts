@@ -29,7 +29,7 @@ export type Handler<Name extends RouteName> = (
   caller: Caller,
 ) => Outcome<Name> | Promise<Outcome<Name>>;
 
-export type Outcome<Name extends RouteName> = Result<
+type Outcome<Name extends RouteName> = Result<
   Operations[Name] extends { readonly answer: 'bytes' } ? Response : AnswerOf<Name>,
   ErrorEnvelope
 >;
