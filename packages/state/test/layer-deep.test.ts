@@ -89,7 +89,7 @@ describe.skipIf(!sandbox.ok)('in place', () => {
   });
 
   it('[S234] where a person nested directories too deeply, no command begins, and files can be written', async () => {
-    const { root, run, write } = openInPlace();
+    const { root, run, write, open } = openInPlace();
     makeDeep(root);
     const refused = { status: 'failed', error: { code: 'state/snapshot-failed', message: tooDeep } };
     expect(await write('1', 'first')).toMatchObject({ status: 'succeeded' });
@@ -99,6 +99,7 @@ describe.skipIf(!sandbox.ok)('in place', () => {
       status: 'failed',
       error: { message: tooDeep },
     });
+    expect(await must(open()).remove('c')).toMatchObject({ ok: false, error: { message: tooDeep } });
     expect(fs.readdirSync(root).sort()).toEqual(['c', 'first', 'second']);
   });
 });

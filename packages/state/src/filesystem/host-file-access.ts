@@ -7,6 +7,7 @@ import { type FileEntry, type FileError, type Files, fileFailed } from './filesy
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
 import { below, nameFromBytes, osPath, pathRefused } from './path-name.ts';
 import { openToRead, replaceFile } from './regular-file.ts';
+import { namesIn } from './remove-tree.ts';
 import { reasonOf } from './system-reason.ts';
 
 const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
@@ -81,6 +82,7 @@ export function createHostFileAccess(
       holdsForbidden(path) ??
       change(path, false, at => {
         notRoot(at);
+        checkTree(at.path);
         fs.rmSync(osPath(at.path), { recursive: true });
       }),
     async rename(from, to) {
@@ -121,6 +123,13 @@ export function createHostFileAccess(
       return attempt(path, () => entryOf(at.value.parts.at(-1) ?? '.', fs.lstatSync(osPath(at.value.path))));
     },
   };
+}
+
+/** What is nested too deeply could not be brought back, and would be removed in part. */
+function checkTree(path: string): void {
+  if (!fs.lstatSync(osPath(path)).isDirectory()) return;
+  checkDepth(path);
+  for (const name of namesIn(path)) checkTree(`${path}/${name}`);
 }
 
 function makeParents(root: string, parts: readonly string[]): void {
