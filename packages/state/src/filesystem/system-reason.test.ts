@@ -15,6 +15,8 @@ describe('what the system refused', () => {
       { path: '/nowhere/a/file' },
       { path: '/elsewhere/file', dest: '/nowhere/a/file' },
       { path: '/nowhere/a/.signalbox-restore-1/2' },
+      { path: '/nowhere/a/blobs/incoming-12-ab/3' },
+      { path: '/nowhere/a/layers/01a1ed68-8c31-77ff-9208-3a9853d39c4c/upper/file' },
     ]) {
       expect([reasonOf(refused(code, where)), thrownReason(refused(code, where))]).toEqual([words, words]);
     }

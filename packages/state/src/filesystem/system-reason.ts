@@ -76,9 +76,12 @@ function placeOf(cause: unknown): string {
   const file = dest ?? from;
   if (typeof file !== 'string' && !Buffer.isBuffer(file)) return '';
   const directory = path.dirname(String(file));
-  const own = directory.indexOf('/.signalbox-');
+  const own = directory.search(OF_OURS);
   return own > 0 ? directory.slice(0, own) : directory;
 }
+
+/** Where what is staged, new contents and layers are kept. */
+const OF_OURS = /\/(?:\.signalbox-|blobs\/incoming-|layers\/[0-9a-f-]{36}(?:\/|$))/;
 
 function codeOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined;
