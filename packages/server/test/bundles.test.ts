@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openHome, thisMachine } from '@signalbox/app/runs';
 import { errorEnvelope } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { auth, code, httpAsker, json, TOKEN, UNKNOWN } from './http-asker.ts';
 
 it('[V70] a run is downloaded as the file that was written of it', async () => {
@@ -15,6 +15,21 @@ it('[V70] a run is downloaded as the file that was written of it', async () => {
   expect(answered.headers.get('content-disposition')).toBe(`attachment; filename="${id}.bundle"`);
   expect(answered.headers.get('content-length')).toBe(String(`bundle of ${id}`.length));
   expect(await code(ask('GET', `/api/runs/${UNKNOWN}/bundle`))).toEqual([404, 'run/unknown']);
+});
+
+it('[V273] asking for no more than the headers of a download leaves no file and keeps none open', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'exports-'));
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { host, ask } = httpAsker();
+  const { id } = await host.begin('release');
+  const answered = await ask('HEAD', `/api/runs/${id}/bundle`);
+  expect([answered.status, await answered.text()]).toEqual([200, '']);
+  expect(answered.headers.get('content-length')).toBe(String(`bundle of ${id}`.length));
+  await expect.poll(() => readdirSync(folder)).toEqual([]);
 });
 
 it('[V71] a bundle is taken in from its file, as whoever asks, or refused with what is wrong', async () => {

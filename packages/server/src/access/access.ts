@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Users } from '@signalbox/app';
 import type { Machine } from '@signalbox/app/runs';
-import { type Clock, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { type ConsoleLogin, createConsoleLogin } from './console-login.ts';
 import type { Identity } from './identity.ts';
 
@@ -14,6 +14,8 @@ export interface Access {
   refuseOrigin(headers: OriginHeaders): ErrorEnvelope | undefined;
   /** Whose token it is. Takes the same time for every wrong one. */
   identify(token: string | undefined): Result<Identity, ErrorEnvelope<'request/unauthorized'>>;
+  /** Whether a token has not expired yet, by the clock alone. */
+  isCurrent(identity: Identity): boolean;
   /** Whether a token that was known still counts. */
   counts(identity: Identity): boolean;
   readonly login: ConsoleLogin;
@@ -44,9 +46,12 @@ export function createAccess(
   const names = () => ['127.0.0.1', 'localhost', '[::1]'].map(name => `${name}:${port()}`);
   const login = createConsoleLogin(token, { clock, rng, users });
   const owner = { name: OPERATOR, role: 'owner' } as const;
+  const isCurrent = ({ expiresAt }: Identity): boolean =>
+    expiresAt === undefined || Date.parse(expiresAt) > clock.now();
+
   function counts(identity: Identity): boolean {
     if (identity.isPermanent) return true;
-    if (!isCurrent(identity, clock)) return false;
+    if (!isCurrent(identity)) return false;
     return identity.name === OPERATOR || users?.counts(identity.behind ?? identity) === true;
   }
 
@@ -77,12 +82,10 @@ export function createAccess(
       const identity = { ...rest, isPermanent: false };
       return isExpired ? err(expired(identity)) : ok(identity);
     },
+    isCurrent,
     counts,
   };
 }
-
-const isCurrent = ({ expiresAt }: Identity, clock: Clock): boolean =>
-  expiresAt === undefined || Date.parse(expiresAt) > clock.now();
 
 /** The token of an `Authorization` header. */
 export function bearerOf(header: string | undefined): string | undefined {

@@ -3,7 +3,8 @@
  *
  * D1  What is held ends when its token no longer counts: the user was removed, the token was replaced, or it expired.
  * D2  `check` resolves when nothing more can be sent on anything that it ended.
- * D3  A token that expires is checked at that moment, and every token once a second: another process may have removed its user.
+ * D3  A token that expires is checked at that moment, and every token once a second, however much is opened meanwhile: another process
+ *     may have removed its user.
  * D4  The token of the server itself always counts, so nothing is checked while only that one is in use.
  */
 import type { Machine } from '@signalbox/app/runs';
@@ -36,7 +37,8 @@ export interface OpenDoorsOptions {
 
 export function createOpenDoors({ counts, timers, clock, onFault }: OpenDoorsOptions): OpenDoors {
   const byToken = new Map<string, Set<Door>>();
-  let stopWaiting: (() => void) | undefined;
+  let stopChecking: (() => void) | undefined;
+  let stopExpiring: (() => void) | undefined;
   let isClosed = false;
 
   async function check(except?: Door): Promise<void> {
@@ -69,20 +71,34 @@ export function createOpenDoors({ counts, timers, clock, onFault }: OpenDoorsOpt
   const isWatching = () => [...byToken.values()].some(([door]) => door !== undefined && !door.identity.isPermanent);
 
   function stop(): void {
-    stopWaiting?.();
-    stopWaiting = undefined;
+    stopChecking?.();
+    stopExpiring?.();
+    stopChecking = undefined;
+    stopExpiring = undefined;
   }
 
   function wait(): void {
-    stop();
-    if (isClosed || !isWatching()) return;
+    if (isClosed || !isWatching()) {
+      stop();
+      return;
+    }
+    stopChecking ??= timers.after(CHECK_EVERY_MS, () => {
+      stopChecking = undefined;
+      look();
+    });
+    stopExpiring?.();
+    stopExpiring = undefined;
     const expiries = [...byToken.values()].flatMap(([door]) =>
       door?.identity.expiresAt === undefined ? [] : [Date.parse(door.identity.expiresAt) - clock.now()],
     );
-    stopWaiting = timers.after(Math.max(0, Math.min(CHECK_EVERY_MS, ...expiries)), () => {
-      stopWaiting = undefined;
-      void check().finally(wait);
-    });
+    const nextMs = Math.min(...expiries);
+    if (nextMs < CHECK_EVERY_MS) stopExpiring = timers.after(Math.max(0, nextMs), look);
+  }
+
+  /** Waits for the next moment at once: what ends now may take a while. */
+  function look(): void {
+    check().catch(onFault);
+    wait();
   }
 
   return {
@@ -90,7 +106,7 @@ export function createOpenDoors({ counts, timers, clock, onFault }: OpenDoorsOpt
       const { tokenId } = door.identity;
       const doors = byToken.get(tokenId) ?? new Set();
       byToken.set(tokenId, doors.add(door));
-      if (stopWaiting === undefined || door.identity.expiresAt !== undefined) wait();
+      if (stopChecking === undefined || door.identity.expiresAt !== undefined) wait();
       return () => release(door);
     },
     check,

@@ -2,7 +2,7 @@ import type { Users } from '@signalbox/app';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure, ok } from '@signalbox/model';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import type { Access } from '../access/access.ts';
 import { guard } from '../access/guard.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
@@ -60,6 +60,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
   const { host, access, doors, strangers, consoleDirectory, sessions, onFault } = options;
   const app = new Hono<Asked>();
   app.use(pageHeaders);
+  app.use(withoutBodyOfHead);
   app.use(async (context, next) => {
     const refused = access.refuseOrigin({ host: context.req.header('host'), origin: context.req.header('origin') });
     return refused === undefined ? next() : refuse(context, refused);
@@ -131,6 +132,12 @@ const passedOn =
   (route: McpByToken['route']): Handler<'agentMcp'> =>
   async (_, __, { request, identity }) =>
     ok(await route(request, identity));
+
+/** A HEAD is answered as a GET whose body nobody reads: what the body holds open is let go of. */
+const withoutBodyOfHead: MiddlewareHandler = async (context, next) => {
+  await next();
+  if (context.req.method === 'HEAD') await context.res.body?.cancel();
+};
 
 function unknownRoute(method: string): ErrorEnvelope {
   return failure('request/unknown-route', {

@@ -53,9 +53,10 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
   const pumpAll = () => {
     for (const subscription of subscriptions.values()) subscription.pump();
   };
-  const outbox = createOutbox(socket, timers, pumpAll, meter);
-  const disconnected = meter.connected();
   let identity: Identity | undefined;
+  const mayHear = () => identity !== undefined && access.isCurrent(identity);
+  const outbox = createOutbox(socket, timers, pumpAll, meter, mayHear);
+  const disconnected = meter.connected();
   let release: (() => void) | undefined;
   let isAlive = true;
   const endHello = timers.after(HELLO_MS, () => {

@@ -20,12 +20,13 @@ export interface Outbox {
   send(message: ServerMessage): void;
 }
 
-/** `onFree` is called when there is room again. */
+/** `onFree` is called when there is room again. Nothing is sent once `mayHear` is false, however late the connection is ended. */
 export function createOutbox(
   socket: WebSocket,
   timers: Machine['timers'],
   onFree: () => void,
   meter?: Pick<LiveMeter, 'dropped' | 'tooSlow'>,
+  mayHear: () => boolean = () => true,
 ): Outbox {
   let waiting = 0;
   let stopWatch: (() => void) | undefined;
@@ -44,7 +45,7 @@ export function createOutbox(
       return stopWatch === undefined;
     },
     send(message) {
-      if (socket.readyState !== socket.OPEN) return;
+      if (socket.readyState !== socket.OPEN || !mayHear()) return;
       if (message.kind === 'stream' && message.dropped > 0) meter?.dropped(message.dropped);
       const bytes = Buffer.from(JSON.stringify(message));
       waiting += bytes.length;

@@ -85,6 +85,8 @@ export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): U
 function refuse(socket: Duplex, error: ErrorEnvelope): void {
   const status = errorStatus(error);
   const body = JSON.stringify(error);
+  // Nothing else bounds it any more, and a client need not close its own side.
+  socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n\r\n${body}`,
   );

@@ -288,6 +288,46 @@ describe('a user', () => {
     expect(await ada.health()).toMatchObject({ error: { message: expect.stringContaining('expired at 2026-11-02') } });
   });
 
+  it('[V272] that expired hears nothing more, however late that is noticed', async () => {
+    let now = Date.parse('2026-11-02T10:00:00.000Z');
+    const manual = manualTimers();
+    const on = await stage({
+      expiresAt: '2026-11-02T10:00:00.400Z',
+      clock: { now: () => now },
+      timers: manual.timers,
+    });
+    const run = await on.host.begin('watched');
+    const watching = async (token: string) => {
+      const client = await liveClient(on.server.url, { token });
+      client.say({ kind: 'subscribe', run: run.id });
+      await client.first('state');
+      return client;
+    };
+    const [ada, owner] = [await watching(ADA), await watching(TOKEN)];
+    const heard = [...ada.received];
+    now += 400;
+    await run.render(releasePlan, { build: 'running' });
+    await owner.first('event');
+    manual.advance(400);
+    expect(await ada.closed).toBe(4401);
+    expect(ada.received).toEqual(heard);
+    owner.close();
+  });
+
+  it('[V185] that another process removed is ended within a second, whatever others open meanwhile', async () => {
+    const manual = manualTimers();
+    const on = await stage({ timers: manual.timers });
+    const added = on.users.add('grace', { expiresAt: timestamp.parse('2999-01-01T00:00:00.000Z') });
+    const grace = createClient({ url: on.server.url, token: added.ok ? added.value.token : '' });
+    const client = await liveClient(on.server.url, { token: ADA });
+    on.users.remove('ada');
+    for (let passed = 0; passed < 1_000; passed += 250) {
+      expect(await grace.health()).toMatchObject({ ok: true });
+      manual.advance(250);
+    }
+    expect(await client.closed).toBe(4401);
+  });
+
   it('[V185] that another process removed is ended within a second', async () => {
     const manual = manualTimers();
     const on = await stage({ timers: manual.timers });

@@ -71,6 +71,30 @@ describe('connections over which no request has come', () => {
   });
 });
 
+describe('a connection whose upgrade is refused', () => {
+  const upgrade = (path: string, host: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`;
+
+  it.each([
+    ['another path', '/api/nothing', undefined],
+    ['another host', '/api/ws', 'elsewhere.example'],
+  ])('[V271] is closed by the server, though the client keeps its side open: %s', async (_, path, host) => {
+    const url = new URL(await stage());
+    const socket = connect({ port: Number(url.port), host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    const ended = new Promise(resolve => socket.once('end', resolve));
+    socket.resume().write(upgrade(path, host ?? url.host));
+    await ended;
+    // Whoever writes to a connection that is closed at the other end is told so; one that is half open takes it.
+    const told = new Promise<string | undefined>(resolve =>
+      socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code)),
+    );
+    const writing = setInterval(() => socket.write('more'), 10);
+    onTestFinished(() => clearInterval(writing));
+    expect(await told).toMatch(/EPIPE|ECONNRESET/);
+  });
+});
+
 describe('a connection over which a token came', () => {
   it('[V260] makes place for nobody', () => {
     const strangers = createStrangers();
