@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeF
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Digest, RunId } from '@signalbox/model';
+import { everyRun, type RunRecord } from '@signalbox/runs';
 import { openStore, type Store } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
@@ -16,9 +17,11 @@ import { bytesFor, contentOf } from '../src/packed-file.ts';
 import { journalsAhead } from '../src/repair/journals-ahead.ts';
 import { repairHome } from '../src/repair/repair-home.ts';
 import { journalLength } from '../src/repair/run-journals.ts';
+import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { drainUnowned } from '../src/run-journal/drain-unowned.ts';
 import { createJournalWriter } from '../src/run-journal/journal-writer.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
+import { killedRuns } from './support/killed-runs.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
@@ -168,6 +171,34 @@ it('[A547] a file in the place of all journals is reported by a check, and ends 
   expect(journalsAhead(data)).toEqual({ absent: [], behind: [] });
   expect(hasDefect(await verifyRun(data, run), 'journal')).toBe(true);
   expect((await checkDeep(data)).some(({ status }) => status === 'fail')).toBe(true);
+});
+
+describe('honest runs', () => {
+  it('[A587] whose owners were killed, resumed or not, are not said to be changed', HOURS, async () => {
+    const folder = temporaryFolder();
+    const died = await killedRuns(folder, SOAK ? 240 : 10, seededRng(587));
+    expect(died).toBeGreaterThan(SOAK ? 10 : 0);
+    const data = path.join(folder, 'data');
+    const opened = openStore({ path: path.join(data, 'db.sqlite') });
+    if (!opened.ok) throw new Error(opened.error.message);
+    const runs: RunRecord[] = [];
+    for await (const run of everyRun(opened.value)) runs.push(run);
+    opened.value.close();
+    expect(runs.length).toBeGreaterThanOrEqual(SOAK ? 200 : 1);
+    const check = async () => {
+      for (const { id, records, frames, origin } of runs) {
+        expect(await verifyRun(data, id)).toMatchObject({ value: { ok: true, records } });
+        if (frames === 0 || origin !== undefined) continue;
+        expect(await verifyRunReplay(data, id, { machine: thisMachine() })).toMatchObject({ value: { ok: true } });
+      }
+      expect((await checkDeep(data)).filter(({ status }) => status === 'fail')).toEqual([]);
+    };
+    // As they were left, and once their journals are whole.
+    await check();
+    for (const { id } of runs) expect(await drainUnowned(data, id)).toBe(true);
+    await check();
+    for (const { id, records } of runs) expect(journalLength(data, id)).toBe(records);
+  });
 });
 
 describe('a log that was changed, sealed again, and whose tables follow it', () => {

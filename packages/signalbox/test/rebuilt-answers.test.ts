@@ -8,9 +8,12 @@ import { openHome, repairHome, thisMachine } from '@signalbox/app/runs';
 import type { RunId } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { openStore, type Store } from '@signalbox/store';
+import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { importRun } from '../../app/src/bundles/import-run.ts';
+import { createRunLogWriter } from '../../app/src/logs/run-log-writer.ts';
 import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
+import { killedRuns } from '../../app/test/support/killed-runs.ts';
 import { tablesOfRuns } from '../../store/src/verify/row-differences.ts';
 import { importedCopy } from '../../store/test/support/imported-copy.ts';
 import { redact, secretRun } from '../../store/test/support/secret-runs.ts';
@@ -20,17 +23,26 @@ import { temporaryFolder } from './program.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const RUNS = SOAK ? 200 : 18;
+/** How many of them were started by owners that were killed; their sub-plans come on top. */
+const KILLED = SOAK ? 60 : 4;
 /** What the histories come to, with their sub-plans. */
 const RECORDED = 11;
 const machine = thisMachine();
 const histories = fileURLToPath(new URL('../../../spec/histories/', import.meta.url));
 const TOKEN = 'a'.repeat(43);
 
-/** Varied runs: recorded plans, runs with every kind of row, collapsed, redacted and imported ones, and a fork without its parent. */
+/**
+ * Varied runs: recorded plans, runs with every kind of row, collapsed, redacted and imported ones, a fork without its parent, and runs whose
+ * owners were killed.
+ */
 async function variedData(): Promise<string> {
-  const data = path.join(temporaryFolder(), 'data');
+  const folder = temporaryFolder();
+  const data = path.join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
+  await killedRuns(folder, KILLED, seededRng(442));
   const store = opened(data);
+  const logs = createRunLogWriter({ reader: store, dataDirectory: data, clean: value => value });
+  expect(await logs.writeLogs(await logs.behindLogs())).toEqual({ left: [] });
   redact(store, (await secretRun(store)).run);
   expect(store.retention.remove([await variedRun(store, 2)])).toMatchObject({ ok: true });
   await importedCopy(store, await variedRun(store, 6));

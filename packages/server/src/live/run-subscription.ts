@@ -123,7 +123,7 @@ export function subscribeRun(
     const told = await tell(events);
     if (isClosed) return next;
     for (const { stored, beside } of told) {
-      await sendStream(stored.event.seq);
+      if (stream.hasBefore(stored.event.seq)) await sendStream(stored.event.seq);
       if (isClosed) return next;
       for (const event of beside) outbox.send({ kind: 'said', run, event, dropped: 0 });
       outbox.send({ kind: 'event', run, stored });

@@ -1,0 +1,97 @@
+// An owner of the data directory in FOLDER that kills itself at a commit, in the middle of several runs.
+//   node killed-runs-child.ts FOLDER KILL start COUNT     starts so many runs, by turns of plans with tasks and with agents
+//   node killed-runs-child.ts FOLDER KILL take-up         resumes what owners before it left
+// KILL is `never`, or `before:3`, `after:3`. What runs ask is approved.
+import path from 'node:path';
+import { Bug, type RunId } from '@signalbox/model';
+import type { AgentRunner, Commit } from '@signalbox/runs';
+import { killThisProcess } from '@signalbox/testkit';
+import { thisMachine } from '../../src/machine.ts';
+import { openRunHost } from '../../src/runs/open-run-host.ts';
+import { openOwnedStore } from '../../src/runs/owned-store.ts';
+import { takeUp } from '../../src/runs/take-up.ts';
+
+const [folder = '', kill = '', what = '', count = '0'] = process.argv.slice(2);
+const [when, at] = kill.split(':');
+const dataDirectory = path.join(folder, 'data');
+const machine = thisMachine();
+const opened = openOwnedStore(dataDirectory, machine);
+if (!opened.ok) throw new Bug(opened.error.message);
+const { store } = opened.value;
+let commits = 0;
+const commit: Commit['commit'] = async (writes, guard) => {
+  commits += 1;
+  const isHere = commits === Number(at);
+  if (isHere && when === 'before') killThisProcess();
+  const committed = await store.commit(writes, guard);
+  if (isHere && when === 'after') killThisProcess();
+  return committed;
+};
+
+/** Four turns with a tool call each; it goes on from what it kept. */
+const agents: AgentRunner = {
+  async run({ task }, session) {
+    const kept = await session.transcript();
+    const isKept = (kind: string, call: string) =>
+      kept.some(entry => (entry as Entry).kind === kind && (entry as Entry).call === call);
+    for (let turn = 0; turn < 4; turn++) {
+      const call = `${task}/1/${turn}/0`;
+      if (!isKept('assistant', call)) {
+        session.stream('thinking', `Turn ${turn}.`);
+        session.stream('token', 'I look ');
+        session.stream('token', 'at it.');
+        await session.keep([{ kind: 'assistant', call, content: [{ type: 'text', text: 'I look at it.' }] }]);
+        const usage = { inputTokens: 5, outputTokens: 7, cachedTokens: 0, toolCalls: 1, costMicroUsd: 3, wallMs: 1 };
+        await session.spend({ call: `turn-${turn}`, ...usage });
+      }
+      if (isKept('tool_ended', call)) continue;
+      session.stream('tool_start', { call, tool: 'look', input: { turn } });
+      if (!isKept('tool_begun', call))
+        await session.keep([{ kind: 'tool_begun', call, tool: 'look', input: { turn } }]);
+      const status = turn === 2 ? 'failed' : 'succeeded';
+      await session.keep([{ kind: 'tool_ended', call, tool: 'look', status, output: { type: 'json', value: turn } }]);
+      session.stream('tool_end', { call, tool: 'look', outcome: status });
+    }
+    return { kind: 'done', output: 'Looked.' };
+  },
+};
+interface Entry {
+  readonly kind?: unknown;
+  readonly call?: unknown;
+}
+
+const host = await openRunHost({
+  owned: { ...opened.value, store: { ...store, commit } },
+  dataDirectory,
+  machine,
+  agents,
+  threads: { threads: 1 },
+});
+const runs = what === 'start' ? await startRuns() : await takeUp(host);
+for (const run of runs) await host.finished(run);
+for (;;) {
+  const open = await store.decisions({ status: ['open'] });
+  const resolution = { resolutionType: 'approve', rationale: '', actionKind: 'review' } as const;
+  const resumed = new Set<RunId>();
+  for (const { decision, run } of open) {
+    const answered = await host.answer(decision.id, { resolution }, 'tester');
+    if (answered.ok) resumed.add(run);
+  }
+  for (const run of resumed) await host.resume(run, { anyFile: true });
+  for (const run of resumed) await host.finished(run);
+  if (resumed.size === 0) break;
+}
+await host.close();
+opened.value.close();
+
+async function startRuns(): Promise<readonly RunId[]> {
+  const started: RunId[] = [];
+  const plans = ['crash.tsx', 'agents.tsx'].map(name => path.join(import.meta.dirname, '..', 'plans', name));
+  for (let n = 0; n < Number(count); n++) {
+    const file = plans[n % plans.length] as string;
+    const run = await host.start({ file, anyFile: true, input: { side: path.join(folder, 'side') } });
+    if (!run.ok) throw new Bug(run.error.message);
+    started.push(run.value);
+  }
+  return started;
+}
