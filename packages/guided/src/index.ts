@@ -9,8 +9,9 @@ export {
   type SessionCollection,
 } from './retention/session-collection.ts';
 export type { GuidedEvent, GuidedRuns } from './runs/guided-runs.ts';
+export { listGuidedRuns } from './runs/list-guided-runs.ts';
 export { findSession } from './sessions/find-session.ts';
-export { type GuidedDesk, openGuidedDesk, type WaitingGap } from './sessions/guided-desk.ts';
+export { type GuidedDesk, type GuidedDeskOptions, openGuidedDesk, type WaitingGap } from './sessions/guided-desk.ts';
 export { type GuidedSessions, type GuidedSessionsOptions, openGuidedSessions } from './sessions/guided-sessions.ts';
 export {
   type DetailOptions,

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { snapshotOf } from '@signalbox/app/all-runs';
 import type { RunId, RunStatus } from '@signalbox/model';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTestHost, type TestHost } from '../../app/test/support/open-host.ts';
 import { until } from '../../app/test/support/until.ts';
 import { temporaryFolder } from '../../app/test/temporary-folder.ts';
-import { snapshotOf } from '../src/views/run-view.ts';
 
 /** A run on its way to its end. */
 interface Scene {

@@ -38,7 +38,7 @@ export function openGuidedSessions(options: InHome<guided.GuidedSessionsOptions>
   return guided.openGuidedSessions(inHome(options));
 }
 
-export function openGuidedDesk(options: InHome<guided.SessionFilesOptions>): guided.GuidedDesk {
+export function openGuidedDesk(options: InHome<guided.GuidedDeskOptions>): guided.GuidedDesk {
   return guided.openGuidedDesk(inHome(options));
 }
 

@@ -18,3 +18,13 @@ export async function findRun(reader: RunReader, given: string): Promise<Result<
     }),
   );
 }
+
+/** A whole id that no run has. */
+export function unknownRun(given: string): ErrorEnvelope<'run/unknown'> {
+  const shown = given.slice(0, 64);
+  return failure('run/unknown', {
+    message: `There is no run ${shown} in this data directory.`,
+    suggestion: 'List the runs and give the whole id of one.',
+    details: { run: shown },
+  });
+}

@@ -20,10 +20,12 @@ import {
   readManifest,
   sessionGate,
 } from '@signalbox/workflow';
+import type { GuidedPorts } from '../ports.ts';
 import { unknownSession } from '../sessions/find-session.ts';
 import { guardIo, openSessionStores, type SessionStoresOptions } from '../sessions/session-stores.ts';
 
 export interface ExportOptions extends SessionStoresOptions {
+  readonly ports: Pick<GuidedPorts, 'openBlobs' | 'openSecrets'>;
   readonly clock: Clock;
   readonly appVersion: string;
   /** Of the configuration that is in effect here. */

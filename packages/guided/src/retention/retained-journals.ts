@@ -8,6 +8,7 @@ import {
   type StoredSession,
   workflowHashesOf,
 } from '@signalbox/workflow';
+import type { GuidedPorts } from '../ports.ts';
 import { isKept } from '../sessions/session-keeping.ts';
 import {
   openSessionStores,
@@ -42,7 +43,11 @@ export interface Needs {
   readonly blobs: ReadonlySet<Digest>;
 }
 
-export function openRetainedJournals(options: SessionStoresOptions): RetainedJournals {
+export interface RetainedJournalsOptions extends SessionStoresOptions {
+  readonly ports: Pick<GuidedPorts, 'openBlobs' | 'journalHealth'>;
+}
+
+export function openRetainedJournals(options: RetainedJournalsOptions): RetainedJournals {
   const { dataDirectory, ports } = options;
   const stores = openSessionStores(options);
   const journals = new Map<SessionId, Journal<DomainEvent>>();

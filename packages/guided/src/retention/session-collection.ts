@@ -22,12 +22,18 @@ import {
 import { decideRetention, decideSnapshotCollection, retentionDefaults } from '@signalbox/workflow';
 import { leftByImports } from '../bundles/session-import.ts';
 import { isKept } from '../sessions/session-keeping.ts';
-import { guardIo, SESSIONS, type SessionStoresOptions } from '../sessions/session-stores.ts';
-import { lastActive, openRetainedJournals, type RetainedJournals, type Untrusted } from './retained-journals.ts';
+import { guardIo, SESSIONS } from '../sessions/session-stores.ts';
+import {
+  lastActive,
+  openRetainedJournals,
+  type RetainedJournals,
+  type RetainedJournalsOptions,
+  type Untrusted,
+} from './retained-journals.ts';
 import { bytesOf, contentsOf, entriesOf, fileFault, guardFiles } from './stored-files.ts';
 import { acquireSweepLock } from './sweep-lock.ts';
 
-export interface CollectOptions extends SessionStoresOptions {
+export interface CollectOptions extends RetainedJournalsOptions {
   readonly clock: Clock;
   /** Only say what would go. */
   readonly dryRun: boolean;

@@ -28,6 +28,7 @@ import type { HandedIn, RunSummary as IndexedRun, PersonGap, SessionSummary } fr
 import { eventsOfRun } from './events-of-run.ts';
 import { decisionOfGap, gapAnswerOf } from './guided-decision.ts';
 import { guidedSnapshot, guidedSummary } from './guided-run.ts';
+import { createRunList } from './list-guided-runs.ts';
 
 /** An event of a guided run: as the contract has it, as the journal has it, and the head of the journal after it. */
 export interface GuidedEvent {
@@ -74,9 +75,6 @@ export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: G
     readonly session: SessionSummary;
     readonly run: IndexedRun;
   }
-  // A session that did not change is the same object, and so are its runs.
-  const shown = new WeakMap<SessionSummary, readonly RunSummary[]>();
-
   function all(): Result<readonly Found[], ErrorEnvelope> {
     const sessions = index.list();
     if (!sessions.ok) return sessions;
@@ -126,19 +124,7 @@ export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: G
   }
 
   return {
-    list() {
-      const sessions = index.list();
-      if (!sessions.ok) return sessions;
-      return ok(
-        sessions.value
-          .flatMap(session => {
-            const runs = shown.get(session) ?? session.runs.map(run => guidedSummary(session, run));
-            shown.set(session, runs);
-            return runs;
-          })
-          .sort(newestFirst),
-      );
-    },
+    list: createRunList(index),
 
     find(id) {
       const found = locate(id);
@@ -237,11 +223,6 @@ export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: G
 function artifactOf({ id, runId, nodeId, contentType, digest, bytes, at }: HandedIn): WireArtifact {
   const rest = { kind: 'report', name: contentType, mimeType: 'application/json' } as const;
   return { id, ref: artifactRefOf(id), run: runId, nodeId, ...rest, bytes, digest, createdAt: at };
-}
-
-function newestFirst(a: RunSummary, b: RunSummary): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
-  return a.id < b.id ? 1 : -1;
 }
 
 function unknownDecision(decision: ApprovalId): ErrorEnvelope<'decision/unknown'> {

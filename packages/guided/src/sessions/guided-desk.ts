@@ -9,6 +9,7 @@ import {
   projectGaps,
   proposalHash,
 } from '@signalbox/workflow';
+import type { GuidedPorts } from '../ports.ts';
 import { contradiction } from './guided-failures.ts';
 import { openSessionFiles, type SessionFilesOptions } from './session-files.ts';
 
@@ -30,8 +31,12 @@ export interface GuidedDesk {
   answer(sessionId: SessionId, gapId: GapId, given: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
 }
 
+export interface GuidedDeskOptions extends SessionFilesOptions {
+  readonly ports: Pick<GuidedPorts, 'openBlobs' | 'openSecrets'>;
+}
+
 export function openGuidedDesk(
-  options: SessionFilesOptions,
+  options: GuidedDeskOptions,
   { reader, writer }: Pick<ReturnType<typeof openSessionFiles>, 'reader' | 'writer'> = openSessionFiles(options),
 ): GuidedDesk {
   return {

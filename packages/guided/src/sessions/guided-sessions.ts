@@ -1,5 +1,6 @@
 import type { Digest, ErrorEnvelope, Result, Rng, SessionId, WorkflowForms } from '@signalbox/model';
 import type { Gap, GapAnswer } from '@signalbox/workflow';
+import type { GuidedPorts } from '../ports.ts';
 import { type GuidedRuns, openGuidedRuns } from '../runs/guided-runs.ts';
 import { workflowForms } from '../workflows/workflow-forms.ts';
 import { openGuidedDesk, type WaitingGap } from './guided-desk.ts';
@@ -23,6 +24,7 @@ export interface GuidedSessions {
 }
 
 export interface GuidedSessionsOptions extends DetailOptions {
+  readonly ports: GuidedPorts;
   readonly machine: { readonly rng: Rng };
 }
 

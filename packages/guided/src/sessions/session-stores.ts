@@ -43,7 +43,7 @@ import { notWhatItsNameSays } from './guided-failures.ts';
 export interface SessionStoresOptions {
   /** An existing directory. */
   readonly dataDirectory: string;
-  readonly ports: GuidedPorts;
+  readonly ports: Pick<GuidedPorts, 'openBlobs'>;
   readonly disk?: Disk | undefined;
   readonly locks?: FileLocks | undefined;
 }

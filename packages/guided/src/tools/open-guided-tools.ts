@@ -26,6 +26,7 @@ import {
   type WorkflowPlace,
 } from '@signalbox/workflow';
 import type * as z from 'zod';
+import type { GuidedPorts } from '../ports.ts';
 import { asTokenError, contradiction, invalidCall, onlyThePerson, unfitInput } from '../sessions/guided-failures.ts';
 import { openSessionFiles, type SessionView, type Tokens } from '../sessions/session-files.ts';
 import type { SessionStoresOptions } from '../sessions/session-stores.ts';
@@ -43,6 +44,7 @@ import type { CheckpointInput, ContinueInput, StartInput } from './tool-inputs.t
 import { observationsOf, readWorkspace } from './workspace.ts';
 
 export interface GuidedToolsOptions extends SessionStoresOptions {
+  readonly ports: Pick<GuidedPorts, 'openBlobs' | 'openSecrets'>;
   /** Where workflows are looked for besides the bundled ones, in order of precedence. */
   readonly directories: readonly WorkflowPlace[];
   readonly machine: { readonly ids: IdSource; readonly rng: Rng };

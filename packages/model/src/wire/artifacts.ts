@@ -45,8 +45,8 @@ export const artifactsQuery = z.strictObject({
   key: text.min(1).max(256).optional(),
   /** Of a key only the last version, unless all are asked for. */
   versions: z.enum(['last', 'all']).optional(),
-  /** Of one run: also what follows from the turns of its agents, or nothing else. Left out unless it is asked for. */
-  turns: z.enum(['with', 'only']).optional(),
+  /** Of one run: what follows from the turns of its agents is listed too, alone, or not at all. */
+  turns: z.enum(['with', 'only', 'none']).optional(),
   /** Of one run: only those of a node, by its key. */
   node: text.min(1).max(512).optional(),
   /** Of one run: only those of a task. */

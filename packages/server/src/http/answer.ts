@@ -1,8 +1,11 @@
+import { invalid } from '@signalbox/app/all-runs';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { bodyText } from './body-text.ts';
 import { errorStatus } from './error-status.ts';
+
+export { invalid };
 
 export function refuse(context: Context, error: ErrorEnvelope): Response {
   const status = errorStatus(error);
@@ -56,11 +59,4 @@ function checked<Schema extends z.ZodType>(
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.map(String).join('.')}`;
   return err(invalid(`the ${part} does not fit${where}: ${issue?.message}`));
-}
-
-export function invalid(why: string): ErrorEnvelope<'VALIDATION_ERROR'> {
-  return failure('VALIDATION_ERROR', {
-    message: `The request was not understood: ${why}.`,
-    suggestion: 'Change the request and send it again.',
-  });
 }

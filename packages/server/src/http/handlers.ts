@@ -8,10 +8,11 @@ import type {
   PathNames,
   Result,
   SessionId,
+  WireDecision,
 } from '@signalbox/model';
 import type { Identity } from '../access/identity.ts';
 import type { Door } from '../access/open-doors.ts';
-import type { AnyRun, FoundDecision } from './places.ts';
+import type { AnyRun } from './places.ts';
 
 /** Every operation but the WebSocket. */
 export type RouteName = {
@@ -47,7 +48,7 @@ export type Place<Name extends RouteName> = {
 
 interface Found {
   readonly session: SessionId;
-  readonly decision: FoundDecision;
+  readonly decision: WireDecision;
 }
 
 /** Operations that guided runs have too. */

@@ -1,4 +1,5 @@
 import type { Users } from '@signalbox/app';
+import { type AllRuns, allRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure, ok } from '@signalbox/model';
@@ -71,8 +72,9 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
     guard(access, doors, context => refuse(context, unknownRoute(context.req.method)), strangers),
   );
 
-  if (sessions !== undefined) app.use('/api/runs/:run/*', guidedInstead(sessions.runs));
-  serveOperations(app, servedBy(options), createPlaces(host.reader, sessions?.runs));
+  const all = allRunsOf(host, sessions?.runs);
+  if (sessions !== undefined) app.use('/api/runs/:run/*', guidedInstead(all));
+  serveOperations(app, servedBy(options, all), createPlaces(host.reader, all));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
 
   assertDeclared(app.routes);
@@ -85,28 +87,20 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
 }
 
 /** Every operation by its handler. One that is missing does not compile. */
-function servedBy({
-  host,
-  access,
-  doors,
-  sessions,
-  workflows,
-  metrics,
-  users,
-  settings,
-  ...mcp
-}: HttpAppOptions): Served {
-  const guided = sessions?.runs;
+function servedBy(
+  { host, access, doors, sessions, workflows, metrics, users, settings, ...mcp }: HttpAppOptions,
+  all: AllRuns,
+): Served {
   return {
     ...serverHandlers(host),
     ...loginHandlers(access.login),
-    ...runHandlers(host, guided),
+    ...runHandlers(host, all),
     ...forkHandlers(host),
-    ...historyHandlers(host, guided),
+    ...historyHandlers(host, all),
     ...inspectionHandlers(host),
-    ...artifactHandlers(host, guided),
+    ...artifactHandlers(all),
     ...graphHandlers,
-    ...approvalHandlers(host, guided),
+    ...approvalHandlers(all),
     ...retentionHandlers(host),
     ...bundleHandlers(host),
     ...whenThere(users, service => userHandlers(service, doors)),

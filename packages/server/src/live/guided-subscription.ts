@@ -1,6 +1,6 @@
+import { guidedEvents } from '@signalbox/app/all-runs';
 import type { ErrorEnvelope, RunOutline, RunSnapshot, RunSummary } from '@signalbox/model';
 import { unknownRun } from '../routes/known-run.ts';
-import { guidedEvents } from '../views/event-page.ts';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox } from './outbox.ts';
 import { Shown, type Subscription, type WatchedRun } from './run-subscription.ts';

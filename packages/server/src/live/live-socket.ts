@@ -1,3 +1,4 @@
+import { allRunsOf } from '@signalbox/app/all-runs';
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import {
   type ClientMessage,
@@ -49,6 +50,7 @@ export interface LiveOptions {
 /** Serves one connection until it ends. */
 export function serveSocket(socket: WebSocket, options: LiveOptions): void {
   const { host, access, doors, timers, pictures, meter, guided, onFault } = options;
+  const runs = allRunsOf(host, guided?.runs);
   const subscriptions = new Map<RunId | 'all', Subscription>();
   const pumpAll = () => {
     for (const subscription of subscriptions.values()) subscription.pump();
@@ -133,8 +135,8 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
     const isOver = meter.subscribed(run === 'all' ? 'all' : 'run');
     const begun =
       run === 'all'
-        ? subscribeRuns(host, timers, outbox, fail, guided)
-        : subscribeEither(host, guided, pictures, outbox, { run, from, outline, view }, fail);
+        ? subscribeRuns(host, runs, timers, outbox, fail, guided)
+        : subscribeEither(host, runs, guided, pictures, outbox, { run, from, outline, view }, fail);
     subscriptions.set(run, {
       pump: begun.pump,
       close() {

@@ -1,9 +1,6 @@
+import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY } from '@signalbox/app/all-runs';
 import type { CommitNotice, Machine, RunHost } from '@signalbox/app/runs';
 import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
-import { decisionView } from '../views/decision-view.ts';
-import { runSummaryOf } from '../views/run-view.ts';
-import { taskView, UNDER_WAY } from '../views/task-view.ts';
-import { readTree } from '../views/tree-view.ts';
 
 /** A run as it is now, for all who watch it. */
 export interface RunPicture {

@@ -1,8 +1,7 @@
+import { outlineOf, snapshotOf, tellEvents } from '@signalbox/app/all-runs';
 import type { CommitNotice, RunHost, StoredEvent } from '@signalbox/app/runs';
 import type { EventView, RunId, RunOutline } from '@signalbox/model';
 import { unknownRun } from '../routes/known-run.ts';
-import { tellEvents } from '../views/event-page.ts';
-import { outlineOf, snapshotOf } from '../views/run-view.ts';
 import { saidEvents } from '../views/said-events.ts';
 import type { Outbox } from './outbox.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';

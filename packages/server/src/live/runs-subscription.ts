@@ -1,7 +1,6 @@
+import { type AllRuns, summariesOf } from '@signalbox/app/all-runs';
 import type { Machine, RunHost } from '@signalbox/app/runs';
 import type { RunId, RunSummary } from '@signalbox/model';
-import { listRuns } from '../views/run-list.ts';
-import { summariesOf } from '../views/run-view.ts';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox } from './outbox.ts';
 import { PICTURE_MS } from './run-picture.ts';
@@ -17,6 +16,7 @@ const FIRST_RUNS = 100;
  */
 export function subscribeRuns(
   host: RunHost,
+  runs: Pick<AllRuns, 'list'>,
   timers: Machine['timers'],
   outbox: Outbox,
   onFault: (thrown: unknown) => void,
@@ -35,8 +35,8 @@ export function subscribeRuns(
     isNewOfProviders = true;
     pump();
   });
-  const stopGuided = guided?.subscribe(runs => {
-    for (const run of runs) changedGuided.set(run.id, run);
+  const stopGuided = guided?.subscribe(news => {
+    for (const run of news) changedGuided.set(run.id, run);
     pump();
   });
   const unsubscribe = host.feed.subscribe('all', ({ run, events, stream }) => {
@@ -71,11 +71,11 @@ export function subscribeRuns(
   async function sendOnce(): Promise<void> {
     if (!hasBegun) {
       hasBegun = true;
-      const page = await listRuns(host, guided?.runs, { limit: FIRST_RUNS });
+      const page = await runs.list({ limit: FIRST_RUNS });
       if (!page.ok) throw new Error(page.error.message);
       if (isClosed) return;
-      const { items: runs, next } = page.value;
-      outbox.send({ kind: 'runs', runs, ...(next !== undefined && { next }) });
+      const { items, next } = page.value;
+      outbox.send({ kind: 'runs', runs: items, ...(next !== undefined && { next }) });
       sendProviders();
       return;
     }

@@ -1,3 +1,4 @@
+import type { AllRuns } from '@signalbox/app/all-runs';
 import type { RunHost } from '@signalbox/app/runs';
 import { subscribeGuidedRun } from './guided-subscription.ts';
 import type { GuidedWatch } from './guided-watch.ts';
@@ -8,6 +9,7 @@ import { type Subscription, subscribeRun, type WatchedRun } from './run-subscrip
 /** One client that watches one run, of whichever kind it is. */
 export function subscribeEither(
   host: RunHost,
+  runs: Pick<AllRuns, 'find'>,
   guided: GuidedWatch | undefined,
   pictures: RunPictures,
   outbox: Outbox,
@@ -20,10 +22,9 @@ export function subscribeEither(
   let isClosed = false;
 
   async function choose(known: GuidedWatch): Promise<void> {
-    const isPlan = (await host.reader.run(watched.run)) !== undefined;
-    const found = isPlan ? undefined : known.runs.find(watched.run);
+    const found = await runs.find(watched.run);
     if (isClosed) return;
-    const isGuided = found !== undefined && (!found.ok || found.value !== undefined);
+    const isGuided = !found.ok || found.value?.kind === 'guided';
     chosen = isGuided ? subscribeGuidedRun(known, outbox, watched, onFault) : subscribePlan();
   }
 

@@ -12,7 +12,11 @@ export const EMBEDDED_BYTES = 262_144;
 const GZIP = 'application/gzip';
 
 /** Writes the bundle of an execution, and gives it away or says where it is. Nothing of it stays on the disk. */
-export async function exportExecution({ host, url }: ToolDesk, run: RunId, mostBytes = EMBEDDED_BYTES): Answer {
+export async function exportExecution(
+  { host, url }: Pick<ToolDesk, 'host' | 'by' | 'url'>,
+  run: RunId,
+  mostBytes = EMBEDDED_BYTES,
+): Answer {
   const folder = mkdtempSync(path.join(tmpdir(), 'signalbox-export-'));
   try {
     const file = path.join(folder, 'run.bundle');

@@ -79,14 +79,14 @@ async function actOnNode(desk: ToolDesk, kind: 'cancel' | 'retry', execution: st
   return ok({ value: (after.ok ? after : before).value.shown });
 }
 
-function readNode({ host }: ToolDesk, execution: string, node: string) {
-  return ofNode(host, { parts: [execution, node], query: new URLSearchParams() }, async (record, found) =>
+function readNode({ host: { reader }, runs }: ToolDesk, execution: string, node: string) {
+  return ofNode({ reader, runs }, { parts: [execution, node], query: new URLSearchParams() }, async (record, found) =>
     ok({
       run: record.id,
       shown: nodeInstance(
         found.node,
-        await seenIn(host, record, found.node.id),
-        await tasksOf(host, record, found.node.id),
+        await seenIn({ reader }, record, found.node.id),
+        await tasksOf({ reader }, record, found.node.id),
       ),
     }),
   );

@@ -5,6 +5,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
+import { allRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedRuns } from '@signalbox/app/guided';
 import { type RunHost, thrownDamage } from '@signalbox/app/runs';
 import { type ErrorEnvelope, failure, type UserRole } from '@signalbox/model';
@@ -43,13 +44,14 @@ export interface OperatorMcpOptions {
  */
 export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory {
   const { host, guided, by = OPERATOR, role = 'owner', url, isFull = () => false, onFault = () => undefined } = options;
+  const runs = allRunsOf(host, guided);
   const asker = { name: by, role };
   return context => {
     const server = new McpServer(
       { name: 'signalbox-operator', title: 'Signalbox, for operators', version: manifest.version },
       { instructions: operatorInstructions, capabilities: { tools: {}, resources: { subscribe: true } } },
     );
-    const desk: ToolDesk = { host, guided, by, url: context.requestInfo?.url ?? url };
+    const desk: ToolDesk = { host, runs, by, url: context.requestInfo?.url ?? url };
     for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
       server.registerTool(name, { title, description, annotations, ...schemas }, async given => {
@@ -64,7 +66,7 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
       });
     }
     const { reader, driven, providers, inspection } = host;
-    serveResources(server, { reader, driven, providers, inspection, guided }, asker, onFault);
+    serveResources(server, { reader, driven, providers, inspection, runs }, asker, onFault);
     tellNews(server, host, context, isFull);
     return server;
   };

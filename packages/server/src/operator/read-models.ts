@@ -78,11 +78,11 @@ export function guidedDetail(run: RunSnapshot) {
     error: null,
     head: record.head,
     plan_tree: tree,
-    approvals: decisions.map(guidedApproval),
+    approvals: decisions.map(approvalShown),
   };
 }
 
-export function guidedApproval({ approvalId, runId, decision }: WireDecision) {
+export function approvalShown({ approvalId, runId, decision }: WireDecision) {
   return approvalRecord(runId, { id: approvalId, ...decision });
 }
 

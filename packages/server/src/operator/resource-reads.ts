@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { GuidedRuns } from '@signalbox/app/guided';
+import { type AllRuns, type ReadNode, readTree } from '@signalbox/app/all-runs';
 import { nodeKey, type RunHost, type RunRecord, type Task, transitionsIn } from '@signalbox/app/runs';
 import {
   type ErrorEnvelope,
@@ -16,12 +16,10 @@ import {
 } from '@signalbox/model';
 import * as z from 'zod';
 import { knownRun } from '../routes/known-run.ts';
-import { type ReadNode, readTree } from '../views/tree-view.ts';
 import { executionSummary } from './read-models.ts';
 
 export interface OperatorHost extends Pick<RunHost, 'reader' | 'driven' | 'providers' | 'inspection'> {
-  /** Runs that agents elsewhere are guided through. */
-  readonly guided?: GuidedRuns | undefined;
+  readonly runs: AllRuns;
 }
 
 /** Where a resource is asked for. */
@@ -35,18 +33,18 @@ type Read<T extends object = object> = Promise<Result<T, ErrorEnvelope>>;
 
 /** Reads a run of a plan, or a guided one where that can be read so. */
 export async function ofRun<T extends object>(
-  { reader, guided }: OperatorHost,
+  { reader, runs }: Pick<OperatorHost, 'reader' | 'runs'>,
   { parts }: ResourcePlace,
   read: (run: RunRecord) => Read<T>,
-  readGuided?: (run: RunId, runs: GuidedRuns) => Result<T, ErrorEnvelope>,
+  readGuided?: (run: RunId) => Read<T>,
 ): Read<T> {
   const run = await knownRun(reader, parts[0] ?? '');
   if (run.ok) return read(run.value);
   const id = runId.safeParse(parts[0]);
-  const found = id.success ? guided?.find(id.data) : undefined;
+  const found = id.success ? await runs.find(id.data) : undefined;
   if (found?.ok === false) return found;
-  if (guided === undefined || found?.value === undefined) return run;
-  return readGuided === undefined ? err(guidedHasNone(found.value)) : readGuided(found.value.id, guided);
+  if (found?.value === undefined) return run;
+  return readGuided === undefined ? err(guidedHasNone(found.value)) : readGuided(found.value.id);
 }
 
 function guidedHasNone({ id, guided }: RunSummary): ErrorEnvelope {
@@ -58,7 +56,7 @@ function guidedHasNone({ id, guided }: RunSummary): ErrorEnvelope {
 }
 
 export function ofNode<T extends object>(
-  host: OperatorHost,
+  host: Pick<OperatorHost, 'reader' | 'runs'>,
   place: ResourcePlace,
   read: (run: RunRecord, node: ReadNode) => Read<T>,
 ): Read<T> {
@@ -90,12 +88,16 @@ export async function summaryOf({ reader }: Pick<OperatorHost, 'reader'>, record
   return executionSummary(record, await reader.spending({ run: record.id }));
 }
 
-export async function tasksOf({ reader }: OperatorHost, { id }: RunRecord, node: string): Promise<readonly Task[]> {
+export async function tasksOf(
+  { reader }: Pick<OperatorHost, 'reader'>,
+  { id }: RunRecord,
+  node: string,
+): Promise<readonly Task[]> {
   return reader.tasks(id, { node: nodeKey.parse(node) });
 }
 
 /** The frame in which a node came last, and the last in which it was there. */
-export async function seenIn({ reader }: OperatorHost, { id, frames }: RunRecord, node: string) {
+export async function seenIn({ reader }: Pick<OperatorHost, 'reader'>, { id, frames }: RunRecord, node: string) {
   let mounted = 0;
   let left: number | undefined;
   for (let from = 0; from < frames; from += FRAMES) {
@@ -110,7 +112,7 @@ export async function seenIn({ reader }: OperatorHost, { id, frames }: RunRecord
 }
 
 /** What changed in state during a frame: from what each key was before it to what it was after. */
-export async function changesIn({ reader }: OperatorHost, run: RunId, frame: number) {
+export async function changesIn({ reader }: Pick<OperatorHost, 'reader'>, run: RunId, frame: number) {
   const changes: Record<string, { old: Json; new: Json }> = {};
   for await (const { key, old, new: now } of transitionsIn(reader, run, frame)) {
     changes[key] = { old: changes[key]?.old ?? old ?? null, new: now ?? null };
@@ -119,7 +121,7 @@ export async function changesIn({ reader }: OperatorHost, run: RunId, frame: num
 }
 
 /** What renders read of volatile state that was another value, or not read, in the frame before. */
-export async function volatileChangesIn({ reader }: OperatorHost, run: RunId, frame: number) {
+export async function volatileChangesIn({ reader }: Pick<OperatorHost, 'reader'>, run: RunId, frame: number) {
   const before = frame === 0 ? new Map<string, Json>() : await reader.at(run, 'read', frame - 1);
   const after = await reader.at(run, 'read', frame);
   const changes: Record<string, { old: Json; new: Json }> = {};

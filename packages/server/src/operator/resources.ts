@@ -1,18 +1,17 @@
+import { MANY, readTree } from '@signalbox/app/all-runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runKind, runStatus } from '@signalbox/model';
 import * as z from 'zod';
 import type { OperatorResourceKey } from '../access/access-table.ts';
 import { unknownFrame, unknownRun } from '../routes/known-run.ts';
-import { listRuns } from '../views/run-list.ts';
-import { readTree } from '../views/tree-view.ts';
 import { HEALTH, SCHEME } from './address.ts';
 import {
   agentRun,
   approvalRecord,
+  approvalShown,
   artifactShown,
   executionDetail,
   frameDetail,
   frameSummary,
-  guidedApproval,
   guidedDetail,
   guidedSummary,
   nodeInstance,
@@ -75,7 +74,7 @@ export const operatorResources: readonly OperatorResource[] = [
       'Executions of plans, and guided ones that agents elsewhere walk, newest first. Go on with "after" = the "next" of the page before.',
     read: (host, { query }) =>
       withQuery(query, listPage, async ({ status, limit = PAGE, ...asked }) => {
-        const page = await listRuns(host, host.guided, { ...asked, limit, ...(status && { status: [status] }) });
+        const page = await host.runs.list({ ...asked, limit, ...(status && { status: [status] }) });
         if (!page.ok) return page;
         const { items, next } = page.value;
         const executions = items.map(run => (run.kind === 'guided' ? guidedSummary(run) : summaryOf(host, run.record)));
@@ -101,8 +100,8 @@ export const operatorResources: readonly OperatorResource[] = [
             ),
           );
         },
-        (id, guided) => {
-          const shown = guided.show(id);
+        async id => {
+          const shown = await host.runs.show(id);
           if (!shown.ok) return shown;
           return shown.value === undefined ? err(unknownRun(id)) : ok(guidedDetail(shown.value));
         },
@@ -154,11 +153,10 @@ export const operatorResources: readonly OperatorResource[] = [
             const events = await host.reader.events(id, from, limit);
             return ok({ events, next: from + events.length });
           },
-          (id, guided) => {
-            const read = guided.events(id, from, limit);
-            if (!read.ok) return read;
-            const events = read.value.map(({ contract: event, hash }) => ({ event, hash }));
-            return ok({ events, next: from + events.length });
+          async id => {
+            const events = await host.runs.events(id, { from, limit, view: 'contract' });
+            if (!events.ok) return events;
+            return ok({ events: events.value ?? [], next: from + (events.value?.length ?? 0) });
           },
         ),
       ),
@@ -215,11 +213,9 @@ export const operatorResources: readonly OperatorResource[] = [
           const open = await host.reader.decisions({ run: id, status: ['open'] });
           return ok({ approvals: open.map(({ decision }) => approvalRecord(id, decision)) });
         },
-        (id, guided) => {
-          const all = guided.decisions();
-          if (!all.ok) return all;
-          const open = all.value.filter(({ runId, decision }) => runId === id && decision.status === 'open');
-          return ok({ approvals: open.map(guidedApproval) });
+        async id => {
+          const open = await host.runs.decisions({ run: id, limit: MANY });
+          return open.ok ? ok({ approvals: open.value.items.map(approvalShown) }) : open;
         },
       ),
   },

@@ -2,9 +2,8 @@ import type { RunAction } from '@signalbox/app/runs';
 import { approvalId, type ErrorEnvelope, editOp, err, failure, json, ok, text } from '@signalbox/model';
 import * as z from 'zod';
 import { knownRun } from '../routes/known-run.ts';
-import { resolutionOf } from '../views/decision-view.ts';
 import { approvalSchema, stateChangeSchema } from './answer-schemas.ts';
-import { approvalRecord, guidedApproval } from './read-models.ts';
+import { approvalShown } from './read-models.ts';
 import {
   type Answer,
   adds,
@@ -73,20 +72,14 @@ It is answered once: a second answer gets the first one's outcome back. The exec
       comment: text.max(4096).optional().describe('Why; whoever asked reads it.'),
     }),
     answer: approvalSchema,
-    async call({ host, guided, by }, { execution_id, approval_id, decision, comment }) {
+    async call({ runs, by }, { execution_id, approval_id, decision, comment }) {
       const status = decision === 'approve' ? 'approved' : 'denied';
       const body = { status, ...(comment !== undefined && { rationale: comment }) } as const;
-      const found = await host.reader.decision(approval_id);
-      const gap = found === undefined ? guided?.decision(approval_id) : undefined;
-      if (gap?.ok === false) return gap;
-      if (guided !== undefined && gap?.value?.runId === execution_id) {
-        const resolution = resolutionOf(body, gap.value.decision.kind);
-        const answered = await guided.answer(approval_id, resolution, undefined);
-        return answered.ok ? ok({ value: guidedApproval(answered.value) }) : answered;
-      }
-      if (found === undefined || found.run !== execution_id) return err(unknownApproval(approval_id));
-      const answered = await host.answer(approval_id, { resolution: resolutionOf(body, found.decision.kind) }, by);
-      return answered.ok ? ok({ value: approvalRecord(found.run, answered.value) }) : answered;
+      const found = await runs.decision(approval_id);
+      if (!found.ok && found.error.code !== 'decision/unknown') return found;
+      if (!found.ok || found.value.runId !== execution_id) return err(unknownApproval(approval_id));
+      const answered = await runs.answer(found.value, body, by);
+      return answered.ok ? ok({ value: approvalShown(answered.value) }) : answered;
     },
   }),
 ];

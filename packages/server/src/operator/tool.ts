@@ -1,5 +1,5 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
-import type { GuidedRuns } from '@signalbox/app/guided';
+import type { AllRuns } from '@signalbox/app/all-runs';
 import type { RunHost } from '@signalbox/app/runs';
 import { type ErrorEnvelope, ok, type Result, text } from '@signalbox/model';
 import type * as z from 'zod';
@@ -11,8 +11,7 @@ import { summaryOf } from './resource-reads.ts';
 /** What a tool works with. */
 export interface ToolDesk {
   readonly host: RunHost;
-  /** Runs that agents elsewhere are guided through. */
-  readonly guided?: GuidedRuns | undefined;
+  readonly runs: AllRuns;
   /** Who asks, as the events will say it. */
   readonly by: string;
   /** Where this server is reached over HTTP, if it is. */

@@ -1,26 +1,22 @@
-import type { GuidedRuns } from '@signalbox/app/guided';
-import type { RunHost } from '@signalbox/app/runs';
+import type { AllRuns } from '@signalbox/app/all-runs';
 import { ok, type WireArtifact } from '@signalbox/model';
 import { contentHeaders } from '../http/content-headers.ts';
 import { rangeOf } from '../http/content-range.ts';
 import type { Serving } from '../http/handlers.ts';
-import { listArtifacts } from '../views/artifact-list.ts';
-import { findArtifact } from '../views/found-artifact.ts';
 import { listed } from './paging.ts';
 
-/** What runs keep for people to see, what was handed in on guided runs, and what follows from the turns of agents where that is asked for. */
+/** What runs keep for people to see, and what follows from the turns of agents. */
 export function artifactHandlers(
-  host: Pick<RunHost, 'reader' | 'blobs' | 'inspection'>,
-  guided?: GuidedRuns,
+  all: Pick<AllRuns, 'artifacts' | 'artifact'>,
 ): Serving<'artifacts' | 'artifact' | 'artifactContent'> {
   return {
-    artifacts: async (_, asked) => listed('artifacts', await listArtifacts(host, guided, asked)),
+    artifacts: async (_, asked) => listed('artifacts', await all.artifacts(asked)),
     async artifact({ artifact }) {
-      const found = await findArtifact(host, guided, artifact);
+      const found = await all.artifact(artifact);
       return found.ok ? ok(found.value.artifact) : found;
     },
     async artifactContent({ artifact }, _, { request }) {
-      const found = await findArtifact(host, guided, artifact);
+      const found = await all.artifact(artifact);
       if (!found.ok) return found;
       const content = await found.value.content();
       return content.ok ? ok(contentAnswer(request.headers, found.value.artifact, content.value)) : content;

@@ -1,8 +1,8 @@
+import { summaryOf } from '@signalbox/app/all-runs';
 import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/runs';
 import { err, ok, type RunId } from '@signalbox/model';
 import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
-import { summaryOf } from '../views/run-view.ts';
 import { listed, MANY, pageOf } from './paging.ts';
 
 /** Going back and branching off. */

@@ -1,4 +1,4 @@
-import type { GuidedRuns } from '@signalbox/app/guided';
+import type { AllRuns } from '@signalbox/app/all-runs';
 import { errorEnvelope, failure, type RunSummary, runId } from '@signalbox/model';
 import type { MiddlewareHandler } from 'hono';
 import { refuse } from '../http/answer.ts';
@@ -8,13 +8,13 @@ import type { Asked } from '../http/asked.ts';
  * What is asked of a run that no plan drives: where it is a guided one, the answer says so and what to do instead. It looks
  * only at what was refused as unknown, so it costs nothing for runs of plans.
  */
-export function guidedInstead(guided: GuidedRuns): MiddlewareHandler<Asked> {
+export function guidedInstead(runs: Pick<AllRuns, 'find'>): MiddlewareHandler<Asked> {
   return async (context, next) => {
     await next();
     if (context.res.status !== 404) return;
     const id = runId.safeParse(context.req.param('run'));
-    const run = id.success ? guided.find(id.data) : undefined;
-    if (run?.ok !== true || run.value === undefined) return;
+    const run = id.success ? await runs.find(id.data) : undefined;
+    if (run?.ok !== true || run.value?.kind !== 'guided') return;
     const refused = errorEnvelope.safeParse(await context.res.clone().json());
     if (refused.data?.code !== 'run/unknown') return;
     const asked = new URL(context.req.url).pathname.split('/').slice(4);

@@ -1,22 +1,9 @@
-import type { GuidedRuns } from '@signalbox/app/guided';
+import { type AllRuns, readTree, taskView } from '@signalbox/app/all-runs';
 import { nodeKey, type RunHost, runDiff, taskId } from '@signalbox/app/runs';
-import {
-  Bug,
-  type ErrorEnvelope,
-  err,
-  type FrameState,
-  failure,
-  type Json,
-  json,
-  ok,
-  type RunId,
-} from '@signalbox/model';
+import { type ErrorEnvelope, err, type FrameState, failure, type Json, json, ok, type RunId } from '@signalbox/model';
 import * as z from 'zod';
 import type { Serving } from '../http/handlers.ts';
-import { guidedEvents, tellEvents } from '../views/event-page.ts';
-import { taskView } from '../views/task-view.ts';
-import { readTree } from '../views/tree-view.ts';
-import { unknownFrame } from './known-run.ts';
+import { unknownFrame, unknownRun } from './known-run.ts';
 import { badCursor, cutPage, listed, MANY } from './paging.ts';
 
 type Reads = 'events' | 'frames' | 'tree' | 'state' | 'transitions' | 'tasks' | 'stream' | 'diff';
@@ -26,17 +13,14 @@ const DEFAULT_LIMIT = 200;
 /** What a run was and is, in pages. Nothing here changes anything. */
 export function historyHandlers(
   { reader, blobs }: Pick<RunHost, 'reader' | 'blobs'>,
-  guided?: GuidedRuns,
+  all: Pick<AllRuns, 'events'>,
 ): Serving<Reads> {
   return {
-    async events({ run: { id, kind } }, { from = 0, limit = DEFAULT_LIMIT, view = 'contract' }) {
-      if (kind === 'guided') {
-        if (guided === undefined) throw new Bug('a guided run was found without guided runs');
-        const found = guidedEvents(guided, id, { from, limit, view });
-        return found.ok ? ok({ events: found.value, next: from + found.value.length }) : found;
-      }
-      const told = await tellEvents(reader, id, view)(await reader.events(id, from, limit));
-      return ok({ events: told.map(({ stored }) => stored), next: from + told.length });
+    async events({ run: { id } }, { from = 0, limit = DEFAULT_LIMIT, view = 'contract' }) {
+      const found = await all.events(id, { from, limit, view });
+      if (!found.ok) return found;
+      if (found.value === undefined) return err(unknownRun(id));
+      return ok({ events: found.value, next: from + found.value.length });
     },
 
     async frames({ run: { id } }, { from = 0, limit = DEFAULT_LIMIT }) {

@@ -1,20 +1,14 @@
+import { unknownRun } from '@signalbox/app/all-runs';
 import type { RunReader, RunRecord } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } from '@signalbox/model';
+
+export { unknownRun };
 
 /** The run of a whole id. */
 export async function knownRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
   const id = runId.safeParse(given);
   const record = id.success ? await reader.run(id.data) : undefined;
   return record === undefined ? err(unknownRun(given)) : ok(record);
-}
-
-export function unknownRun(given: string): ErrorEnvelope<'run/unknown'> {
-  const shown = given.slice(0, 64);
-  return failure('run/unknown', {
-    message: `There is no run ${shown} in this data directory.`,
-    suggestion: 'List the runs and give the whole id of one.',
-    details: { run: shown },
-  });
 }
 
 export function unknownFrame(run: RunId, frames: number): ErrorEnvelope {

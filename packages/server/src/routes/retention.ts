@@ -1,7 +1,7 @@
+import { summaryOf } from '@signalbox/app/all-runs';
 import type { RunHost } from '@signalbox/app/runs';
 import type { RunId } from '@signalbox/model';
 import type { Serving } from '../http/handlers.ts';
-import { summaryOf } from '../views/run-view.ts';
 
 /** How long runs stay, and what is taken out of them. */
 export function retentionHandlers(host: RunHost): Serving<'keep' | 'unkeep' | 'redact' | 'collect'> {

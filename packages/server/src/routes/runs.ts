@@ -1,11 +1,9 @@
-import type { GuidedRuns } from '@signalbox/app/guided';
+import { type AllRuns, summaryOf } from '@signalbox/app/all-runs';
 import type { RunAction, RunHost } from '@signalbox/app/runs';
 import { err, ok, type RunId, text } from '@signalbox/model';
 import { invalid } from '../http/answer.ts';
 import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
-import { listRuns } from '../views/run-list.ts';
-import { snapshotOf, summaryOf } from '../views/run-view.ts';
 import { unknownRun } from './known-run.ts';
 import { listed } from './paging.ts';
 
@@ -15,7 +13,10 @@ const idempotencyKey = text.min(1).max(256);
 const ASKED = 'an operator asked for it';
 
 /** Starts, lists, shows and moves runs. */
-export function runHandlers(host: RunHost, guided?: GuidedRuns): Serving<'start' | 'runs' | 'run' | 'resume' | Acts> {
+export function runHandlers(
+  host: RunHost,
+  all: Pick<AllRuns, 'list' | 'show'>,
+): Serving<'start' | 'runs' | 'run' | 'resume' | Acts> {
   async function act(run: RunId, action: RunAction, { user }: Caller) {
     const acted = await host.act(run, action, user);
     return acted.ok ? summaryOf(host, run) : acted;
@@ -35,11 +36,11 @@ export function runHandlers(host: RunHost, guided?: GuidedRuns): Serving<'start'
       });
       return started.ok ? summaryOf(host, started.value) : started;
     },
-    runs: async (_, asked) => listed('runs', await listRuns(host, guided, asked)),
-    async run({ run: { id, kind } }) {
-      const shown = kind === 'plan' ? ok(await snapshotOf(host, id)) : guided?.show(id);
-      if (shown?.ok === false) return shown;
-      return shown?.value === undefined ? err(unknownRun(id)) : ok(shown.value);
+    runs: async (_, asked) => listed('runs', await all.list(asked)),
+    async run({ run: { id } }) {
+      const shown = await all.show(id);
+      if (!shown.ok) return shown;
+      return shown.value === undefined ? err(unknownRun(id)) : ok(shown.value);
     },
     async resume({ run }, body, caller) {
       const refused = ownersWordRefusal(body, caller);

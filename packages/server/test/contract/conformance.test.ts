@@ -454,19 +454,23 @@ describe('the contract', () => {
 
   it.each(Object.entries(TURN_ARTIFACTS))('[V140] %s', (_, check) => check());
 
-  it('[V141] what follows from turns is listed where it is asked for, beside what was kept, in pages', async () => {
+  it('[V141] [V300] what follows from turns is listed beside what was kept, alone or not at all, in pages', async () => {
     const names = async (query: string) => {
       const list = await read(artifactList, 'GET', `/api/artifacts?run=${runs.plan}${query}`);
       return list.artifacts.map(({ name, derived = false }) => [name, derived]).toSorted();
     };
-    expect(await names('')).toEqual([['diff.patch', false]]);
+    expect(await names('&turns=none')).toEqual([['diff.patch', false]]);
     const prompts = [
       ['prompt.blocks.json', true],
       ['prompt.full.txt', true],
     ];
-    expect(await names('&turns=with')).toEqual([['diff.patch', false], ...prompts]);
+    expect(await names('')).toEqual([['diff.patch', false], ...prompts]);
+    expect(await names('&turns=with')).toEqual(await names(''));
     expect(await names('&turns=only')).toEqual(prompts);
-    expect(await names('&node=agent')).toEqual([['diff.patch', false]]);
+    expect(await names('&turns=none&node=agent')).toEqual([['diff.patch', false]]);
+    const { artifacts } = await read(runSnapshot, 'GET', `/api/runs/${runs.turns}`);
+    const listed = await read(artifactList, 'GET', `/api/artifacts?run=${runs.turns}&versions=all`);
+    expect(listed.artifacts.map(({ id }) => id as string).toSorted()).toEqual(Object.keys(artifacts).toSorted());
     expect(await names('&turns=with&node=nobody')).toEqual([]);
     const looks = await read(artifactList, 'GET', `/api/artifacts?run=${runs.turns}&turns=only&node=looks`);
     const task = String(looks.artifacts[0]?.task);

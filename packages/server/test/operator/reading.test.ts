@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { allRunsOf } from '@signalbox/app/all-runs';
 import { createOperatorMcp, serveOnStdio } from '@signalbox/server';
 import { expect, it } from 'vitest';
 import { resourceAt } from '../../src/operator/resources.ts';
@@ -19,7 +20,7 @@ it('[V87] the events of a frame are found however long the run is', async () => 
   const starts = all.flatMap(({ event }, at) => (event.type === 'frame.committed' ? [at] : []));
   for (const frame of [0, 1, 2, 100, 249, 250, 251, 350, frames - 1]) {
     const found = resourceAt(`signalbox://executions/${run.id}/frames/${frame}`);
-    const read = await found?.resource.read(host, found.place);
+    const read = await found?.resource.read({ ...host, runs: allRunsOf(host) }, found.place);
     if (read?.ok !== true) throw new Error('it cannot be read');
     const { events } = read.value as { readonly events: readonly unknown[] };
     expect(events).toEqual(all.slice(starts[frame], starts[frame + 1]));

@@ -1,7 +1,8 @@
-import type { GuidedEvent, GuidedRuns } from '@signalbox/app/guided';
-import { contractView, type RunReader, type StoredEvent } from '@signalbox/app/runs';
+import type { GuidedEvent, GuidedRuns } from '@signalbox/guided';
 import type { EventView, RunId, SaidEvent, WireEvent, WireStoredEvent } from '@signalbox/model';
 import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+import type { RunReader, StoredEvent } from '@signalbox/runs';
+import { contractView } from '../contract-events/plan-events.ts';
 
 /** Tells events of a plan's run as they are asked for. */
 export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly ToldEvent[]>;

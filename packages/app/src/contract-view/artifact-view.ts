@@ -1,5 +1,6 @@
-import { type ArtifactRecord, contractNodeId, type ReadTurnArtifact } from '@signalbox/app/runs';
 import { artifactRefOf, type RunId, type WireArtifact } from '@signalbox/model';
+import { type ArtifactRecord, contractNodeId } from '@signalbox/runs';
+import type { ReadTurnArtifact } from '../turns/turn-desk.ts';
 
 /** One that was kept. */
 export function artifactView(run: RunId, { content: _, ...artifact }: ArtifactRecord): WireArtifact {

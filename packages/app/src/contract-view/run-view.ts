@@ -1,5 +1,3 @@
-import type { RunHost, RunReader, RunRecord, Task } from '@signalbox/app/runs';
-import { contractNodeId, contractTurnArtifact, projectDirectoryOf, turnsOf } from '@signalbox/app/runs';
 import {
   type Artifact,
   type ArtifactId,
@@ -16,7 +14,12 @@ import {
   toContractRunStatus,
   type WireRecord,
 } from '@signalbox/model';
-import { unknownRun } from '../routes/known-run.ts';
+import { contractNodeId, type RunReader, type RunRecord, type Task } from '@signalbox/runs';
+import { unknownRun } from '../runs/find-run.ts';
+import { projectDirectoryOf } from '../runs/project-directory.ts';
+import type { RunHost } from '../runs/run-host.ts';
+import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
+import { turnsOf } from '../turns/turn-facts.ts';
 import { decisionView } from './decision-view.ts';
 import { contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';

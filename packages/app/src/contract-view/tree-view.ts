@@ -1,5 +1,5 @@
-import type { RunReader } from '@signalbox/app/runs';
 import { type Json, type NodeId, nodeStatus, type RunId, type TreeNode, truncateUtf8 } from '@signalbox/model';
+import type { RunReader } from '@signalbox/runs';
 import * as z from 'zod';
 import { nodeNames } from './node-names.ts';
 

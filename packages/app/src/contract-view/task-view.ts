@@ -1,5 +1,5 @@
-import type { Task } from '@signalbox/app/runs';
 import type { TaskStatus, WireTask } from '@signalbox/model';
+import type { Task } from '@signalbox/runs';
 
 /** The statuses of work that has not ended. */
 export const UNDER_WAY: readonly TaskStatus[] = ['pending', 'running', 'canceling'];

@@ -1,5 +1,5 @@
-import { contractNodeId, nodeKey } from '@signalbox/app/runs';
 import type { NodeId, RunId } from '@signalbox/model';
+import { contractNodeId, nodeKey } from '@signalbox/runs';
 
 const RUNS_KEPT = 16;
 const NAMES_KEPT = 20_000;

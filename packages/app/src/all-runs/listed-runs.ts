@@ -1,0 +1,77 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type RunSummary } from '@signalbox/model';
+import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
+import { findRun } from '../runs/find-run.ts';
+
+/** A run in a list: as its record says, and for a guided one what its session adds. */
+export type ListedRun =
+  | { readonly kind: 'plan'; readonly record: RunRecord }
+  | { readonly kind: 'guided'; readonly record: RunSummary['record']; readonly guided: RunSummary['guided'] };
+
+/** The guided runs of a data directory, newest first. Where there are no sessions nothing is loaded that reads them. */
+export async function guidedRunsIn(dataDirectory: string): Promise<Result<readonly RunSummary[], ErrorEnvelope>> {
+  if (!hasSessions(dataDirectory)) return ok([]);
+  const { guidedRunList } = await import('../guided/guided-run-list.ts');
+  return guidedRunList(dataDirectory);
+}
+
+/** Every run, newest first; no reader where there is no database. */
+export async function* everyListedRun(
+  reader: RunReader | undefined,
+  guided: readonly RunSummary[],
+  filter: Pick<RunFilter, 'status' | 'tag'>,
+): AsyncGenerator<ListedRun> {
+  const { status, tag } = filter;
+  const rest = guided.filter(
+    ({ record }) =>
+      (status === undefined || status.includes(record.status)) && (tag === undefined || record.tags.includes(tag)),
+  );
+  let next = 0;
+  const listed = ({ record, guided: session }: RunSummary): ListedRun => ({ kind: 'guided', record, guided: session });
+  if (reader !== undefined) {
+    for await (const record of everyRun(reader, filter)) {
+      for (let run = rest[next]; run !== undefined && run.createdAt > record.createdAt; run = rest[next]) {
+        next += 1;
+        yield listed(run);
+      }
+      yield { kind: 'plan', record };
+    }
+  }
+  for (const run of rest.slice(next)) yield listed(run);
+}
+
+/** The run, of whichever driver, that an id names, or the beginning of one that only one run has. */
+export async function findListedRun(
+  reader: RunReader | undefined,
+  dataDirectory: string,
+  given: string,
+): Promise<Result<{ readonly id: RunId; readonly guided?: RunSummary['guided'] }, ErrorEnvelope>> {
+  const plan = reader === undefined ? undefined : await findRun(reader, given);
+  if (plan?.ok === true && plan.value.id === given) return ok({ id: plan.value.id });
+  const runs = await guidedRunsIn(dataDirectory);
+  if (!runs.ok) return runs;
+  const begun = runs.value.filter(({ id }) => given !== '' && id.startsWith(given));
+  const [found, second] = begun;
+  if (found === undefined)
+    return plan === undefined ? err(unknownRun(given)) : plan.ok ? ok({ id: plan.value.id }) : plan;
+  if (found.id === given || (second === undefined && plan?.ok !== true))
+    return ok({ id: found.id, guided: found.guided });
+  return err(unknownRun(given, begun.length + (plan?.ok === true ? 1 : 0)));
+}
+
+function unknownRun(given: string, matches = 0): ErrorEnvelope<'run/unknown'> {
+  return failure('run/unknown', {
+    message:
+      matches === 0 ? `There is no run ${given} in this data directory.` : `${matches} runs begin with ${given}.`,
+    suggestion: 'See "signalbox ls" for the runs there are, and give enough of the id to tell it from the others.',
+  });
+}
+
+function hasSessions(dataDirectory: string): boolean {
+  try {
+    return readdirSync(path.join(dataDirectory, 'sessions')).length > 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import { type ArtifactId, deriveId, type RunId } from '@signalbox/model';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { filledIn, NOTES } from '../../guided/test/support/agent-calls.ts';
+import { dataDirectory, errorOf, value } from '../../guided/test/support/guided-walk.ts';
+import { asked, at, startRun } from '../../runs/test/builders.ts';
+import { findListedRun, readHome } from '../src/all-runs/index.ts';
+import { openGuidedSessions } from '../src/guided/index.ts';
+import { thisMachine } from '../src/machine.ts';
+import { openOwnedStore } from '../src/runs/owned-store.ts';
+import { openTools } from './support/open-tools.ts';
+
+/** A data directory with a run of a plan that asks, and a guided run that asks. */
+async function bothKinds() {
+  const directory = dataDirectory();
+  const machine = thisMachine();
+  const { store, close } = value(openOwnedStore(directory, machine));
+  onTestFinished(close);
+  const plan = await startRun(store);
+  const question = asked(plan.run);
+  await plan.write({ at: at(2), decisions: [{ kind: 'ask', decision: question }] });
+  const tools = openTools(directory);
+  const started = value(await tools.start({ workflowId: 'wr.research' }));
+  const needsFromUser = [{ reason: 'needs_user_approval' as const, summary: 'May I?' }];
+  const call = filledIn(started);
+  value(await tools.continue({ ...call, output: { notesMarkdown: NOTES, needsFromUser } }));
+  const sessions = openGuidedSessions({ dataDirectory: directory, directories: [], machine });
+  const runs = readHome({ dataDirectory: directory, reader: store, guided: sessions.runs, env: {} });
+  return { directory, store, runs, plan: plan.run, guided: started.runId, question: question.id };
+}
+
+describe('all runs', () => {
+  it('[A610] are one list, and what they ask is one queue', async () => {
+    const { runs, plan, guided } = await bothKinds();
+    // The run of the plan is of an earlier year.
+    expect(value(await runs.list({})).items.map(({ id, kind }) => [id, kind])).toEqual([
+      [guided, 'guided'],
+      [plan, 'plan'],
+    ]);
+    expect(value(await runs.list({ kind: 'plan' })).items.map(({ id }) => id)).toEqual([plan]);
+    const first = value(await runs.list({ limit: 1 }));
+    const second = value(await runs.list({ limit: 1, after: first.next }));
+    expect([first.items, second.items].map(([one]) => one?.id)).toEqual([guided, plan]);
+    expect(second.next).toBeUndefined();
+    const { items } = value(await runs.decisions({}));
+    expect(items.map(({ runId, kind }) => [runId, kind])).toEqual([
+      [plan, 'plan'],
+      [guided, 'guided'],
+    ]);
+    expect(value(await runs.decisions({ run: guided })).items).toEqual([items[1]]);
+  });
+
+  it('[A611] are found whichever driver has them, and nothing else is', async () => {
+    const { runs, plan, guided, question } = await bothKinds();
+    for (const [id, kind] of [
+      [plan, 'plan'],
+      [guided, 'guided'],
+    ] as const) {
+      expect(value(await runs.find(id))).toMatchObject({ id, kind });
+      expect(value(await runs.show(id))).toMatchObject({ id, kind });
+      expect(value(await runs.events(id, { from: 0, limit: 10, view: 'contract' }))?.[0]?.event).toMatchObject({
+        runId: id,
+        seq: 0,
+      });
+    }
+    expect(value(await runs.decision(question))).toMatchObject({ approvalId: question, kind: 'plan' });
+    const nobody = deriveId<RunId>('test', 'nobody');
+    expect(value(await runs.find(nobody))).toBeUndefined();
+    expect(value(await runs.show(nobody))).toBeUndefined();
+    expect(value(await runs.events(nobody, { from: 0, limit: 10, view: 'stored' }))).toBeUndefined();
+    expect(errorOf(await runs.decision(nobody)).code).toBe('decision/unknown');
+    expect(errorOf(await runs.artifact(deriveId<ArtifactId>('test', 'nothing'))).code).toBe('artifact/unknown');
+  });
+
+  it('[A611] are named by the beginning of an id that only one has', async () => {
+    const { directory, store, plan, guided } = await bothKinds();
+    const found = async (given: string) => value(await findListedRun(store, directory, given)).id;
+    expect([await found(plan), await found(guided)]).toEqual([plan, guided]);
+    expect([await found(plan.slice(0, 30)), await found(guided.slice(0, 30))]).toEqual([plan, guided]);
+    expect(await found(guided.slice(0, 30))).toBe(guided);
+    expect(errorOf(await findListedRun(store, directory, '0')).message).toBe('2 runs begin with 0.');
+    expect(errorOf(await findListedRun(undefined, directory, plan)).code).toBe('run/unknown');
+  });
+});
