@@ -1,10 +1,11 @@
 import { usageError } from '@signalbox/app';
+import { decisionView, findListedRun } from '@signalbox/app/all-runs';
 import {
   type DecisionOfRun,
   type ErrorEnvelope,
   findDecision,
-  findRun,
   heldDiff,
+  nodeKey,
   type Reader,
   type Resolution,
 } from '@signalbox/app/runs';
@@ -13,18 +14,19 @@ import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-dire
 import { describeDecision } from './decision-report.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { type FoundGap, findGap } from './guided/answer-gap.ts';
-import { listWaiting } from './guided/waiting-report.ts';
+import { describeGap } from './guided/waiting-report.ts';
+import { homeRuns } from './home-runs.ts';
 import { parseJson } from './json-argument.ts';
 import { nodeTitle } from './node-title.ts';
 import { withSurface } from './surface/with-surface.ts';
-import { paintOf, reportError, shown, type Terminal } from './terminal.ts';
+import { type Paint, paintOf, reportError, shown, type Terminal } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
 export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Lists what waits for a person, oldest first: what is asked, by which node of which run, and how to answer. What guided ' +
-        'sessions wait for comes after that.',
+      'Lists what waits for a person in runs of plans and in guided sessions, oldest first: what is asked, by which node of ' +
+        'which run, and how to answer.',
     )
     .option('--run <run>', 'only those of one run')
     .option('--all', 'also those that were answered or withdrawn')
@@ -37,31 +39,31 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
     )
     .action(async (given: string | undefined, flags: DecisionsFlags) => {
       if (given !== undefined || flags.diff === true) return end(await showDecision(terminal, given, flags));
-      const nothing = async (): Promise<ExitCode> => {
-        const listed = flags.run === undefined ? await listWaiting(terminal, flags) : 0;
-        if (typeof listed !== 'number') {
-          reportError(terminal, listed, flags.json ?? false);
-          return exitCodeOf(listed);
+      const directory = askedDataDirectory(flags.dataDir);
+      const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+        const run = flags.run === undefined ? undefined : await findListedRun(reader, directory, flags.run);
+        if (run !== undefined && !run.ok) return run.error;
+        const runs = homeRuns(directory, reader);
+        const asked = { status: flags.all === true ? 'all' : 'open', ...(run && { run: run.value.id }) } as const;
+        let count = 0;
+        for (let after: string | undefined, isMore = true; isMore; isMore = after !== undefined) {
+          const page = await runs.decisions({ ...asked, ...(after !== undefined && { after }) });
+          if (!page.ok) return page.error;
+          for (const one of page.value.items) {
+            const { runId, decision } = one;
+            const title =
+              reader === undefined || flags.json
+                ? undefined
+                : await nodeTitle(reader, runId, nodeKey.parse(decision.node));
+            terminal.print(flags.json ? decisionJson(one) : describeAny(one, title, paintOf(terminal)));
+          }
+          count += page.value.items.length;
+          after = page.value.next;
         }
-        if (listed === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
+        if (count === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
         return exitCodes.done;
       };
-      const list = async (reader: Reader): Promise<ExitCode | ErrorEnvelope> => {
-        const run = flags.run === undefined ? undefined : await findRun(reader, flags.run);
-        if (run !== undefined && !run.ok) return run.error;
-        const found = await reader.decisions({
-          ...(run && { run: run.value.id }),
-          ...(flags.all === true ? {} : { status: ['open'] }),
-        });
-        for (const one of found) {
-          const title = flags.json ? undefined : await nodeTitle(reader, one.run, one.decision.node);
-          terminal.print(flags.json ? JSON.stringify(one) : describeDecision({ ...one, title }, paintOf(terminal)));
-        }
-        if (found.length === 0) return nothing();
-        const listed = flags.run === undefined ? await listWaiting(terminal, flags) : 0;
-        return typeof listed === 'number' ? exitCodes.done : listed;
-      };
-      end(await withReader(terminal, flags, list, flags.run === undefined ? nothing : undefined));
+      end(await withReader(terminal, flags, list, () => list()));
     });
 };
 
@@ -86,7 +88,9 @@ async function showDecision(terminal: Terminal, given: string | undefined, flags
     }
     const title = flags.json ? undefined : await nodeTitle(reader, run, decision.node);
     terminal.print(
-      flags.json ? JSON.stringify(found.value) : describeDecision({ ...found.value, title }, paintOf(terminal)),
+      flags.json
+        ? decisionJson(decisionView(run, decision))
+        : describeDecision({ ...found.value, title }, paintOf(terminal)),
     );
     return exitCodes.done;
   });
@@ -203,7 +207,7 @@ async function answerGap(
   if ('code' in answered) return refuse(answered);
   const { approvalId: id, runId: run, decision } = answered;
   terminal.print(
-    json ? JSON.stringify(answered) : describeDecision({ run, decision: { id, ...decision } }, paintOf(terminal)),
+    json ? decisionJson(answered) : describeDecision({ run, decision: { id, ...decision } }, paintOf(terminal)),
   );
   return exitCodes.done;
 }
@@ -214,6 +218,34 @@ function report(
   json: boolean,
   goOn: string | undefined,
 ): void {
-  terminal.print(json ? JSON.stringify(answered) : describeDecision({ ...answered, title }, paintOf(terminal)));
+  const { run, decision } = answered;
+  terminal.print(
+    json ? decisionJson(decisionView(run, decision)) : describeDecision({ run, decision, title }, paintOf(terminal)),
+  );
   if (!json && goOn !== undefined) terminal.print(`Go on with: ${goOn}`);
+}
+
+type AnyDecision = ReturnType<typeof decisionView>;
+
+/** One shape for every decision, whichever driver asks; `sessionId` is of a guided one. */
+function decisionJson({ approvalId: id, runId: run, kind, sessionId, decision }: AnyDecision): string {
+  return JSON.stringify({ run, kind, ...(sessionId && { sessionId }), decision: { id, ...decision } });
+}
+
+function describeAny(one: AnyDecision, title: string | undefined, paint: Paint): string {
+  const { approvalId: id, runId: run, kind, sessionId, context, tool, decision } = one;
+  if (kind === 'plan') return describeDecision({ run, title, decision: { id, ...decision } }, paint);
+  const { resolution, status, proposalHash: hash } = decision;
+  const said = resolution?.value === undefined ? undefined : wordsOf(resolution.value);
+  const word = resolution?.resolutionType === 'reject' ? 'denied' : 'approved';
+  const why = resolution?.rationale ? `: ${resolution.rationale}` : '';
+  const settled = resolution === undefined ? 'a later attempt had what was missing' : (said ?? `${word}${why}`);
+  const answer = status === 'open' ? undefined : settled;
+  return describeGap({ id, sessionId, detail: tool.name, summary: context ?? '', hash, answer }, paint);
+}
+
+/** Words that were asked for are a text under `value`. */
+function wordsOf(value: unknown): string {
+  const { value: words } = value as { readonly value?: unknown };
+  return typeof words === 'string' ? words : JSON.stringify(value);
 }

@@ -1,11 +1,12 @@
 import { usageError } from '@signalbox/app';
-import { everyRun, type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
+import { everyListedRun, guidedRunsIn, type ListedRun } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
-import { exitCodes } from './exit-code.ts';
+import { type ExitCode, exitCodes } from './exit-code.ts';
 import { describeRun } from './look.ts';
 import { tellAhead } from './storage/tell-ahead.ts';
-import { reportError } from './terminal.ts';
+import { reportError, shown } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
 interface ListFlags extends DataFlags {
@@ -27,20 +28,34 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
         reportError(terminal, usageError(`${unknown} is no status of a run.`, known), flags.json ?? false);
         return end(exitCodes.usage);
       }
-      const nothing = () => {
-        // Journals without a database are of one that was lost.
-        tellAhead(terminal, askedDataDirectory(flags.dataDir));
-        if (flags.json !== true) terminal.print('There are no runs yet.');
-        return exitCodes.done;
-      };
-      const list = async (reader: Reader) => {
+      const directory = askedDataDirectory(flags.dataDir);
+      const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+        const guided = await guidedRunsIn(directory);
+        if (!guided.ok) return guided.error;
         const status = flags.status as RunRecord['status'][] | undefined;
         const filter = { ...(status && { status }), ...(flags.tag && { tag: flags.tag }) };
-        for await (const run of everyRun(reader, filter)) {
-          terminal.print(flags.json ? JSON.stringify(run) : describeRun(run));
+        for await (const run of everyListedRun(reader, guided.value, filter)) {
+          terminal.print(flags.json ? JSON.stringify(run.record) : describeListed(run));
+        }
+        if (reader === undefined && guided.value.length === 0 && flags.json !== true) {
+          terminal.print('There are no runs yet.');
         }
         return exitCodes.done;
       };
-      end(await withReader(terminal, flags, list, nothing));
+      const withoutDatabase = () => {
+        // Journals without a database are of one that was lost.
+        tellAhead(terminal, directory);
+        return list();
+      };
+      end(await withReader(terminal, flags, list, withoutDatabase));
     });
 };
+
+/** An agent elsewhere walks a guided run: it has a step where others have frames. */
+function describeListed(run: ListedRun): string {
+  if (run.kind === 'plan') return describeRun(run.record);
+  const { id, status, name, createdAt } = run.record;
+  const step = run.guided?.pendingStep;
+  const at = step ? `  at ${shown(step.title)}` : '';
+  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  guided${at}`;
+}

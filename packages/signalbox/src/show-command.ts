@@ -5,6 +5,7 @@ import {
   lineageOf,
   planVersionOf,
   type Reader,
+  type RunRecord,
   treeAt,
   treeToXml,
 } from '@signalbox/app/runs';
@@ -12,7 +13,7 @@ import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeLineage } from './forks/lineage-report.ts';
-import { showIfSession } from './guided/show-session.ts';
+import { showIfGuidedRun, showIfSession } from './guided/show-session.ts';
 import { describeRun } from './look.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf, shown, type Terminal } from './terminal.ts';
@@ -26,8 +27,8 @@ interface ShowFlags extends DataFlags {
 export const defineShow: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Shows a run: its status, and its plan as it is now or as it was in an earlier frame. Or a guided session: its runs as trees of ' +
-        'places, what waits, and what was noted.',
+      'Shows a run: its status, and its plan as it is now or as it was in an earlier frame. Or a guided session, by its id or by that ' +
+        'of one of its runs: its runs as trees of places, what waits, and what was noted.',
     )
     .option('--frame <n>', 'the plan as it was in this frame')
     .option('--xml', 'print the plan as XML')
@@ -36,19 +37,22 @@ export const defineShow: DefineCommand = (command, { terminal, end }) => {
     .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     the beginning of an id is enough')
     .action(async (given: string, flags: ShowFlags) => {
       const session = await showIfSession(given, flags, terminal);
-      end(session ?? (await withReader(terminal, flags, reader => show(reader, given, flags, terminal))));
+      if (session !== undefined) return end(session);
+      const guided = () => showIfGuidedRun(given, flags, terminal);
+      const look = async (reader: Reader) => {
+        const run = await findRun(reader, given);
+        return run.ok ? show(reader, run.value, flags, terminal) : ((await guided()) ?? run.error);
+      };
+      end(await withReader(terminal, flags, look, async missing => (await guided()) ?? missing));
     });
 };
 
 async function show(
   reader: Reader,
-  given: string,
+  run: RunRecord,
   { frame, xml = false, json = false }: ShowFlags,
   terminal: Terminal,
 ): Promise<0 | ErrorEnvelope> {
-  const found = await findRun(reader, given);
-  if (!found.ok) return found.error;
-  const run = found.value;
   const last = run.frames - 1;
   if (frame !== undefined && !(/^\d+$/.test(frame) && Number(frame) <= last)) {
     return usageError(`Run ${run.id} has no frame ${frame}.`, `Its frames are 0 to ${last}.`);

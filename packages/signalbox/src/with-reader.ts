@@ -11,7 +11,7 @@ export async function withReader(
   { dataDir, json = false }: DataFlags,
   look: (reader: Reader) => Promise<ExitCode | ErrorEnvelope>,
   /** Says that there is nothing, where that is an answer. */
-  onNothing?: () => ExitCode | Promise<ExitCode>,
+  onNothing?: (missing: ErrorEnvelope) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
   const directory = askedDataDirectory(dataDir);
   const opened = openReader({ path: path.join(directory, 'db.sqlite') });
@@ -19,7 +19,10 @@ export async function withReader(
     reportError(terminal, error, json);
     return exitCodeOf(error);
   };
-  if (!opened.ok && opened.error.code === 'store/missing' && onNothing !== undefined) return onNothing();
+  if (!opened.ok && opened.error.code === 'store/missing' && onNothing !== undefined) {
+    const outcome = await onNothing(opened.error);
+    return typeof outcome === 'number' ? outcome : refuse(outcome);
+  }
   if (!opened.ok) return refuse(opened.error);
   try {
     const standing = await ownerStorage(directory);

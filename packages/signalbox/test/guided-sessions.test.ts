@@ -8,8 +8,9 @@ import {
   recordAppliedConfig,
   type StepAnswer,
 } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { openOwnedStore, thisMachine } from '@signalbox/app/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { asked as askedOf, at, startRun } from '../../runs/test/builders.ts';
 import { main } from '../src/main.ts';
 import { workflowPlaces } from '../src/workflow/workflow-places.ts';
 import { memoryTerminal } from './memory-terminal.ts';
@@ -48,6 +49,16 @@ async function started(tools: GuidedTools): Promise<StepAnswer> {
   return answer.value;
 }
 
+/** A run of a plan, made in an earlier year, with a question that waits. */
+async function planThatAsks(data: string): Promise<string> {
+  const owned = openOwnedStore(data, thisMachine());
+  if (!owned.ok) throw new Error(owned.error.message);
+  const writer = await startRun(owned.value.store);
+  await writer.write({ at: at(1), decisions: [{ kind: 'ask', decision: askedOf(writer.run) }] });
+  owned.value.close();
+  return writer.run;
+}
+
 async function handIn(tools: GuidedTools, { nextCall }: StepAnswer): Promise<StepAnswer> {
   const call = nextCall?.arguments as Parameters<GuidedTools['continue']>[0];
   const output = call.ackToken === undefined ? {} : { output: { notesMarkdown: 'Did it.\nAll of it.' } };
@@ -73,7 +84,7 @@ describe('guided sessions on the command line', () => {
     expect(JSON.parse((await say(data, 'sessions', '--json')).text)).toMatchObject({ sessionId, waiting: 1 });
 
     const waiting = JSON.parse((await say(data, 'decisions', '--json')).text);
-    const { gapId } = waiting.gap;
+    const { id: gapId, proposalHash } = waiting.decision;
     expect((await say(data, 'decisions')).text).toContain(`approve | deny ${gapId}`);
     const shown = await say(data, 'show', sessionId.slice(0, 20));
     expect(shown.code).toBe(0);
@@ -82,12 +93,12 @@ describe('guided sessions on the command line', () => {
     }
     expect(JSON.parse((await say(data, 'show', sessionId, '--json')).text)).toMatchObject({
       sessionId,
-      runs: [{ preferredTip: blocked.nodeId, gaps: [{ gapId, shown: waiting.shown }] }],
+      runs: [{ preferredTip: blocked.nodeId, gaps: [{ gapId, shown: proposalHash }] }],
     });
     expect((await say(data, 'show', sessionId, '--xml')).code).toBe(2);
 
     const asked = await say(data, 'answer', sessionId, gapId.slice(0, 8));
-    expect([asked.code, asked.text.includes(waiting.shown)]).toEqual([3, true]);
+    expect([asked.code, asked.text.includes(proposalHash)]).toEqual([3, true]);
     expect((await say(data, 'answer', sessionId, gapId, '--approve', '--deny')).code).toBe(2);
     expect((await say(data, 'answer', sessionId, gapId, '--value', 'x', '--reason', 'y')).code).toBe(2);
     expect((await say(data, 'answer', sessionId, 'ffff', '--approve')).code).toBe(1);
@@ -105,6 +116,58 @@ describe('guided sessions on the command line', () => {
     while (!last.isComplete) last = await handIn(tools, last);
   });
 
+  it('[G70] are listed with the runs of plans, newest first, by the same filters, and shown by the ids of their runs', async () => {
+    const { data, tools } = newPlace();
+    expect((await say(data, 'ls')).text).toBe('There are no runs yet.');
+    const { runId, sessionId } = await started(tools);
+    const line = /^\S+ {2}running {4}Ship it {2}\S+Z {2}guided {2}at Build it$/;
+    const alone = await say(data, 'ls');
+    expect([alone.code, alone.text.startsWith(runId), line.test(alone.text)]).toEqual([0, true, true]);
+    const plan = await planThatAsks(data);
+    const later = await started(tools);
+    const listed = async (...args: readonly string[]) =>
+      (await say(data, 'ls', '--json', ...args)).text
+        .split('\n')
+        .filter(each => each !== '')
+        .map(each => JSON.parse(each).id);
+    expect(await listed()).toEqual([later.runId, runId, plan]);
+    expect(await listed('--status', 'running')).toEqual([later.runId, runId, plan]);
+    expect(await listed('--status', 'completed')).toEqual([]);
+    expect(await listed('--tag', 'x')).toEqual([]);
+    expect((await say(data, 'ls')).text.split('\n').map(each => each.slice(0, 36))).toEqual([later.runId, runId, plan]);
+    for (const given of [runId, runId.slice(0, 30)]) {
+      const shown = await say(data, 'show', given);
+      expect([shown.code, shown.text.includes(sessionId)]).toEqual([0, true]);
+    }
+    expect((await say(data, 'show', 'ffff')).complaints).toContain('There is no run ffff');
+  });
+
+  it('[G71] have their decisions in one list with those of plans, in one shape', async () => {
+    const { data, tools } = newPlace();
+    const plan = await planThatAsks(data);
+    const start = await started(tools);
+    await handIn(tools, await handIn(tools, start));
+    const lines = (await say(data, 'decisions', '--json')).text.split('\n').map(line => JSON.parse(line));
+    const shape = {
+      id: expect.any(String),
+      node: expect.any(String),
+      proposalHash: expect.any(String),
+      status: 'open',
+    };
+    expect(lines).toMatchObject([
+      { run: plan, kind: 'plan', decision: shape },
+      { run: start.runId, kind: 'guided', sessionId: start.sessionId, decision: shape },
+    ]);
+    const [asked, gap] = lines;
+    expect(Object.keys(gap.decision).toSorted()).toEqual(Object.keys(asked.decision).toSorted());
+    const answered = JSON.parse((await say(data, 'approve', gap.decision.id, '--json')).text);
+    expect(answered).toMatchObject({ run: start.runId, kind: 'guided', decision: { status: 'answered' } });
+    const plain = (await say(data, 'decisions')).text;
+    expect([plain.includes(asked.decision.id), plain.includes(gap.decision.id)]).toEqual([true, false]);
+    const ofRun = (await say(data, 'decisions', '--run', start.runId, '--all', '--json')).text;
+    expect(JSON.parse(ofRun)).toEqual(answered);
+  });
+
   it('[A149] [X8] are answered by the id that the list prints, or by its beginning, as runs are', async () => {
     const { data, tools } = newPlace();
     const gapOf = async (reason: 'needs_user_choice' | 'confirmation') => {
@@ -118,7 +181,7 @@ describe('guided sessions on the command line', () => {
       }
       const waiting = (await say(data, 'decisions', '--json')).text.trim().split('\n');
       const { sessionId } = start;
-      return waiting.map(line => JSON.parse(line)).find(one => one.sessionId === sessionId).gap.gapId as string;
+      return waiting.map(line => JSON.parse(line)).find(one => one.sessionId === sessionId).decision.id as string;
     };
     const [yes, no, words] = [
       await gapOf('confirmation'),
@@ -133,8 +196,8 @@ describe('guided sessions on the command line', () => {
     // An answer counts once.
     expect((await say(data, 'deny', yes)).text).toContain('✓ approve: ship');
     expect(JSON.parse((await say(data, 'deny', no, '--reason', 'not today', '--json')).text)).toMatchObject({
-      approvalId: no,
-      decision: { status: 'answered', resolution: { resolutionType: 'reject', rationale: 'not today' } },
+      kind: 'guided',
+      decision: { id: no, status: 'answered', resolution: { resolutionType: 'reject', rationale: 'not today' } },
     });
     expect((await say(data, 'approve', words.slice(0, -1), '--args', 'no JSON')).code).toBe(2);
     expect((await say(data, 'approve', words.slice(0, -1), '--value', 'the second one')).code).toBe(0);

@@ -100,16 +100,15 @@ describe('signalbox artifact', () => {
 });
 
 describe('the turns of agents', () => {
-  it('are listed where that is asked for, and printed by their ids', async () => {
+  it('[V300] are listed with what a run kept, or alone, or not, and printed by their ids', async () => {
     const { call } = await withArtifacts();
     const bundle = fileURLToPath(new URL('../../../../spec/histories/agents.bundle', import.meta.url));
     const imported = await call('import', bundle, '--json');
     expect(imported, imported.printed).toMatchObject({ code: 0 });
     const { run } = JSON.parse(imported.printed);
-    expect((await call('artifacts', run)).printed).toBe('');
-    const listed = (await call('artifacts', run, '--turns', '--json')).printed
-      .split('\n')
-      .map(line => JSON.parse(line));
+    expect((await call('artifacts', run, '--kept')).printed).toBe('');
+    expect((await call('artifacts', run, '--turns', '--json')).printed.split('\n')).toHaveLength(12);
+    const listed = (await call('artifacts', run, '--json')).printed.split('\n').map(line => JSON.parse(line));
     const report = listed.filter(({ node }) => node === 'report');
     expect([listed.length, report.map(({ name }) => name)]).toEqual([
       12,

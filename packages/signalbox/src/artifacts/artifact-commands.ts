@@ -1,20 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { usageError } from '@signalbox/app';
-import {
-  type ArtifactRecord,
-  type ErrorEnvelope,
-  findRun,
-  openTurns,
-  type ReadArtifact,
-  type Reader,
-  type Result,
-  type RunId,
-  readArtifact,
-  type Turns,
-} from '@signalbox/app/runs';
+import { type AllRunsReads, type FoundArtifact, findListedRun } from '@signalbox/app/all-runs';
+import type { ErrorEnvelope, Reader, RunId } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
-import { exitCodes } from '../exit-code.ts';
+import { type ExitCode, exitCodes } from '../exit-code.ts';
+import { homeRuns } from '../home-runs.ts';
 import { shownLines } from '../shown-lines.ts';
 import { shown } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
@@ -24,35 +15,41 @@ interface ArtifactsFlags extends DataFlags {
   readonly key?: string;
   readonly all?: boolean;
   readonly turns?: boolean;
+  readonly kept?: boolean;
 }
 
 export const defineArtifacts: DefineCommand = (command, { terminal, end }) => {
   command
-    .description('Lists what a run kept for people to see, newest first; of each key the last version.')
+    .description(
+      'Lists the artifacts of a run, newest first: what it kept for people to see, of each key the last version, and the prompt and ' +
+        'the diff of every turn of an agent that ended.',
+    )
     .option('--kind <kind>', 'only markdown, table, progress, link, image or another kind')
     .option('--key <key>', 'only the versions of a key')
     .option('--all', 'all versions of keys')
-    .option('--turns', 'also the prompt and the diff of every turn of an agent that ended')
+    .option('--turns', 'only the prompts and diffs of turns')
+    .option('--kept', 'only what the run kept')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print each as a line of JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox artifacts 019b8d62 --kind table')
     .action(async (given: string, flags: ArtifactsFlags) => {
-      end(
-        await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const run = await findRun(reader, given);
-          if (!run.ok) return run.error;
-          const kept = await listed(reader, run.value.id, flags);
-          const turns = flags.turns === true ? await turnsListed(turnsOf(reader, flags), run.value.id, flags) : [];
-          if ('code' in turns) return turns;
-          const newest = [...turns, ...kept].sort((a, b) =>
-            a.createdAt > b.createdAt ? -1 : a.createdAt < b.createdAt ? 1 : 0,
-          );
-          for (const artifact of turns.length === 0 ? kept : newest) {
+      const directory = askedDataDirectory(flags.dataDir);
+      const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+        const run = await findListedRun(reader, directory, given);
+        if (!run.ok) return run.error;
+        const asked = askedOf(flags, run.value.id);
+        const runs = homeRuns(directory, reader);
+        for (let after: string | undefined, isMore = true; isMore; isMore = after !== undefined) {
+          const page = await runs.artifacts({ ...asked, ...(after !== undefined && { after }) });
+          if (!page.ok) return page.error;
+          for (const artifact of page.value.items) {
             terminal.print(flags.json === true ? JSON.stringify(artifact) : describe(artifact));
           }
-          return exitCodes.done;
-        }),
-      );
+          after = page.value.next;
+        }
+        return exitCodes.done;
+      };
+      end(await withReader(terminal, flags, list, () => list()));
     });
 };
 
@@ -70,95 +67,52 @@ export const defineArtifact: DefineCommand = (command, { terminal, end }) => {
     .option('--json', 'print what is known of it, with its text, as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox artifact 7a1e2e54-5913-5d6d-9f0a-af6853f30c43 -o chart.png')
     .action(async (given: string, flags: ArtifactFlags) => {
-      end(
-        await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const found = await artifactOrTurn(reader, turnsOf(reader, flags), given);
-          if (!found.ok) return found.error;
-          const { run, artifact, content } = found.value;
-          if (flags.output !== undefined) {
-            const refused = written(flags.output, content);
-            if (refused !== undefined) return refused;
-          }
-          if (flags.json === true) {
-            const { content: _, ...known } = artifact;
-            terminal.print(JSON.stringify({ run, ...known, ...(isText(artifact) ? { text: textOf(content) } : {}) }));
-          } else if (flags.output === undefined) terminal.print(contentOf(found.value));
-          return exitCodes.done;
-        }),
-      );
+      const directory = askedDataDirectory(flags.dataDir);
+      const show = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+        const found = await homeRuns(directory, reader).artifact(given.replace(/^artifact:\/\//, ''));
+        if (!found.ok) return found.error;
+        const { artifact } = found.value;
+        const content = await found.value.content();
+        if (!content.ok) return content.error;
+        if (flags.output !== undefined) {
+          const refused = written(flags.output, content.value);
+          if (refused !== undefined) return refused;
+        }
+        if (flags.json === true) {
+          terminal.print(JSON.stringify({ ...artifact, ...(isText(artifact) && { text: textOf(content.value) }) }));
+        } else if (flags.output === undefined) terminal.print(contentOf(artifact, content.value));
+        return exitCodes.done;
+      };
+      end(await withReader(terminal, flags, show, () => show()));
     });
 };
 
-async function listed(
-  reader: Reader,
-  run: RunId,
-  { kind, key, all }: ArtifactsFlags,
-): Promise<readonly ArtifactRecord[]> {
-  const found: ArtifactRecord[] = [];
-  for (let page: Parameters<Reader['artifactList']>[0] = {}; ; ) {
-    const versions = all === true ? 'all' : 'last';
-    const { items, next } = await reader.artifactList({
-      run,
-      versions,
-      ...(key === undefined ? {} : { key }),
-      ...page,
-    });
-    found.push(
-      ...items.map(({ artifact }) => artifact).filter(artifact => kind === undefined || artifact.kind === kind),
-    );
-    if (next === undefined) return found;
-    page = { after: next };
-  }
+type Asked = Parameters<AllRunsReads['artifacts']>[0];
+type Artifact = FoundArtifact['artifact'];
+
+function askedOf({ kind, key, all, turns, kept }: ArtifactsFlags, run: RunId): Asked {
+  return {
+    run,
+    versions: all === true ? 'all' : 'last',
+    turns: turns === true ? 'only' : kept === true ? 'none' : 'with',
+    ...(key !== undefined && { key }),
+    // What is no kind is the kind of no artifact.
+    ...(kind !== undefined && { kind: kind as NonNullable<Asked['kind']> }),
+  };
 }
 
-function turnsOf(reader: Reader, { dataDir }: DataFlags): Turns {
-  return openTurns(askedDataDirectory(dataDir), reader, process.env);
-}
-
-/** What follows from the turns of a run: nothing of it has a key. */
-async function turnsListed(
-  turns: Turns,
-  run: RunId,
-  { kind, key }: ArtifactsFlags,
-): Promise<readonly ArtifactRecord[] | ErrorEnvelope> {
-  const found: ArtifactRecord[] = [];
-  for (const turn of key === undefined ? await turns.list(run) : []) {
-    if (kind !== undefined && turn.kind !== kind) continue;
-    const read = await turns.read(turn);
-    if (!read.ok) return read.error;
-    const { run: _, content: __, ...artifact } = read.value;
-    found.push(artifact);
-  }
-  return found;
-}
-
-async function artifactOrTurn(
-  reader: Reader,
-  turns: Turns,
-  given: string,
-): Promise<Result<ReadArtifact, ErrorEnvelope>> {
-  const kept = await readArtifact(reader, given);
-  if (kept.ok || kept.error.code !== 'artifact/unknown') return kept;
-  const turn = await turns.find(given.replace(/^artifact:\/\//, ''));
-  if (turn === undefined) return kept;
-  const read = await turns.read(turn);
-  if (!read.ok) return read;
-  const { run, content, ...artifact } = read.value;
-  return { ok: true, value: { run, artifact, content } };
-}
-
-function describe({ id, kind, name, key, version, bytes, node, createdAt }: ArtifactRecord): string {
+function describe({ id, kind, name, key, version, bytes, node, createdAt }: Artifact): string {
   const of = key === undefined ? '' : `  ${shown(key)} v${version ?? '?'}`;
   return `${id}  ${kind.padEnd(8)}  ${shown(name)}${of}  ${bytes} bytes  ${shown(node ?? '')}  ${createdAt}`;
 }
 
-function contentOf({ artifact, content }: ReadArtifact): string {
+function contentOf(artifact: Artifact, content: Uint8Array): string {
   if (isText(artifact)) return shownLines(textOf(content)).join('\n');
   const what = artifact.alt === undefined ? '' : `: ${shown(artifact.alt)}`;
   return `${artifact.mimeType}, ${artifact.bytes} bytes${what}. Write it into a file with -o.`;
 }
 
-function isText({ mimeType }: ArtifactRecord): boolean {
+function isText({ mimeType }: Artifact): boolean {
   return mimeType.startsWith('text/') || mimeType === 'application/json';
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
-import { answerText, describeWaiting } from './waiting-report.ts';
+import { answerText, describeGap, shownGap } from './waiting-report.ts';
 
 interface AnswerFlags extends DataFlags {
   readonly approve?: boolean;
@@ -61,7 +61,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not answered yet.`,
       if (given === 'none') {
         const { gap: asked } = found.value;
         if (flags.json) terminal.print(JSON.stringify(found.value));
-        else terminal.print(describeWaiting(found.value, paintOf(terminal)));
+        else terminal.print(describeGap(shownGap(found.value), paintOf(terminal)));
         return end(asked.resolvedBy === undefined ? exitCodes.waiting : exitCodes.done);
       }
       if ('code' in given) return refuse(given);
