@@ -10,7 +10,7 @@ import type { RunAction, RunHost } from '../runs/run-host.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
 import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
 import { type ForkPorts, forkRun } from './fork-run.ts';
-import { turns } from './turns.ts';
+import { keyedMutex } from './keyed-mutex.ts';
 
 /** What a host does to runs besides driving them. */
 export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'undo'> {
@@ -35,7 +35,7 @@ export interface InterventionPorts extends ForkPorts {
 export function createInterventions(ports: InterventionPorts): Interventions {
   const { store, machine, tools, threads, trust, resume, resumeWaiting } = ports;
   const runPorts = { commit: store, reader: store, ...machine };
-  const inTurn = turns<RunId>();
+  const inTurn = keyedMutex<RunId>();
   return {
     async edit(record, { kind: _, ...edit }, by) {
       const { id } = record;

@@ -12,7 +12,7 @@ import { type CheckpointFacts, readCallChanges, readCheckpoints } from '../undo/
 import { undoneCalls } from '../undo/undo-desk.ts';
 import { effectsNotAccepted } from './effects-outside.ts';
 import { type ForkPorts, forkRun, lookAtFork } from './fork-run.ts';
-import { turns } from './turns.ts';
+import { keyedMutex } from './keyed-mutex.ts';
 
 /**
  * Brings files, state and transcript of a run back to a tool call, without destroying anything (R18): the files of the calls
@@ -62,7 +62,7 @@ export interface RollbackPorts extends ForkPorts, Pick<RunHost, 'act' | 'resume'
 
 export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
   const { store, machine, act, resume, finished } = ports;
-  const inTurn = turns<RunId>();
+  const inTurn = keyedMutex<RunId>();
   return (run, request, by) => inTurn(run, () => rollback(run, request, by));
 
   async function rollback(run: RunId, request: RollbackRequest, by: string): Promise<Result<Rollback, ErrorEnvelope>> {

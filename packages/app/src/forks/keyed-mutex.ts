@@ -1,5 +1,5 @@
 /** Work on one thing waits for the work on it that was asked for before; work on different things does not. */
-export function turns<Key>(): <T>(key: Key, work: () => Promise<T>) => Promise<T> {
+export function keyedMutex<Key>(): <T>(key: Key, work: () => Promise<T>) => Promise<T> {
   const last = new Map<Key, Promise<unknown>>();
   return async (key, work) => {
     const mine = (last.get(key) ?? Promise.resolve()).then(work, work);
