@@ -1,5 +1,4 @@
 import {
-  type ArtifactId,
   approvalId,
   artifactId,
   type ErrorEnvelope,
@@ -12,7 +11,7 @@ import {
   type WireArtifact,
   type WireDecision,
 } from '@signalbox/model';
-import type { Blobs, RunReader } from '@signalbox/runs';
+import { type Blobs, everyArtifact, type RunReader } from '@signalbox/runs';
 import { artifactContent } from '../artifacts/read-artifact.ts';
 import { artifactView, turnView } from '../contract-view/artifact-view.ts';
 import { decisionView } from '../contract-view/decision-view.ts';
@@ -210,24 +209,14 @@ function isAskedFor(one: Pick<WireArtifact, 'kind' | 'node' | 'task'>, { kind, n
   );
 }
 
-const KEPT_PAGE = 500;
-
 async function allKept(
   reader: RunReader,
   run: RunId,
   { key, versions }: ArtifactsAsked,
 ): Promise<readonly WireArtifact[]> {
   const found: WireArtifact[] = [];
-  for (let after: ArtifactId | undefined, isMore = true; isMore; isMore = after !== undefined) {
-    const page = await reader.artifactList({
-      run,
-      limit: KEPT_PAGE,
-      ...(key !== undefined && { key }),
-      ...(versions !== undefined && { versions }),
-      ...(after !== undefined && { after }),
-    });
-    found.push(...page.items.map(({ artifact }) => artifactView(run, artifact)));
-    after = page.next;
+  for await (const { artifact } of everyArtifact(reader, withoutUndefined({ run, key, versions }))) {
+    found.push(artifactView(run, artifact));
   }
   return found;
 }
