@@ -1,6 +1,6 @@
 import type { AnswerBody, RunId, WireDecision } from '@signalbox/model';
 import { contractNodeId, type Decision, type Resolution } from '@signalbox/runs';
-import { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-events/projections/decision-tool.ts';
+import { contractResolution, toolOfDecision, wordsOfProposal } from './projections/decision-tool.ts';
 
 /** A decision as the contract shows an approval, and beside it as it is kept. */
 export function decisionView(run: RunId, decision: Decision): WireDecision {

@@ -2,7 +2,7 @@ import type { GuidedEvent, GuidedRuns } from '@signalbox/guided';
 import type { EventView, RunId, SaidEvent, WireEvent, WireStoredEvent } from '@signalbox/model';
 import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 import type { RunReader, StoredEvent } from '@signalbox/runs';
-import { contractView } from '../contract-events/plan-events.ts';
+import { contractView } from './plan-events.ts';
 
 /** Tells events of a plan's run as they are asked for. */
 export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly ToldEvent[]>;

@@ -1,6 +1,6 @@
 import { type Node, type RunId, type Timestamp, toContractNodeStatus } from '@signalbox/model';
 import type { Task } from '@signalbox/runs';
-import { isContractNodeKind, vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
+import { isContractNodeKind, vendorOfKind } from './projections/contract-node-kind.ts';
 import type { ReadNode } from './tree-view.ts';
 
 /** The contract's nodes of a plan (R20): every agent, human, task and sub-plan node. */

@@ -2,7 +2,7 @@
 import * as guided from '@signalbox/guided';
 import type { SessionId } from '@signalbox/model';
 import { openBlobFiles } from '@signalbox/store';
-import { contractEventOfGuided } from '../contract-events/projections/contract-event.ts';
+import { contractEventOfGuided } from '../contract-view/projections/contract-event.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { guidedPreferences } from './guided-config.ts';

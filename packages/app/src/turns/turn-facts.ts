@@ -1,6 +1,6 @@
 import type { RunId } from '@signalbox/model';
 import { everyArtifact, type RunReader, type Task, type TaskId } from '@signalbox/runs';
-import { vendorOfKind } from '../contract-events/projections/contract-node-kind.ts';
+import { vendorOfKind } from '../contract-view/projections/contract-node-kind.ts';
 import { type TurnArtifact, turnArtifactId, turnArtifacts } from './projections/turn-artifact.ts';
 
 type Reads = Pick<RunReader, 'valueAt' | 'artifact' | 'artifactList'>;
