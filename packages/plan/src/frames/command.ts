@@ -43,8 +43,10 @@ export type Command =
   | { readonly kind: 'invalidate'; readonly tables: readonly QueryTable[] }
   /** Events from outside may be there. */
   | { readonly kind: 'input' }
-  /** The run to itself: it has been quiet, its grace or its wall clock is over, it must let go at once. */
-  | { readonly kind: 'idle' | 'grace-over' | 'time-over' | 'suspend' }
+  /** The run to itself: it has been quiet. */
+  | { readonly kind: 'idle' }
+  /** Its grace or its wall clock is over, or it must let go at once. */
+  | { readonly kind: 'grace-over' | 'time-over' | 'suspend' }
   /** Files that were read may be others. */
   | { readonly kind: 'files' };
 

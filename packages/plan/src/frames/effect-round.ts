@@ -2,13 +2,13 @@ import { canonicalJson } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { createEffectRegistry, type EffectCall, type EffectReport } from '../effects/effect-registry.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
-import { asPlanError, EffectLoopError, type ErrorContext, type PlanError } from '../plan-error.ts';
+import { asPlanError, EffectLoopError, type PlanError } from '../plan-error.ts';
 import type { Renderer } from '../render/renderer.ts';
-import type { ActionQueue } from '../state/action-queue.ts';
 import type { Activity } from '../structure/structure.ts';
 import { FILE_WRITE } from '../workspaces/file-book.ts';
+import type { EngineBase } from './engine.ts';
 import { STATE, VOLATILE } from './plan-context.ts';
-import type { RunMemory } from './run-memory.ts';
+import { lastFrame } from './run-memory.ts';
 
 /** The effects phase of frames. */
 export interface EffectRound {
@@ -36,14 +36,10 @@ const LOOPING = 3;
 /** Effects of components have no node; this keeps their ids apart from those of nodes. */
 const HOOK = 'effect:';
 
-export function createEffectRound(
-  memory: RunMemory,
-  queue: ActionQueue,
-  strict: boolean,
-  moment: () => ErrorContext,
-  recorded?: (call: EffectCall) => EffectCall,
-): EffectRound {
+export function createEffectRound({ options, memory, queue, moment }: EngineBase): EffectRound {
   const { ledger, records, digest } = memory;
+  const strict = options.strictEffects === true;
+  const recorded = options.recorded?.effect;
   const written = new Map<string, Set<string>>();
   /** How often each effect ran since then, and with which dependencies last. */
   const runs = new Map<string, { readonly count: number; readonly call: EffectCall }>();
@@ -57,7 +53,7 @@ export function createEffectRound(
   const nodes = new Set<string>();
 
   const tell = ({ id, what, deps, held, error }: EffectReport) => {
-    const fields = { node: id as NodeKey, effect: id, frame: Math.max(0, memory.nextFrame - 1) };
+    const fields = { node: id as NodeKey, effect: id, frame: lastFrame(memory) };
     if (what === 'failed') ledger.event('effect.failed', { ...fields, error: error?.message ?? 'unknown' });
     else ledger.event(what === 'ran' ? 'effect.ran' : 'effect.cleaned', fields);
     if (what === 'cleaned') return;

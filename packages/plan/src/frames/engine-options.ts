@@ -21,9 +21,9 @@ import type { ActionQueue } from '../state/action-queue.ts';
 import type { PlanFiles } from '../workspaces/plan-files.ts';
 import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
 import type { CommandAnswer, StateEdit } from './command.ts';
+import type { TraceEntry } from './frame-phase.ts';
 import type { Timers } from './frame-scheduler.ts';
-import type { TraceEntry } from './frame-trace.ts';
-import type { SignalFault } from './signal-round.ts';
+import type { SignalFault } from './signals.ts';
 import type { StormLimits } from './storm-guard.ts';
 import type { TaskExecutor } from './task-executor.ts';
 

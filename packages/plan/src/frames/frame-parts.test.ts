@@ -6,8 +6,8 @@ import { fakeTimers } from '../../test/fake-timers.ts';
 import { plainText } from '../state/plain-text.ts';
 import { createFrameDigest } from './frame-digest.ts';
 import { createPhaseGuard, type FramePhase, framePhases } from './frame-phase.ts';
-import { frameRandom } from './frame-random.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
+import { frameRandom } from './plan-context.ts';
 import { createStormGuard } from './storm-guard.ts';
 
 describe('the phases of a frame', () => {

@@ -1,34 +1,31 @@
 import type { Clock } from '@signalbox/model';
+import type { FrameTrigger } from '@signalbox/runs';
 
 /** Calls back later, and not at all once canceled. */
 export interface Timers {
   after(ms: number, run: () => void): () => void;
 }
 
-/** Why a frame is asked for. Those in `immediateTriggers` do not wait. */
-export type TriggerKind =
-  | 'start'
-  | 'resume'
-  | 'task_started'
-  | 'task_progressed'
-  | 'task_finished'
-  | 'state_flush'
-  | 'late_write'
-  | 'timer'
-  | 'file_changed'
-  | 'input'
-  | 'signal'
-  | 'stop_requested';
-
-const immediateTriggers: ReadonlySet<TriggerKind> = new Set<TriggerKind>([
-  'start',
-  'resume',
-  'task_finished',
-  'state_flush',
-  'input',
-  'signal',
-  'stop_requested',
-]);
+/**
+ * Why a frame is asked for, the most telling first: what the record of the frame says of it, whether it waits for others to come
+ * together, and whether it makes a frame where nothing came with it.
+ */
+const triggerKinds = {
+  start: { shown: 'start', waits: false, isEnough: true },
+  resume: { shown: 'resume', waits: false, isEnough: true },
+  signal: { shown: 'signal', waits: false, isEnough: false },
+  task_finished: { shown: 'task', waits: false, isEnough: true },
+  task_progressed: { shown: 'task', waits: true, isEnough: false },
+  task_started: { shown: 'task', waits: true, isEnough: false },
+  state_flush: { shown: 'state', waits: false, isEnough: true },
+  late_write: { shown: 'state', waits: true, isEnough: false },
+  input: { shown: 'operator', waits: false, isEnough: false },
+  stop_requested: { shown: 'operator', waits: false, isEnough: false },
+  file_changed: { shown: 'file', waits: true, isEnough: false },
+  timer: { shown: 'timer', waits: true, isEnough: true },
+} as const satisfies Record<string, { shown: FrameTrigger['kind']; waits: boolean; isEnough: boolean }>;
+export type TriggerKind = keyof typeof triggerKinds;
+const inOrder = Object.keys(triggerKinds) as readonly TriggerKind[];
 
 export const MIN_FRAME_INTERVAL_MS = 250;
 
@@ -62,7 +59,7 @@ export function createFrameScheduler(
       asked.add(trigger);
       if (due) return;
       const wait = last + minIntervalMs - clock.now();
-      if (immediateTriggers.has(trigger) || wait <= 0) becomeDue();
+      if (!triggerKinds[trigger].waits || wait <= 0) becomeDue();
       else cancelTimer ??= timers.after(wait, becomeDue);
     },
     begin() {
@@ -79,4 +76,19 @@ export function createFrameScheduler(
       cancelTimer = undefined;
     },
   };
+}
+
+/** What the record of a frame says of why it was made. */
+export function triggerOf(triggers: readonly TriggerKind[], written: readonly string[]): FrameTrigger {
+  const first = triggers.length === 1 ? triggers[0] : inOrder.find(kind => triggers.includes(kind));
+  return {
+    kind: triggerKinds[first ?? 'timer'].shown,
+    detail: triggers.join(' '),
+    ...(written.length === 0 ? {} : { keys: written }),
+  };
+}
+
+/** Whether a frame is made where nothing came with its triggers. */
+export function makesFrame(triggers: readonly TriggerKind[]): boolean {
+  return triggers.some(trigger => triggerKinds[trigger]?.isEnough);
 }

@@ -4,11 +4,12 @@ import type { HandlerName, NodeHandlers, TaskFailure } from '../nodes/handlers.t
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { PlanError, planFailure } from '../plan-error.ts';
 import { compareText } from '../state/action.ts';
-import type { ActionQueue } from '../state/action-queue.ts';
 import { isRecalled, type NodeRecord } from '../structure/node-record.ts';
-import type { Structure } from '../structure/structure.ts';
-import type { RunMemory } from './run-memory.ts';
-import type { TaskDesk, TaskNews } from './task-desk.ts';
+import type { TaskNews } from './attempts.ts';
+import type { EngineBase } from './engine.ts';
+import type { Operator } from './operator.ts';
+import { lastFrame } from './run-memory.ts';
+import type { TaskDesk } from './task-desk.ts';
 
 /**
  * Takes in what came from work: ends tasks, sets the records of their nodes and runs their handlers, each in a transaction
@@ -18,7 +19,7 @@ export interface Intake {
   /** Returns how many tasks ended. */
   take(news: readonly TaskNews[]): number;
   /** After the flush: which handlers ran, and which came to nothing. */
-  settleHandlers(failed: ReadonlyMap<number, PlanError>): void;
+  settle(failed: ReadonlyMap<number, PlanError>): void;
 }
 
 interface Ran {
@@ -30,14 +31,8 @@ interface Ran {
   readonly error?: PlanError;
 }
 
-/** `wasWoken` says whether a node was woken while its work went on. */
-export function createIntake(
-  memory: RunMemory,
-  structure: Structure,
-  desk: TaskDesk,
-  queue: ActionQueue,
-  wasWoken: (node: string) => boolean,
-): Intake {
+export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operator): Intake {
+  const { memory, structure, queue, remember } = base;
   const { ledger, records } = memory;
   let ran: Ran[] = [];
 
@@ -45,8 +40,7 @@ export function createIntake(
     const before = records.get(node);
     if (before === undefined) return;
     const { reason: _, told: __, unhandled: ___, ...rest } = before;
-    records.set(node, { ...rest, ...change });
-    structure.touch(node);
+    remember(node, { ...rest, ...change });
   };
 
   const call = (node: RunnableNode, task: Task, handler: HandlerName, value: unknown) => {
@@ -65,10 +59,14 @@ export function createIntake(
       });
       ran.push({ node, task, handler, transaction });
     } catch (cause) {
-      const error = new PlanError('plan/handler-failed', `${handler} of node ${node.id} failed: ${messageOf(cause)}`, {
-        source: node.source,
-        cause,
-      });
+      const error = new PlanError(
+        'plan/handler-failed',
+        `${handler} of node ${node.id} failed: ${thrownMessage(cause)}`,
+        {
+          source: node.source,
+          cause,
+        },
+      );
       ran.push({ node, task, handler, error });
     }
   };
@@ -102,7 +100,7 @@ export function createIntake(
   };
 
   const end = (task: Task, { outcome, value }: Extract<TaskNews, { kind: 'ended' }>) => {
-    const woken = wasWoken(task.node);
+    const woken = operator.takeWoken(task.node);
     const node = structure.nodeOf(task.node) as RunnableNode | undefined;
     const record = records.get(task.node);
     const isCurrent =
@@ -161,8 +159,8 @@ export function createIntake(
       }
       return ended.length;
     },
-    settleHandlers(failed) {
-      const frame = Math.max(0, memory.nextFrame - 1);
+    settle(failed) {
+      const frame = lastFrame(memory);
       for (const { node, task, handler, transaction, error: thrown } of ran) {
         const error = thrown ?? failed.get(transaction ?? Number.NaN);
         const fields = { node: node.id as NodeKey, handler, frame, task: task.id };
@@ -177,8 +175,4 @@ export function createIntake(
       ran = [];
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return thrownMessage(error);
 }

@@ -1,21 +1,20 @@
 import { checkStop, NO_USAGE, type NodeKey, type RetryPolicy, subPlanRunId } from '@signalbox/runs';
 import { editState } from '../forks/state-edit.ts';
-import { isUnhandled, loopReset, type NodeRecord } from '../structure/node-record.ts';
-import type { Structure } from '../structure/structure.ts';
-import type { CommandAnswer, OperatorCommand } from './command.ts';
-import { DEFAULT_STOP_GRACE_MS, type PlanRunOptions, TASK_STOP_GRACE_MS } from './engine-options.ts';
-import type { RunMemory } from './run-memory.ts';
+import { childOf, isUnhandled, loopReset, type NodeRecord } from '../structure/node-record.ts';
+import type { Command, CommandAnswer, OperatorCommand } from './command.ts';
+import type { EngineBase } from './engine.ts';
+import { DEFAULT_STOP_GRACE_MS, TASK_STOP_GRACE_MS } from './engine-options.ts';
+import type { SubPlans } from './sub-plans.ts';
 import type { TaskDesk } from './task-desk.ts';
+
+/** What is said to nodes, tasks and the run as a whole. */
+export type RunCommand = Exclude<Command, { readonly kind: 'idle' | 'input' | 'invalidate' | 'files' }>;
 
 /** Does what commands say to nodes and tasks, and remembers what they say about the run. */
 export interface Operator {
-  obey(command: OperatorCommand): CommandAnswer;
+  obey(command: RunCommand): CommandAnswer;
   /** The plan or a limit stops the run. */
   stop(reason: string): void;
-  /** The wait for work that was told to end is over. */
-  endGrace(): void;
-  /** Whether the run has had its time. It is stopped then, unless a person can be asked for more. */
-  endTime(): boolean;
   /**
    * A run that is taken up asks again what waits for a person, does what its stop canceled, goes on with sub-plans that broke,
    * and calls handlers again that failed.
@@ -25,25 +24,17 @@ export interface Operator {
   takeWoken(node: string): boolean;
   readonly stopping: { readonly reason: string } | undefined;
   readonly isPausing: boolean;
+  /** The run must let go at once. */
+  readonly isSuspended: boolean;
   /** Nothing is waited for any more. */
   readonly isOver: boolean;
+  /** Whether the run has had its time, and a person can be asked for more. Asked once. */
+  takeTimeOver(): boolean;
   close(): void;
 }
 
-export interface OperatorParts {
-  readonly options: PlanRunOptions;
-  readonly memory: RunMemory;
-  readonly structure: Structure;
-  readonly desk: TaskDesk;
-  onPause(by: string, now: boolean): void;
-  /** Work that was to make way for a pause did not. */
-  onPauseOver(): void;
-  onGraceOver(): void;
-  onTimeOver(): void;
-}
-
-export function createOperator(parts: OperatorParts): Operator {
-  const { options, memory, structure, desk } = parts;
+export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPlans): Operator {
+  const { options, memory, structure, remember, later } = base;
   const { records, ledger } = memory;
   const { run, clock, timers } = options;
   const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
@@ -53,7 +44,9 @@ export function createOperator(parts: OperatorParts): Operator {
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
   let isPausingNow = false;
+  let isSuspended = false;
   let isOver = false;
+  let isTimeOver = false;
   let cancelGrace: (() => void) | undefined;
   let cancelPause: (() => void) | undefined;
   let cancelTime: (() => void) | undefined;
@@ -61,7 +54,9 @@ export function createOperator(parts: OperatorParts): Operator {
     cancelTime?.();
     const { maxWallClockMs } = memory.limits;
     if (maxWallClockMs === undefined) return;
-    cancelTime = timers.after(Math.max(0, startedAt + maxWallClockMs - clock.now()), parts.onTimeOver);
+    cancelTime = timers.after(Math.max(0, startedAt + maxWallClockMs - clock.now()), () =>
+      later({ kind: 'time-over' }, 'stop_requested'),
+    );
   };
   watchTime();
 
@@ -71,17 +66,16 @@ export function createOperator(parts: OperatorParts): Operator {
     for (const task of [...memory.tasks.values()]) cancel(task.node);
     const isOwnCode = [...memory.tasks.values()].every(({ node }) => structure.nodeOf(node)?.kind === 'task');
     const graceMs = isOwnCode ? TASK_STOP_GRACE_MS : DEFAULT_STOP_GRACE_MS;
-    cancelGrace = timers.after(options.stopGraceMs ?? graceMs, parts.onGraceOver);
+    cancelGrace = timers.after(options.stopGraceMs ?? graceMs, () => later({ kind: 'grace-over' }, 'stop_requested'));
   }
 
   function cancel(node: string): boolean {
     const task = desk.taskOf(node);
     if (task === undefined || task.status === 'canceling') return false;
-    desk.cancel(task.id);
+    desk.cancel(node);
     const record = records.get(node);
     if (task.status !== 'pending' || record === undefined || record.gone === true) return true;
-    records.set(node, { ...record, status: 'canceled' });
-    structure.touch(node);
+    remember(node, { ...record, status: 'canceled' });
     return true;
   }
 
@@ -98,13 +92,12 @@ export function createOperator(parts: OperatorParts): Operator {
     const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
     if (why === 'retry' ? record.status === 'running' : !isWaiting) return false;
     const { reason: _, child, unhandled: __, ...rest } = record;
-    records.set(node, {
+    remember(node, {
       ...rest,
       ...(why === 'retry' || child === undefined ? {} : { child }),
       ...(policy === undefined ? {} : { policy }),
       status: 'idle',
     });
-    structure.touch(node);
     return true;
   }
 
@@ -113,8 +106,7 @@ export function createOperator(parts: OperatorParts): Operator {
     const record = records.get(node);
     if (record === undefined || record.gone === true) return false;
     const { reason: _, ...rest } = record;
-    records.set(node, { ...rest, child: record.child ?? record.restart ?? 0, status: 'idle' });
-    structure.touch(node);
+    remember(node, { ...rest, child: childOf(record), status: 'idle' });
     return true;
   }
 
@@ -122,14 +114,13 @@ export function createOperator(parts: OperatorParts): Operator {
   function recall(node: string): boolean {
     const record = records.get(node);
     if (record === undefined || !isUnhandled(record) || !memory.unhandled.has(node)) return false;
-    records.set(node, { ...record, status: 'scheduled' });
-    structure.touch(node);
+    remember(node, { ...record, status: 'scheduled' });
     return true;
   }
 
   /** Whether its child run failed in its plan. */
-  function isBroken(node: string, { iteration, child, restart }: NodeRecord): boolean {
-    return memory.broken.has(subPlanRunId(run, node, iteration, child ?? restart ?? 0));
+  function isBroken(node: string, record: NodeRecord): boolean {
+    return memory.broken.has(subPlanRunId(run, node, record.iteration, childOf(record)));
   }
 
   /** The loop may run as often as its maximum says once more, counted from the body that goes on. */
@@ -137,8 +128,7 @@ export function createOperator(parts: OperatorParts): Operator {
     const record = records.get(node);
     const reset = record && loopReset(record);
     if (reset === undefined) return false;
-    records.set(node, reset);
-    structure.touch(node);
+    remember(node, reset);
     return true;
   }
 
@@ -153,6 +143,23 @@ export function createOperator(parts: OperatorParts): Operator {
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
+  /** Whether the run has had its time. It is stopped then, unless a person can be asked for more. */
+  function hasTimeEnded(): boolean {
+    const elapsedMs = clock.now() - startedAt;
+    const { maxWallClockMs } = memory.limits;
+    const limits = { maxWallClockMs };
+    const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
+    if (stopping !== undefined) return false;
+    if (verdict.kind === 'go') {
+      // A timer may be a moment early by the clock.
+      watchTime();
+      return false;
+    }
+    if (options.executor.timeOver !== undefined) return true;
+    stop(verdict.reason);
+    return false;
+  }
+
   function act(
     command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' | 'recall' }>,
   ): boolean {
@@ -164,9 +171,11 @@ export function createOperator(parts: OperatorParts): Operator {
         if (now) {
           isPausingNow = true;
           desk.giveUp();
-          cancelPause = timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, parts.onPauseOver);
+          cancelPause = timers.after(options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS, () =>
+            later({ kind: 'suspend' }, 'stop_requested'),
+          );
         }
-        parts.onPause(by, now);
+        subPlans.pause(by, now);
         return true;
       }
       case 'stop': {
@@ -204,34 +213,32 @@ export function createOperator(parts: OperatorParts): Operator {
     stop,
     obey(command) {
       if ('node' in command && !isKnown(command.node)) return 'unknown_node';
-      if (command.kind === 'edit') return editState(options.plan, memory, command);
-      if (command.kind === 'revive') return revive(command.node) ? 'done' : 'no_effect';
-      if (command.kind === 'recall') return recall(command.node) ? 'done' : 'no_effect';
-      if (!('by' in command)) {
-        return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
+      switch (command.kind) {
+        case 'suspend':
+          isSuspended = true;
+          return 'done';
+        case 'grace-over':
+          isOver = true;
+          return 'done';
+        case 'time-over':
+          isTimeOver = hasTimeEnded();
+          return 'done';
+        case 'edit':
+          return editState(options.plan, memory, command);
+        case 'revive':
+          return revive(command.node) ? 'done' : 'no_effect';
+        case 'recall':
+          return recall(command.node) ? 'done' : 'no_effect';
+        case 'wake':
+        case 'due':
+          return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
+        default: {
+          if (!act(command)) return 'no_effect';
+          const node = 'node' in command ? { node: command.node as NodeKey } : {};
+          ledger.event('operator.acted', { action: command.kind, ...node, by: command.by });
+          return 'done';
+        }
       }
-      if (!act(command)) return 'no_effect';
-      const node = 'node' in command ? { node: command.node as NodeKey } : {};
-      ledger.event('operator.acted', { action: command.kind, ...node, by: command.by });
-      return 'done';
-    },
-    endGrace() {
-      isOver = true;
-    },
-    endTime() {
-      const elapsedMs = clock.now() - startedAt;
-      const { maxWallClockMs } = memory.limits;
-      const limits = { maxWallClockMs };
-      const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
-      if (stopping !== undefined) return false;
-      if (verdict.kind === 'go') {
-        // A timer may be a moment early by the clock.
-        watchTime();
-        return false;
-      }
-      if (options.executor.timeOver !== undefined) return true;
-      stop(verdict.reason);
-      return false;
     },
     takeUp() {
       wakeWaiting();
@@ -241,7 +248,7 @@ export function createOperator(parts: OperatorParts): Operator {
         const isSubPlan = memory.formerNodes.get(node) === 'subplan';
         if (isSubPlan && record.status === 'failed' && isBroken(node, record)) revive(node);
         if (record.status !== 'canceled' || !wasStopped) continue;
-        const child = isSubPlan ? { child: record.child ?? record.restart ?? 0 } : {};
+        const child = isSubPlan ? { child: childOf(record) } : {};
         records.set(node, { ...record, ...child, status: 'idle' });
       }
       // A replay calls those again that were.
@@ -254,8 +261,16 @@ export function createOperator(parts: OperatorParts): Operator {
     get isPausing() {
       return isPausing;
     },
+    get isSuspended() {
+      return isSuspended;
+    },
     get isOver() {
       return isOver;
+    },
+    takeTimeOver() {
+      const taken = isTimeOver;
+      isTimeOver = false;
+      return taken;
     },
     close() {
       cancelGrace?.();

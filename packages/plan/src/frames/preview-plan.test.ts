@@ -6,7 +6,7 @@ import { harness } from '../../test/harness.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Claude, Each, Effect, End, If, Phase, Task, While } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
-import type { TraceEntry } from './frame-trace.ts';
+import type { TraceEntry } from './frame-phase.ts';
 import { previewPlan } from './preview-plan.ts';
 
 const clock = fakeClock();

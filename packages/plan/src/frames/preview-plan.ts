@@ -12,21 +12,20 @@ import {
 } from '@signalbox/model';
 import { createArtifactBook } from '../artifacts/artifact-book.ts';
 import { lintTree, type PlanLintFinding } from '../nodes/plan-lint.ts';
-import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
+import type { TreeNode } from '../nodes/tree-json.ts';
 import { type AnyPlan, initialState } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure } from '../plan-error.ts';
 import { createRenderer } from '../render/renderer.ts';
 import { createReadable } from '../render/tracked.ts';
 import { createActionQueue } from '../state/action-queue.ts';
 import { frozen } from '../state/frozen.ts';
-import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
+import type { NodeRecord } from '../structure/node-record.ts';
 import { createStructure } from '../structure/structure.ts';
 import { createFileBook } from '../workspaces/file-book.ts';
 import type { PlanFiles } from '../workspaces/plan-files.ts';
-import { frameRandom } from './frame-random.ts';
-import { createPlanContext } from './plan-context.ts';
+import { createPlanContext, frameRandom } from './plan-context.ts';
 import { createPlanQueries } from './plan-queries.ts';
-import { settle } from './settle.ts';
+import { settle, shownTree } from './plan-view.ts';
 
 /** What the first frame of a run would show and do. */
 export interface PlanPreview {
@@ -96,14 +95,10 @@ export function previewPlan(
       }) as never,
       iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
     });
-    const { tree, activity } = settle(renderer, structure, records, iterations, undefined, () => []);
+    const { tree, activity } = settle({ renderer, structure, records, iterations }, undefined, () => []);
     const effects = [...activity.effects.map(({ id }) => id), ...renderer.effects().map(({ id }) => id)];
     renderer.close();
-    const shown = treeToJson(tree, id => {
-      const record = records.get(id);
-      const iteration = record?.loop === undefined ? {} : { iteration: iterationOf(record) };
-      return { status: structure.statusOf(id), ...iteration };
-    });
+    const shown = shownTree(tree, structure, records);
     const starts = activity.ending === undefined ? activity.ready.map(({ id }) => id) : [];
     return ok({ tree: shown, starts, effects, warnings: lintTree(shown) });
   } catch (error) {

@@ -1,6 +1,5 @@
-import type { Json } from '@signalbox/model';
 import type { Renderer } from '../render/renderer.ts';
-import type { RunMemory } from './run-memory.ts';
+import type { EngineBase, PlanCode } from './engine.ts';
 
 /** Before keys of reads: loops, tables that a query waits for, queries themselves, volatile state, files. */
 export const LOOP = 'loop:';
@@ -18,20 +17,18 @@ export interface ReadBook {
   readonly waitsForTables: boolean;
 }
 
-/** What was read of files. Contents count as kept where there are blobs to keep them in. */
-export interface FileReads {
-  recordOf(key: string): Json | undefined;
-  reading(keys: ReadonlySet<string>): void;
-  readonly areKept: boolean;
-}
+/** Where what is read besides state comes from. */
+export type ReadSources = Pick<PlanCode, 'files' | 'queries'>;
 
-/** With `answerOf`, what was read of volatile state and of queries is kept too. */
 export function createReadBook(
-  memory: RunMemory,
+  { options, memory }: EngineBase,
   renderer: Renderer,
-  answerOf: ((key: string) => Json | undefined) | undefined,
-  files: FileReads,
+  { files, queries }: ReadSources,
 ): ReadBook {
+  /** Whether what was read of volatile state and of queries is kept too. */
+  const keepsPassing = options.keepVolatile === true;
+  /** Contents of files are kept where there are blobs to keep them in. */
+  const keepsFiles = options.blobs !== undefined;
   const { ledger, volatile } = memory;
   const passing = new Set<string>();
   const tables = new Set<string>();
@@ -54,14 +51,14 @@ export function createReadBook(
       }
       for (const key of ofFiles) ledger.put('read', key, files.recordOf(key) ?? true);
       files.reading(ofFiles);
-      if (answerOf === undefined) return;
+      if (!keepsPassing) return;
       for (const key of passing) {
-        const value = key.startsWith(VOL) ? volatile.peek(key.slice(VOL.length)) : answerOf(key);
+        const value = key.startsWith(VOL) ? volatile.peek(key.slice(VOL.length)) : queries.answerOf(key);
         ledger.put('read', key, value === undefined ? {} : { value });
       }
     },
     get isRecorded() {
-      return (answerOf !== undefined || passing.size === 0) && (files.areKept || ofFiles.size === 0);
+      return (keepsPassing || passing.size === 0) && (keepsFiles || ofFiles.size === 0);
     },
     get waitsForTables() {
       return tables.size > 0;

@@ -5,7 +5,7 @@ import { isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { RunEnd } from './engine-options.ts';
 import { putRecordRows, putStatus, putStatusRows } from './frame-rows.ts';
-import type { RunMemory } from './run-memory.ts';
+import { lastFrame, type RunMemory } from './run-memory.ts';
 
 /** The statuses of runs that nothing drives. */
 export type RestStatus = Exclude<RunEnd['status'], 'lost'>;
@@ -37,7 +37,7 @@ export function leftRecord(record: NodeRecord, action: Exclude<OrphanAction['kin
  * let go of before.
  */
 export function putRestRows(memory: RunMemory, structure: Structure, status: RestStatus): void {
-  const frame = Math.max(0, memory.nextFrame - 1);
+  const frame = lastFrame(memory);
   // A handler that was to be called again was not: its node is where it was.
   for (const [id, record] of memory.records) {
     if (!isRecalled(record)) continue;

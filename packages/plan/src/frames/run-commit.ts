@@ -4,16 +4,19 @@ import {
   hasRunEnded,
   isSamePlan,
   mayRunFollow,
+  planVersionOf,
   type RunChange,
   type RunRecord,
   type RunSource,
   type RunWrite,
-  type WriteSet,
 } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
-import type { PlanRunOptions, RunEnd } from './engine-options.ts';
-import type { RunInputs } from './run-inputs.ts';
-import { isUntouched, type RunMemory } from './run-memory.ts';
+import type { EngineBase, PlanCode } from './engine.ts';
+import type { RunEnd } from './engine-options.ts';
+import { isUntouched } from './run-memory.ts';
+
+/** What a commit must make durable first, and is told to after. */
+type CommittedCode = Pick<PlanCode, 'signals' | 'queries' | 'files' | 'artifacts'>;
 
 /** The commits of a run: each takes everything in the ledger, and what the run itself became. */
 export interface RunCommit {
@@ -23,29 +26,18 @@ export interface RunCommit {
   finish(end: RunEnd): Promise<RunEnd>;
   /** Whether the next commit can write this end: a run cannot be created in its end, nor go from one end to another. */
   canEnd(end: RunEnd): boolean;
+  /** The version of its plan that the run goes on with, if that is not the first. */
+  readonly planVersion: { readonly planVersion?: number };
   /** The phase of the run that the next commit shows. */
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
-/** The files that a run goes on with, where they are others than those it went on with before. */
-export function newSourceOf(record: RunRecord | undefined, source: RunSource | undefined): RunSource | undefined {
-  return record === undefined || source === undefined || isSamePlan(record.source, source) ? undefined : source;
-}
-
-/**
- * `onCommitted` is told what became durable, and whether the end of the run follows at once; `takeBlobs` gives what must be
- * durable before.
- */
-export function createRunCommit(
-  options: PlanRunOptions,
-  memory: RunMemory,
-  inputs: RunInputs,
-  onCommitted: (writes: WriteSet, isEndDue: boolean) => void,
-  takeBlobs: () => readonly Uint8Array[],
-): RunCommit {
+export function createRunCommit({ options, memory, commands }: EngineBase, code: CommittedCode): RunCommit {
+  const { signals, queries, files, artifacts } = code;
   const { run, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined && !isUntouched(memory.record, owner);
   let newSource = newSourceOf(memory.record, options.source);
+  const planVersion = laterVersionOf(memory.record, newSource);
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;
@@ -68,7 +60,7 @@ export function createRunCommit(
     const to = end === undefined || end.status === 'lost' ? 'running' : end.status;
     const nextPhase = end?.status === 'completed' ? 'DONE' : phase;
     const claim = claimOf();
-    const inputSeq = inputs.toKeep(end !== undefined);
+    const inputSeq = signals.toKeep(end !== undefined);
     const source = newSource === undefined ? {} : { source: newSource };
     const limits = memory.areLimitsChanged ? { limits: memory.limits } : {};
     const isNothing =
@@ -131,7 +123,7 @@ export function createRunCommit(
       });
     }
     const writes = ledger.writes(frame, memory.nextFrame, write);
-    const contents = takeBlobs();
+    const contents = [...files.takeBlobs(), ...artifacts.takeBlobs()];
     const kept = contents.length === 0 ? undefined : await options.blobs?.put(contents);
     if (kept?.ok === false) return { status: 'lost', error: kept.error };
     const committed = await options.commit.commit(writes, { run, epoch, version });
@@ -139,15 +131,18 @@ export function createRunCommit(
     ledger.settle();
     version = committed.value.version;
     epoch = committed.value.epoch;
-    inputs.committed(committed.value.nextSeq, writes.events?.length ?? 0);
+    signals.committed(committed.value.nextSeq, writes.events?.length ?? 0);
     if (frame !== undefined) memory.nextFrame += 1;
-    onCommitted(writes, isEndDue);
+    queries.committed(writes);
+    // Whoever asked for something is told when it is known what became of the run.
+    if (!isEndDue) commands.committed();
     return undefined;
   }
 
   return {
     commit,
     canEnd,
+    planVersion,
     setPhase(next) {
       phase = next;
     },
@@ -156,4 +151,16 @@ export function createRunCommit(
       return lost ?? (await commit(undefined, end)) ?? end;
     },
   };
+}
+
+/** The files that a run goes on with, where they are others than those it went on with before. */
+function newSourceOf(record: RunRecord | undefined, source: RunSource | undefined): RunSource | undefined {
+  return record === undefined || source === undefined || isSamePlan(record.source, source) ? undefined : source;
+}
+
+function laterVersionOf(record: RunRecord | undefined, newSource: RunSource | undefined): RunCommit['planVersion'] {
+  if (record === undefined) return {};
+  const isNew = record.source !== undefined && newSource !== undefined;
+  const planVersion = planVersionOf(record) + (isNew ? 1 : 0);
+  return planVersion === 1 ? {} : { planVersion };
 }

@@ -59,19 +59,26 @@ export interface RunMemory {
   record: RunRecord | undefined;
 }
 
-/**
- * The memory of a run: of a new one with `limits`, or as the reader has it. Of a run that `isNew` the reader has only its record:
- * nothing else is asked for.
- */
-export async function loadMemory(
-  plan: AnyPlan,
-  run: RunId,
-  reader: RunReader,
-  clock: Clock,
-  limits: StopConditions = {},
-  clean: CleanData = asGiven,
-  isNew = false,
-): Promise<RunMemory> {
+/** The frame that is being worked on between two commits of frames: the last one. */
+export function lastFrame({ nextFrame }: Pick<RunMemory, 'nextFrame'>): number {
+  return Math.max(0, nextFrame - 1);
+}
+
+export interface MemorySource {
+  readonly plan: AnyPlan;
+  readonly run: RunId;
+  readonly reader: RunReader;
+  readonly clock: Clock;
+  /** Of a run that is not there yet. */
+  readonly limits?: StopConditions | undefined;
+  readonly clean?: CleanData | undefined;
+  /** The reader has only its record: nothing else is asked for. */
+  readonly isNew?: boolean;
+}
+
+/** The memory of a run: of a new one, or as the reader has it. */
+export async function loadMemory(source: MemorySource): Promise<RunMemory> {
+  const { plan, run, reader, clock, limits = {}, clean = asGiven, isNew = false } = source;
   const record = await reader.run(run);
   const isEmpty = record === undefined || isNew;
   const frames = record?.frames ?? 0;

@@ -1,14 +1,15 @@
 import { failure } from '@signalbox/model';
 import { hasRunEnded } from '@signalbox/runs';
 import type { TreeNode } from '../nodes/tree-json.ts';
-import { asPlanError, planFailure } from '../plan-error.ts';
+import { asPlanError } from '../plan-error.ts';
 import { type Command, createCommandBox } from './command.ts';
 import { endUndriven } from './end-undriven.ts';
 import { createEngine } from './engine.ts';
 import type { DrivenRun, PlanRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import { createFrameScheduler } from './frame-scheduler.ts';
+import { failedWith } from './run-end.ts';
 import { loadMemory } from './run-memory.ts';
-import { signalFault } from './signal-round.ts';
+import { signalFault } from './signals.ts';
 
 /**
  * Runs a plan until it ends, waits for a person, is paused or stalls: from its first frame, or from where the reader has
@@ -46,8 +47,8 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
   let shown: () => TreeNode | undefined = () => undefined;
 
   const drive = async (): Promise<RunEnd> => {
-    const { plan, run, reader, clock, create } = options;
-    const memory = await loadMemory(plan, run, reader, clock, create?.limits, options.secrets?.data, options.isNew);
+    const { run, create, secrets } = options;
+    const memory = await loadMemory({ ...options, limits: create?.limits, clean: secrets?.data });
     if (memory.record?.status === 'completed') return { status: 'completed', output: memory.record.output ?? null };
     const { request } = scheduler;
     const engine = createEngine(options, memory, { request, commands, depth, startChild: drivePlan });
@@ -66,8 +67,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
   };
   /** Whatever the author's code made the engine throw: what was not committed did not happen. */
   const failWith = async (thrown: unknown): Promise<RunEnd> => {
-    const { code, message } = planFailure(asPlanError(thrown, 'plan/render-failed', { run: options.run }));
-    const failed = { status: 'failed', error: { class: 'terminal', code, message } } as const;
+    const failed = failedWith(asPlanError(thrown, 'plan/render-failed', { run: options.run }));
     const record = await options.reader.run(options.run);
     if (record === undefined || hasRunEnded(record.status)) return failed;
     const ended = await endUndriven(options, record, failed, { action: 'terminate', by: 'signalbox' });

@@ -1,7 +1,7 @@
 import { thrownMessage } from '@signalbox/model';
 import type { StopVerdict } from '@signalbox/runs';
 import type { RunnableNode } from '../nodes/plan-node.ts';
-import type { PlanRunOptions } from './engine-options.ts';
+import type { EngineBase } from './engine.ts';
 import type { Operator } from './operator.ts';
 import type { SubPlans } from './sub-plans.ts';
 
@@ -15,11 +15,8 @@ export interface StartPermit {
   of(ready: readonly RunnableNode[]): Promise<readonly RunnableNode[]> | readonly RunnableNode[];
 }
 
-export function createStartPermit(
-  { run, mayStart, executor }: PlanRunOptions,
-  operator: Operator,
-  subPlans: SubPlans,
-): StartPermit {
+export function createStartPermit({ options }: EngineBase, operator: Operator, subPlans: SubPlans): StartPermit {
+  const { run, mayStart, executor } = options;
   /** Where nobody can say whether work may start, it may not. */
   let isLimited = false;
   const verdict = async (): Promise<StopVerdict | { readonly kind: 'stop'; readonly reason: string }> => {

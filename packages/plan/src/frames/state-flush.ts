@@ -1,13 +1,10 @@
 import type { Json } from '@signalbox/model';
 import { ARTIFACT } from '../artifacts/artifact-book.ts';
-import type { AnyPlan } from '../plan-definition.ts';
 import { PlanError } from '../plan-error.ts';
-import type { ActionOrigin } from '../state/action.ts';
-import type { ActionQueue } from '../state/action-queue.ts';
 import { type AppliedAction, flush } from '../state/flush.ts';
 import { FILE_WRITE } from '../workspaces/file-book.ts';
+import type { EngineBase, PlanCode } from './engine.ts';
 import { STATE, stateFault, VOLATILE } from './plan-context.ts';
-import type { RunMemory } from './run-memory.ts';
 
 export interface StateFlush {
   /** Something that a render may show is another now. */
@@ -17,13 +14,10 @@ export interface StateFlush {
 }
 
 /** Where what is queued beside state goes. */
-export interface FlushOutlets {
-  keepArtifact(id: string, node: string): void;
-  writeFile(path: string, content: Json, origin: ActionOrigin): PlanError | undefined;
-}
+export type FlushOutlets = Pick<PlanCode, 'files' | 'artifacts'>;
 
 /** Applies what is queued as one step: to what renders read, to files, and to the ledger for the next commit. */
-export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory, outlets: FlushOutlets): StateFlush {
+export function flushState({ options, memory, queue }: EngineBase, outlets: FlushOutlets): StateFlush {
   const actions = queue.take();
   if (actions.length === 0) return { changed: false, failed: new Map() };
   const { state, volatile, ledger, digest } = memory;
@@ -36,7 +30,7 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory,
         return key.startsWith(VOLATILE) ? volatile.peek(key.slice(VOLATILE.length)) : undefined;
       },
       (key, value) => {
-        const fault = isDurable(key) ? stateFault(plan, key.slice(STATE.length), value) : undefined;
+        const fault = isDurable(key) ? stateFault(options.plan, key.slice(STATE.length), value) : undefined;
         return fault === undefined ? undefined : new PlanError('plan/state-invalid', fault);
       },
       // What is written to a file is the file's.
@@ -64,7 +58,7 @@ export function flushState(plan: AnyPlan, queue: ActionQueue, memory: RunMemory,
     digest.set('state', key, value);
   }
   for (const action of applied) {
-    if (action.key.startsWith(ARTIFACT)) outlets.keepArtifact(action.key.slice(ARTIFACT.length), action.node);
+    if (action.key.startsWith(ARTIFACT)) outlets.artifacts.keep(action.key.slice(ARTIFACT.length), action.node);
     if (!isDurable(action.key)) continue;
     const key = action.key.slice(STATE.length);
     const index = ledger.transition(action, key);
@@ -90,7 +84,7 @@ function writeFiles(applied: readonly AppliedAction[], outlets: FlushOutlets): R
   const failed = new Map<number, PlanError>();
   for (const action of applied) {
     if (!action.key.startsWith(FILE_WRITE) || failed.has(action.transaction)) continue;
-    const error = outlets.writeFile(action.key.slice(FILE_WRITE.length), action.new ?? null, action);
+    const error = outlets.files.write(action.key.slice(FILE_WRITE.length), action.new ?? null, action);
     if (error !== undefined) failed.set(action.transaction, error);
   }
   return failed;

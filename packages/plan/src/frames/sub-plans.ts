@@ -2,8 +2,8 @@ import type { RunId } from '@signalbox/model';
 import { type NewRun, type NodeKey, type RunRecord, subPlanRunId, type TaskError } from '@signalbox/runs';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
 import { stopUndriven } from './end-undriven.ts';
+import type { EngineBase } from './engine.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
-import type { RunMemory } from './run-memory.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
 /** How deep runs nest. A plan that runs itself would otherwise never end. */
@@ -44,13 +44,7 @@ export interface ChildPlace {
 
 type Inherited = Pick<NewRun, 'tags' | 'correlationId' | 'workingDirectory' | 'source' | 'mode' | 'globalMode'>;
 
-export function createSubPlans(
-  options: PlanRunOptions,
-  memory: RunMemory,
-  depth: number,
-  start: (options: PlanRunOptions, depth: number) => DrivenRun,
-  onDropped: () => void,
-): SubPlans {
+export function createSubPlans({ options, memory, depth, startChild, later }: EngineBase): SubPlans {
   const { run, reader } = options;
   const live = new Set<DrivenRun>();
   const dropping = new Set<Promise<void>>();
@@ -58,6 +52,7 @@ export function createSubPlans(
   let isEnding = false;
   let wasStopped = false;
 
+  const onDropped = () => later({ kind: 'idle' }, 'stop_requested');
   const idOf = (node: string, iteration: number, child: number) => subPlanRunId(run, node, iteration, child);
 
   function stopLater(stopping: Promise<unknown>): void {
@@ -106,7 +101,7 @@ export function createSubPlans(
       if (isEnding) return failed('sub_plan_lost', `Run ${run} ended before its child ${id} began.`, 'retryable');
       const { create: _, isNew: __, ...ports } = options;
       const created = known === undefined ? { create: newChild(node, request) } : {};
-      const driven = start({ ...ports, ...created, plan: node.code.plan, run: id }, depth + 1);
+      const driven = startChild({ ...ports, ...created, plan: node.code.plan, run: id }, depth + 1);
       live.add(driven);
       options.onRun?.(id, driven);
       const { signal } = request;

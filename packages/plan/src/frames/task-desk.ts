@@ -13,34 +13,25 @@ import {
   ownerDeathsOf,
   recoverOrphan,
   releaseTask,
-  retryWaitMs,
   startTask,
   type Task,
   type TaskError,
   type TaskId,
   taskIdOf,
 } from '@signalbox/runs';
-import type { TaskProgress } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
-import { isRecalled, iterationOf, type NodeRecord } from '../structure/node-record.ts';
+import { childOf, isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
-import type { TaskTools } from '../workspaces/task-tools.ts';
+import type { FileBook } from '../workspaces/file-book.ts';
+import { createAttempts, type TaskNews } from './attempts.ts';
 import { canceledAtOnce } from './end-undriven.ts';
+import type { EngineBase } from './engine.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 import { putStatus } from './frame-rows.ts';
 import { leftRecord } from './rest.ts';
-import type { RunMemory } from './run-memory.ts';
+import { lastFrame } from './run-memory.ts';
 import type { SubPlans } from './sub-plans.ts';
-import type { TaskOutcome, TaskRequest } from './task-executor.ts';
-import { doWork, runTask } from './task-work.ts';
-
-/** What came from work since it was last asked. */
-export type TaskNews =
-  /** `value` is what handlers get of the output: it went through the author's schema. */
-  | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome; readonly value: unknown }
-  /** The work had ended before, and its handler is called again. */
-  | { readonly kind: 'recalled'; readonly ended: Task; readonly outcome: TaskOutcome; readonly value: unknown }
-  | { readonly kind: 'progress'; readonly task: TaskId; readonly progress: TaskProgress };
+import type { TaskOutcome } from './task-executor.ts';
 
 /** What the end of an attempt means for its node. */
 export type Verdict =
@@ -55,20 +46,23 @@ export type Verdict =
  */
 export interface TaskDesk {
   /** A task for a node that is ready, or the one that waits for it. Its work begins with `begin`. */
-  open(node: RunnableNode, isLimited?: boolean): Task;
+  open(node: RunnableNode, isLimited: boolean): void;
   /** Starts the work of every task that was opened, and recalls what handlers have not taken in. Called after the commit. */
   begin(): void;
   /** Ends an attempt. */
   close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
-  /** Asks the work of a task to end. */
-  cancel(id: TaskId): void;
+  /** What came from work since this was last asked. */
+  takeNews(): readonly TaskNews[];
+  readonly hasNews: boolean;
+  /** Cancels the task of a node, if it has one: its work is asked to end. */
+  cancel(node: string): void;
   /**
    * Asks all work to end that can be done again; an attempt that fails then counts as none. Child runs, and work whose effects
    * nobody can undo, go on.
    */
   giveUp(): void;
-  /** Asks the work of a task to end, and does not wait for what comes of it. */
-  letGo(id: TaskId): void;
+  /** The run has had its time: all work but child runs is asked to end, without a wait for what comes of it. */
+  hold(): void;
   /** Ends every task as canceled, without waiting for its work. */
   terminate(): void;
   /** The run comes to rest: work that is under way is let go of, to begin again when the run is taken up. */
@@ -84,24 +78,20 @@ export interface TaskDesk {
   abandon(): void;
 }
 
-export function createTaskDesk(
-  options: PlanRunOptions,
-  memory: RunMemory,
-  structure: Structure,
-  subPlans: SubPlans,
-  onNews: (news: TaskNews) => void,
-  onDue: (node: string) => void,
-  toolsOf: (request: TaskRequest) => TaskTools,
-): TaskDesk {
-  const { run, clock, timers, rng, owner, executor } = options;
+export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: FileBook): TaskDesk {
+  const { options, memory, structure, remember } = base;
+  const { run, clock, rng, owner } = options;
   const { ledger, tasks, records } = memory;
+  const attempts = createAttempts(base, subPlans, files);
   const byNode = new Map<string, TaskId>();
-  const controls = new Map<TaskId, AbortController>();
-  const waits = new Map<TaskId, () => void>();
   const givenUp = new Set<TaskId>();
   let opened: { readonly task: Task; readonly node: RunnableNode; readonly isLimited: boolean }[] = [];
   for (const task of tasks.values()) byNode.set(task.node, task.id);
 
+  const taskOf = (node: string) => {
+    const id = byNode.get(node);
+    return id === undefined ? undefined : tasks.get(id);
+  };
   const keep = (task: Task) => {
     ledger.task(task);
     if (task.status === 'pending' || task.status === 'running' || task.status === 'canceling') {
@@ -118,53 +108,10 @@ export function createTaskDesk(
     iteration: task.iteration,
     attempt: task.retryCount + 1,
   });
-  const waitFor = (task: Task) => {
-    const ms = retryWaitMs(task, clock.now());
-    waits.set(
-      task.id,
-      timers.after(ms, () => {
-        waits.delete(task.id);
-        onDue(task.node);
-      }),
-    );
-  };
-
-  const requestFor = (task: Task, node: RunnableNode, progress: TaskRequest['progress']) => {
-    const loop = structure.loopOf(node.id);
-    return {
-      run,
-      task: task.id,
-      node,
-      iteration: loop === undefined ? 0 : iterationOf(records.get(loop)),
-      totalIteration: task.iteration,
-      attempt: task.retryCount + 1,
-      progress,
-    };
-  };
-
-  /** Brings what the work of a node came to through the author's schema once more. */
-  const recall = (node: RunnableNode, ended: Task) => {
-    memory.unhandled.delete(node.id);
-    const control = new AbortController();
-    controls.set(ended.id, control);
-    const work = async (started: TaskRequest) =>
-      options.recorded === undefined ? recordedEnd(ended) : executor.execute(started);
-    void doWork(
-      requestFor(ended, node, () => {}),
-      ended,
-      control,
-      work,
-      timers,
-    ).then(({ outcome, value }) => {
-      if (controls.get(ended.id) !== control) return;
-      controls.delete(ended.id);
-      onNews({ kind: 'recalled', ended, outcome, value });
-    });
-  };
 
   /** The task that was opened for the same work before, and waits. One for other work is canceled. */
   const waitingTask = (node: RunnableNode): Task | undefined => {
-    const task = tasks.get(byNode.get(node.id) as TaskId);
+    const task = taskOf(node.id);
     if (task?.status !== 'pending') return undefined;
     if (task.signature === structure.signatureOf(node.id) && task.iteration === structure.scopeOf(node.id)) return task;
     keep(cancelTask(task, ledger.stamp()));
@@ -188,23 +135,6 @@ export function createTaskDesk(
     structure.touch(task.node);
   };
 
-  /** What becomes of an attempt that a person must allow first; undefined where it may begin. */
-  const refusal = (
-    task: Task,
-    started: TaskRequest,
-    isLimited: boolean,
-  ): Promise<TaskOutcome | undefined> | undefined => {
-    const deaths = ownerDeathsOf(task);
-    const isDoubted = deaths.length >= MAX_OWNER_DEATHS;
-    const orphaned = memory.orphaned.filter(
-      ({ node, iteration, signature }) =>
-        node === task.node && iteration === task.iteration && signature === task.signature,
-    );
-    if (!isDoubted && !isLimited && orphaned.length === 0) return undefined;
-    const unknown = orphaned.length === 0 ? {} : { orphaned };
-    return executor.allow?.(started, { ...(isDoubted && { deaths }), ...unknown, isLimited });
-  };
-
   const wantedChildren = () => {
     const wanted = [...tasks.values()].filter(({ status, node }) => status !== 'canceling' && isSubPlan(node));
     return new Set(wanted.map(({ node, iteration }) => subPlans.idOf(node, iteration, childOf(records.get(node)))));
@@ -215,7 +145,7 @@ export function createTaskDesk(
   const isSubPlan = (node: string) => (structure.nodeOf(node)?.kind ?? memory.formerNodes.get(node)) === 'subplan';
 
   return {
-    open(node, isLimited = false) {
+    open(node, isLimited) {
       const waiting = waitingTask(node);
       const before = records.get(node.id);
       const restart = waiting === undefined ? nextRestart(before, structure.scopeOf(node.id)) : (before?.restart ?? 0);
@@ -226,13 +156,12 @@ export function createTaskDesk(
         owner,
         ledger.stamp(),
       );
-      waits.get(task.id)?.();
-      waits.delete(task.id);
+      attempts.endWait(task.id);
       keep(task);
       ledger.event('task.started', fieldsOf(task));
       const { iteration, signature } = task;
       const isSame = before?.signature === signature && before.iteration === iteration;
-      records.set(node.id, {
+      remember(node.id, {
         status: 'running',
         iteration,
         signature,
@@ -242,47 +171,23 @@ export function createTaskDesk(
         ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
       });
       opened.push({ task, node, isLimited });
-      return task;
     },
     begin() {
       const starting = opened;
       opened = [];
-      for (const { task, node, isLimited } of starting) {
-        const control = new AbortController();
-        controls.set(task.id, control);
-        const request = requestFor(task, node, progress => {
-          if (controls.get(task.id) === control)
-            onNews({ kind: 'progress', task: task.id, progress: memory.clean(progress) });
-        });
-        const record = records.get(node.id);
-        const child = childOf(record);
-        const place = { child, isRevived: child !== (record?.restart ?? 0) };
-        const work = async (started: TaskRequest) => {
-          if (options.recorded !== undefined) return executor.execute(started);
-          const asked = refusal(task, started, isLimited);
-          const refused = asked && (await asked);
-          if (refused !== undefined) return refused;
-          if (node.kind === 'task') return runTask(node, started, toolsOf(started));
-          return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
-        };
-        void doWork(request, task, control, work, timers, record?.policy?.timeoutMs, memory.clean).then(
-          ({ outcome, value }) => {
-            if (controls.get(task.id) !== control) return;
-            controls.delete(task.id);
-            onNews({ kind: 'ended', task: task.id, outcome, value });
-          },
-        );
-      }
+      for (const { task, node, isLimited } of starting) attempts.start(task, node, isLimited);
       for (const [id, task] of memory.unhandled) {
         const node = structure.nodeOf(id) as RunnableNode | undefined;
-        if (node !== undefined && isRecalled(records.get(id))) recall(node, task);
+        if (node === undefined || !isRecalled(records.get(id))) continue;
+        memory.unhandled.delete(id);
+        attempts.recall(node, task);
       }
     },
     close(id, outcome, stale) {
       const task = tasks.get(id);
       if (task === undefined) throw new Bug(`task ${id} is not under way`);
       const at = ledger.stamp();
-      const handledFrame = Math.max(0, memory.nextFrame - 1);
+      const handledFrame = lastFrame(memory);
       const ended = (row: Task, how: 'done' | 'error' | 'canceled', error?: TaskError) => {
         keep({ ...row, handledFrame });
         ledger.event('task.ended', {
@@ -317,7 +222,7 @@ export function createTaskDesk(
           const retry = canceling || stale ? undefined : decideRetry(task, error, clock.now(), rng);
           if (retry?.kind === 'retry') {
             keep(retry.task);
-            waitFor(retry.task);
+            attempts.wait(retry.task);
             ledger.event('task.retry', { ...fieldsOf(task), error, retryAt: retry.task.nextRetryAt ?? at });
             return { kind: 'retrying', error };
           }
@@ -326,31 +231,31 @@ export function createTaskDesk(
         }
       }
     },
-    cancel(id) {
-      const task = tasks.get(id);
+    cancel(node) {
+      const task = taskOf(node);
       if (task === undefined || task.status === 'canceling') return;
-      waits.get(id)?.();
-      waits.delete(id);
+      attempts.endWait(task.id);
       const canceled = cancelTask(task, ledger.stamp());
       keep(canceled);
       if (canceled.status === 'canceled') {
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
         dropChild(task);
       }
-      controls.get(id)?.abort(new Error('canceled'));
+      attempts.abort(task.id, 'canceled');
     },
     giveUp() {
-      for (const [id, control] of [...controls]) {
+      for (const id of attempts.ids()) {
         const task = tasks.get(id);
         if (task === undefined || task.effects === 'external' || isSubPlan(task.node)) continue;
         givenUp.add(id);
-        control.abort(new Error(GIVEN_UP.message));
+        attempts.abort(id, GIVEN_UP.message);
       }
     },
-    letGo(id) {
-      const control = controls.get(id);
-      controls.delete(id);
-      control?.abort(new Error('the time of the run is over'));
+    hold() {
+      for (const task of tasks.values()) {
+        if (task.status !== 'running' || structure.nodeOf(task.node)?.kind === 'subplan') continue;
+        attempts.letGo(task.id, 'the time of the run is over', heldOutcome(task));
+      }
     },
     terminate() {
       for (const task of [...tasks.values()]) {
@@ -361,9 +266,8 @@ export function createTaskDesk(
         if (record === undefined || record.gone === true) continue;
         const { reason: _, told: __, ...rest } = record;
         const canceled = { ...rest, status: 'canceled' } as const;
-        records.set(task.node, canceled);
+        remember(task.node, canceled);
         putStatus(memory, task.node, canceled);
-        structure.touch(task.node);
       }
       this.abandon();
     },
@@ -383,30 +287,27 @@ export function createTaskDesk(
           leave(task, recovered(task, memory.formerNodes.get(task.node), options, ledger.stamp()));
           continue;
         }
-        if (task.nextRetryAt !== undefined) waitFor(task);
+        if (task.nextRetryAt !== undefined) attempts.wait(task);
         const isDoubted = ownerDeathsOf(task).length >= MAX_OWNER_DEATHS;
         const kept = isDoubted ? task : forgetDeaths(task);
         if (kept !== task) keep(kept);
       }
       subPlans.sweep(wantedChildren());
     },
-    taskOf(node) {
-      const id = byNode.get(node);
-      return id === undefined ? undefined : tasks.get(id);
+    taskOf,
+    takeNews: attempts.takeNews,
+    get hasNews() {
+      return attempts.hasNews;
     },
     get working() {
-      return controls.size + opened.length + subPlans.busy;
+      return attempts.working + opened.length + subPlans.busy;
     },
     get busy() {
-      return this.working + waits.size;
+      return this.working + attempts.waiting;
     },
     abandon() {
-      for (const cancel of waits.values()) cancel();
-      waits.clear();
       opened = [];
-      const aborting = [...controls.values()];
-      controls.clear();
-      for (const control of aborting) control.abort(new Error('the run was let go'));
+      attempts.abandon();
     },
   };
 }
@@ -419,20 +320,16 @@ const GIVEN_UP: TaskError = {
   retryAfterMs: 0,
 };
 
-/** How a task came to its end. */
-export function recordedEnd({ status, result, lastError }: Task): TaskOutcome {
-  if (status === 'done' || lastError === undefined) return { kind: 'done', output: result ?? null };
-  return { kind: 'failed', error: lastError };
+/** What becomes of work that is let go because its run has had its time: it begins again, unless that could do harm. */
+function heldOutcome({ effects }: Task): TaskOutcome {
+  if (effects !== 'external') return { kind: 'blocked', reason: 'approval_required:confirmation' };
+  const message = 'The time of the run was over while it worked, and nobody knows how far it came.';
+  return { kind: 'failed', error: { class: 'unknown', code: 'time-over', message } };
 }
 
 /** Work of the same iteration that began before has other task ids. */
 function nextRestart(before: NodeRecord | undefined, iteration: number): number {
   return before?.signature !== undefined && before.iteration === iteration ? (before.restart ?? 0) + 1 : 0;
-}
-
-/** The restart that names the child run of a sub-plan. */
-function childOf(record: NodeRecord | undefined): number {
-  return record?.child ?? record?.restart ?? 0;
 }
 
 /** Asking a person and watching a child run do no harm when they are cut off, and are not tried again but gone on with. */

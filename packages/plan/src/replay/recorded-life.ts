@@ -1,9 +1,9 @@
 import type { RunId } from '@signalbox/model';
 import type { AnyEvent, RetryPolicy, RunReader, TaskId } from '@signalbox/runs';
 import { editTriggers } from '../forks/edit-value.ts';
+import { recordedEnd } from '../frames/attempts.ts';
 import type { Command, StateEdit } from '../frames/command.ts';
 import type { RunMemory } from '../frames/run-memory.ts';
-import { recordedEnd } from '../frames/task-desk.ts';
 import type { TaskOutcome } from '../frames/task-executor.ts';
 import type { TaskProgress } from '../nodes/handlers.ts';
 import { isRecalled } from '../structure/node-record.ts';

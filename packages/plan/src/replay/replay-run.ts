@@ -178,7 +178,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
     const plan = planOf(version);
     work.forget(version);
     isOver = false;
-    memory = await loadMemory(plan, run, store.reader, clock, record.limits, secrets?.data);
+    memory = await loadMemory({ ...options, plan, limits: record.limits, clean: secrets?.data });
     const box = createCommandBox();
     commands = box;
     // What the engine would tell itself later, the record says when it is due.

@@ -50,6 +50,11 @@ export function isRecalled(record: NodeRecord | undefined): boolean {
   return record?.status === 'scheduled' && isUnhandled(record);
 }
 
+/** The restart that names the child run of a sub-plan. */
+export function childOf(record: NodeRecord | undefined): number {
+  return record?.child ?? record?.restart ?? 0;
+}
+
 /** The iteration that people see: counted from 0 each time the loop is reached. */
 export function iterationOf(record: NodeRecord | undefined): number {
   return record?.loop === undefined ? 0 : record.loop.total - record.loop.base;

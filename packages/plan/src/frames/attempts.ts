@@ -1,0 +1,311 @@
+import { thrownText, truncateUtf8 } from '@signalbox/model';
+import {
+  classifyFailure,
+  MAX_OWNER_DEATHS,
+  ownerDeathsOf,
+  retryWaitMs,
+  type Task,
+  type TaskError,
+  type TaskId,
+} from '@signalbox/runs';
+import type * as z from 'zod';
+import type { TaskContext, TaskProgress } from '../nodes/handlers.ts';
+import type { RunnableNode } from '../nodes/plan-node.ts';
+import { asGiven, type CleanData } from '../state/clean-data.ts';
+import { frozen } from '../state/frozen.ts';
+import { childOf, iterationOf } from '../structure/node-record.ts';
+import type { FileBook } from '../workspaces/file-book.ts';
+import { type TaskTools, taskTools } from '../workspaces/task-tools.ts';
+import type { EngineBase } from './engine.ts';
+import type { Timers } from './frame-scheduler.ts';
+import type { SubPlans } from './sub-plans.ts';
+import type { TaskOutcome, TaskRequest } from './task-executor.ts';
+
+/** What came from work since it was last asked. */
+export type TaskNews =
+  /** `value` is what handlers get of the output: it went through the author's schema. */
+  | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome; readonly value: unknown }
+  /** The work had ended before, and its handler is called again. */
+  | { readonly kind: 'recalled'; readonly ended: Task; readonly outcome: TaskOutcome; readonly value: unknown }
+  | { readonly kind: 'progress'; readonly task: TaskId; readonly progress: TaskProgress };
+
+/** The work of this process: attempts that go on, waits for the next ones, and what came of them. It writes nothing down. */
+export interface Attempts {
+  /** Begins the work of a task. If `isLimited`, a person is asked first. */
+  start(task: Task, node: RunnableNode, isLimited: boolean): void;
+  /** Brings what the work of a node came to through the author's schema once more. */
+  recall(node: RunnableNode, ended: Task): void;
+  /** Asks the work of a task to end. */
+  abort(id: TaskId, why: string): void;
+  /** Asks the work of a task to end; this is what came of it. */
+  letGo(id: TaskId, why: string, outcome: TaskOutcome): void;
+  /** The node of a task is due again when its time has come. */
+  wait(task: Task): void;
+  endWait(id: TaskId): void;
+  takeNews(): readonly TaskNews[];
+  readonly hasNews: boolean;
+  /** Tasks whose work goes on. */
+  ids(): readonly TaskId[];
+  readonly working: number;
+  readonly waiting: number;
+  /** Aborts everything and forgets it. */
+  abandon(): void;
+}
+
+export function createAttempts(base: EngineBase, subPlans: SubPlans, files: FileBook): Attempts {
+  const { options, memory, structure } = base;
+  const { run, clock, timers, executor } = options;
+  const { records } = memory;
+  const controls = new Map<TaskId, AbortController>();
+  const waits = new Map<TaskId, () => void>();
+  let news: TaskNews[] = [];
+
+  const tell = (item: TaskNews) => {
+    news.push(item);
+    base.request(item.kind === 'progress' ? 'task_progressed' : 'task_finished');
+  };
+
+  /** Does the work, and tells what came of it unless nobody waits for it any more. */
+  const begin = (node: RunnableNode, task: Task, work: Work, newsOf: (attempt: Attempt) => TaskNews) => {
+    const control = new AbortController();
+    controls.set(task.id, control);
+    const isAwaited = () => controls.get(task.id) === control;
+    const loop = structure.loopOf(node.id);
+    const request: TaskRequest = {
+      run,
+      task: task.id,
+      node,
+      iteration: loop === undefined ? 0 : iterationOf(records.get(loop)),
+      totalIteration: task.iteration,
+      attempt: task.retryCount + 1,
+      progress(progress) {
+        if (work.hasProgress && isAwaited())
+          tell({ kind: 'progress', task: task.id, progress: memory.clean(progress) });
+      },
+      signal: control.signal,
+    };
+    void doWork(request, task, control, work, timers).then(attempt => {
+      if (!isAwaited()) return;
+      controls.delete(task.id);
+      tell(newsOf(attempt));
+    });
+  };
+
+  /** What becomes of an attempt that a person must allow first; undefined where it may begin. */
+  const refusal = (
+    task: Task,
+    started: TaskRequest,
+    isLimited: boolean,
+  ): Promise<TaskOutcome | undefined> | undefined => {
+    const deaths = ownerDeathsOf(task);
+    const isDoubted = deaths.length >= MAX_OWNER_DEATHS;
+    const orphaned = memory.orphaned.filter(
+      ({ node, iteration, signature }) =>
+        node === task.node && iteration === task.iteration && signature === task.signature,
+    );
+    if (!isDoubted && !isLimited && orphaned.length === 0) return undefined;
+    const unknown = orphaned.length === 0 ? {} : { orphaned };
+    return executor.allow?.(started, { ...(isDoubted && { deaths }), ...unknown, isLimited });
+  };
+
+  return {
+    start(task, node, isLimited) {
+      const record = records.get(node.id);
+      const child = childOf(record);
+      const place = { child, isRevived: child !== (record?.restart ?? 0) };
+      const execute = async (started: TaskRequest) => {
+        if (options.recorded !== undefined) return executor.execute(started);
+        const asked = refusal(task, started, isLimited);
+        const refused = asked && (await asked);
+        if (refused !== undefined) return refused;
+        if (node.kind === 'task') return runTask(node, started, taskTools(options, files, started));
+        return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
+      };
+      const timeoutMs = record?.policy?.timeoutMs ?? node.data.timeoutMs;
+      begin(node, task, { execute, timeoutMs, clean: memory.clean, hasProgress: true }, attempt => ({
+        kind: 'ended',
+        task: task.id,
+        ...attempt,
+      }));
+    },
+    recall(node, ended) {
+      const execute = async (started: TaskRequest) =>
+        options.recorded === undefined ? recordedEnd(ended) : executor.execute(started);
+      const { timeoutMs } = node.data;
+      begin(node, ended, { execute, timeoutMs, clean: asGiven, hasProgress: false }, attempt => ({
+        kind: 'recalled',
+        ended,
+        ...attempt,
+      }));
+    },
+    abort: (id, why) => controls.get(id)?.abort(new Error(why)),
+    letGo(id, why, outcome) {
+      const control = controls.get(id);
+      controls.delete(id);
+      control?.abort(new Error(why));
+      news.push({ kind: 'ended', task: id, outcome, value: undefined });
+    },
+    wait(task) {
+      const ms = retryWaitMs(task, clock.now());
+      waits.set(
+        task.id,
+        timers.after(ms, () => {
+          waits.delete(task.id);
+          base.later({ kind: 'due', node: task.node }, 'timer');
+        }),
+      );
+    },
+    endWait(id) {
+      waits.get(id)?.();
+      waits.delete(id);
+    },
+    takeNews() {
+      const taken = news;
+      news = [];
+      return taken;
+    },
+    get hasNews() {
+      return news.length > 0;
+    },
+    ids: () => [...controls.keys()],
+    get working() {
+      return controls.size;
+    },
+    get waiting() {
+      return waits.size;
+    },
+    abandon() {
+      for (const cancel of waits.values()) cancel();
+      waits.clear();
+      const aborting = [...controls.values()];
+      controls.clear();
+      for (const control of aborting) control.abort(new Error('the run was let go'));
+    },
+  };
+}
+
+/** How a task came to its end. */
+export function recordedEnd({ status, result, lastError }: Task): TaskOutcome {
+  if (status === 'done' || lastError === undefined) return { kind: 'done', output: result ?? null };
+  return { kind: 'failed', error: lastError };
+}
+
+const MESSAGE_BYTES = 2000;
+
+/** An attempt that came to its end: what it left, and what handlers get of its output. */
+interface Attempt {
+  readonly outcome: TaskOutcome;
+  readonly value: unknown;
+}
+
+interface Work {
+  execute(request: TaskRequest): Promise<TaskOutcome>;
+  readonly timeoutMs: number | undefined;
+  readonly clean: CleanData;
+  readonly hasProgress: boolean;
+}
+
+/** One attempt at the work of a node. Never rejects: whatever goes wrong is an outcome. */
+async function doWork(
+  request: TaskRequest,
+  task: Task,
+  control: AbortController,
+  { execute, timeoutMs, clean }: Work,
+  timers: Timers,
+): Promise<Attempt> {
+  const { node } = request;
+  let timedOut = false;
+  let cancelTimer: (() => void) | undefined;
+  try {
+    const work = execute(request);
+    if (timeoutMs === undefined) return await checked(node, clean(await work));
+    // Work that does not listen to its signal does not hold the run up when its time is over.
+    const overtime = new Promise<never>((_, reject) => {
+      cancelTimer = timers.after(timeoutMs, () => {
+        timedOut = true;
+        const reason = new Error(`no end after ${timeoutMs} ms`);
+        reject(reason);
+        control.abort(reason);
+      });
+    });
+    return await checked(node, clean(await Promise.race([work, overtime])));
+  } catch (error) {
+    const why = taskErrorOf(error, task, timedOut, clean);
+    // A child run that had no time left is stopped, not begun again.
+    return failed(node.kind === 'subplan' && timedOut ? { ...why, class: 'terminal' } : why);
+  } finally {
+    cancelTimer?.();
+  }
+}
+
+/** The output as the author's own schema makes it: only the plan's thread has that code. */
+function checked(node: RunnableNode, outcome: TaskOutcome): Attempt | Promise<Attempt> {
+  if (outcome.kind !== 'done') return { outcome, value: undefined };
+  const schema = 'schema' in node.code ? node.code.schema : undefined;
+  if (schema === undefined) return { outcome, value: outcome.output };
+  return schema.safeParseAsync(outcome.output).then(parsed => parsedAttempt(outcome, parsed));
+}
+
+function parsedAttempt(outcome: TaskOutcome, parsed: z.ZodSafeParseResult<unknown>): Attempt {
+  if (parsed.success) return { outcome, value: parsed.data };
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? 'The output' : issue.path.map(String).join('.');
+  return failed({
+    class: 'terminal',
+    code: 'output-invalid',
+    message: truncateUtf8(`${place}: ${issue?.message ?? 'does not fit the schema'}`, MESSAGE_BYTES),
+  });
+}
+
+function failed(error: TaskError): Attempt {
+  return { outcome: { kind: 'failed', error }, value: undefined };
+}
+
+/** Calls the author's function. */
+async function runTask(
+  node: Extract<RunnableNode, { readonly kind: 'task' }>,
+  request: TaskRequest,
+  tools: TaskTools,
+): Promise<TaskOutcome> {
+  const { signal, iteration, attempt, progress } = request;
+  const { artifact, fs, workspace } = tools;
+  const input = node.data.input ?? null;
+  const context: TaskContext = { input, signal, iteration, attempt, progress, artifact, fs, workspace };
+  const output = await node.code.run(context);
+  await tools.settled();
+  if (output === undefined) return { kind: 'done', output: null };
+  const plain = frozen(output);
+  if (plain.ok) return { kind: 'done', output: plain.value };
+  const message = `The task returned what is not plain data: ${plain.error}.`;
+  return { kind: 'failed', error: { class: 'terminal', code: 'output-not-plain', message } };
+}
+
+function taskErrorOf(error: unknown, task: Task, timedOut: boolean, clean: CleanData): TaskError {
+  const known = factsOf(error);
+  const kind = classifyFailure(
+    {
+      ...(typeof known.status === 'number' ? { status: known.status } : {}),
+      ...(typeof known.code === 'string' ? { systemCode: known.code } : {}),
+      ...(timedOut ? { timedOut } : {}),
+    },
+    task.effects,
+  );
+  const text = thrownText(error);
+  const code = timedOut
+    ? 'timeout'
+    : known.status === 429
+      ? 'rate_limit'
+      : typeof known.code === 'string'
+        ? known.code
+        : 'threw';
+  return { class: kind, code, message: truncateUtf8(clean(text.toWellFormed()), MESSAGE_BYTES) };
+}
+
+function factsOf(error: unknown): { readonly status?: unknown; readonly code?: unknown } {
+  try {
+    const { status, code } = (error ?? {}) as { readonly status?: unknown; readonly code?: unknown };
+    return { status, code };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,224 @@
+import type { PlanNode } from '../nodes/plan-node.ts';
+import { asPlanError, PlanError } from '../plan-error.ts';
+import type { Command, CommandAnswer } from './command.ts';
+import type { Engine, EngineParts } from './engine.ts';
+import type { RunEnd } from './engine-options.ts';
+import { putStatusRows } from './frame-rows.ts';
+import { makesFrame, type TriggerKind, triggerOf } from './frame-scheduler.ts';
+import { frameRandom } from './plan-context.ts';
+import type { Settled } from './plan-view.ts';
+import { failedWith } from './run-end.ts';
+import { lastFrame } from './run-memory.ts';
+import type { Signal } from './signals.ts';
+import { flushState } from './state-flush.ts';
+import { createStormGuard } from './storm-guard.ts';
+
+/**
+ * Makes the frames of one run. A frame has seven phases:
+ *
+ *   snapshot    time, random numbers and files stand still
+ *   render      the plan says what should be going on        `plan-view.ts`
+ *   reconcile   what left is canceled, what may start is opened
+ *   commit      the frame, and all that led to it, is durable   `run-commit.ts`
+ *   execute     the work of what was opened begins           `task-desk.ts`
+ *   effects     the plan's effects run                       `effect-round.ts`
+ *   flush       what they wrote becomes state                `state-flush.ts`
+ *
+ * What comes between two frames, such as the end of work, is another round of effects and flush of the last one: handlers of
+ * the plan run, and what they wrote is in the next frame.
+ *
+ * 1. Work begins only after the frame that starts it is committed.
+ * 2. The end of a task, the fact that its handlers ran and what they wrote are in one commit: the one of the next frame.
+ *    So a step takes one commit, and after a crash a task either ended with its handlers or did not end.
+ * 3. State changes in the flush and nowhere else.
+ * 4. Only commits, reads of input, permission to start and the end of child runs are awaited.
+ */
+export function createFrames({ base, time, phases, view, code, work, book, ending }: EngineParts): Engine['step'] {
+  const { options, memory, structure, queue, commands, request, remember } = base;
+  const { ledger } = memory;
+  const { signals, intake, effects, queries, files } = code;
+  const { desk, operator, permit } = work;
+  const storm = createStormGuard(options.storm);
+  /** Nothing came since a frame that showed the end. */
+  let isQuiet = false;
+
+  /** Takes in what came since the last step, and makes a frame of it. */
+  async function step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined> {
+    ending.cancelWait();
+    const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
+    if (operator.isSuspended) return ending.finish({ status: 'paused' });
+    if (operator.isOver) return ending.terminate();
+    if (operator.takeTimeOver()) await ending.hold();
+    const isBegun = view.tree !== undefined;
+    // Handlers belong to a frame: where there was none in this process, its first one comes before them.
+    const received = signals.isDue && isBegun ? await signals.read() : [];
+    const { ended, changed } = takeIn(received);
+    const inputs = obeyed + received.length;
+    if (inputs > 0) effects.forgetHistory();
+    const isNothingNew = inputs === 0 && ended === 0 && !changed;
+    if (isQuiet && isNothingNew) {
+      isQuiet = false;
+      const end = ending.outcome(structure.activity(), 0);
+      if (end !== undefined) return ending.finish(end);
+    }
+    if (isNothingNew && isBegun && !makesFrame(triggers)) {
+      ending.waitForQuiet(structure.activity());
+      if (!ledger.isEmpty) return book.commit(undefined, undefined);
+      commands.committed();
+      return undefined;
+    }
+    const over = options.onFrame?.();
+    const end = await frame(received.length === 0 ? triggers : [...triggers, 'signal'], ended > 0 || inputs > 0);
+    over?.();
+    return end;
+  }
+
+  /** Signals, ends of tasks, progress and late writes: another round of effects and flush of the last frame. */
+  function takeIn(received: readonly Signal[]): { readonly ended: number; readonly changed: boolean } {
+    const news = desk.takeNews();
+    const isNothing = news.length === 0 && received.length === 0 && queue.size === 0;
+    if (isNothing && !files.hasNews) return { ended: 0, changed: false };
+    const index = lastFrame(memory);
+
+    phases.enter('effects', index);
+    signals.take(received);
+    const ended = intake.take(news);
+    if (news.length > 0) effects.forgetHistory();
+
+    phases.enter('flush', index);
+    return { ended, changed: flush() };
+  }
+
+  async function frame(triggers: readonly TriggerKind[], isProductive: boolean): Promise<RunEnd | undefined> {
+    isQuiet = false;
+    const index = memory.nextFrame;
+
+    phases.enter('snapshot', index);
+    time.at = options.clock.now();
+    time.random = frameRandom(time.seed, index);
+    phases.note(() => ({ triggers }));
+    files.refresh();
+
+    phases.enter('render', index);
+    const settled = rendered();
+    if (settled instanceof PlanError) return ending.finish(failedWith(settled));
+    const { activity } = settled;
+    phases.note(() => ({ reads: [...view.renderer.reads], nodes: countNodes(settled.tree) }));
+
+    phases.enter('reconcile', index);
+    const { mounted, unmounted, added } = view.reconcile(settled.tree, desk.cancel);
+    effects.nodesChanged(added, unmounted);
+    phases.note(() => ({ mounted, unmounted }));
+    if (activity.ending !== undefined) reach(activity.ending);
+    const permitted = activity.ending === undefined ? permit.of(activity.ready) : [];
+    const starting = permitted instanceof Promise ? await permitted : permitted;
+    for (const node of starting) desk.open(node, permit.isLimited);
+    putStatusRows(memory, structure, index, skip);
+    book.setPhase(view.isVerifying ? 'VERIFY' : 'EXECUTE');
+    view.reads.put();
+    const digest = memory.digest.value;
+    const productive = isProductive || index === 0 || triggers.includes('resume');
+    if (productive) effects.forgetHistory();
+    const evidence = storm.check({ productive, signature: digest, at: time.at });
+    const end = evidence === undefined ? ending.early(settled) : undefined;
+
+    phases.enter('commit', index);
+    const written = ledger.writtenState();
+    phases.note(() => ({ written }));
+    const lost = await book.commit(
+      {
+        index,
+        at: ledger.stamp(time.at),
+        trigger: triggerOf(triggers, written),
+        mounted,
+        unmounted,
+        written,
+        digest,
+        verifiable: !files.takeUnrecorded() && view.reads.isRecorded,
+        ...book.planVersion,
+      },
+      end,
+    );
+    if (lost !== undefined || end !== undefined) {
+      phases.end();
+      return lost ?? end;
+    }
+    if (evidence !== undefined) {
+      const loop = effects.loop();
+      return ending.finish(loop === undefined ? { status: 'stalled', evidence } : failedWith(loop));
+    }
+
+    phases.enter('execute', index);
+    desk.begin();
+    phases.note(() => ({ started: starting.map(node => node.id) }));
+
+    phases.enter('effects', index);
+    const failed = effects.run(settled.calls);
+
+    phases.enter('flush', index);
+    const changed = flush();
+    phases.end();
+
+    if (failed !== undefined) return ending.finish(failedWith(failed));
+    if (signals.isDue) request('signal');
+    if (changed || settled.goesOn) request('state_flush');
+    else if (view.renderer.isStale) request('timer');
+    else ending.waitForQuiet(activity);
+    return undefined;
+  }
+
+  function obey(command: Command): CommandAnswer {
+    switch (command.kind) {
+      case 'idle':
+        isQuiet = true;
+        return 'done';
+      case 'input':
+        signals.expect();
+        return 'done';
+      case 'files':
+        return files.refresh() ? 'done' : 'no_effect';
+      case 'invalidate':
+        queries.invalidate(command.tables);
+        return 'done';
+      default:
+        return operator.obey(command);
+    }
+  }
+
+  function rendered(): Settled | PlanError {
+    try {
+      options.recorded?.beforeRender();
+      return view.settle();
+    } catch (error) {
+      return asPlanError(error, 'plan/render-failed', base.moment());
+    }
+  }
+
+  /** True where something that a render may show is another now. */
+  function flush(): boolean {
+    files.settle();
+    const { changed, failed } = flushState(base, code);
+    intake.settle(failed);
+    signals.settle(failed);
+    return changed;
+  }
+
+  /** The place of a Stop or an End. */
+  function reach(node: PlanNode): void {
+    remember(node.id, { status: 'succeeded', iteration: structure.scopeOf(node.id) });
+    const { reason } = node.data as { readonly reason?: string };
+    if (node.kind === 'stop') operator.stop(reason ?? `the plan reached ${node.id}`);
+  }
+
+  /** Its branch is not taken any more. */
+  function skip(node: string): void {
+    desk.cancel(node);
+    effects.nodesChanged([], [node]);
+  }
+
+  return step;
+}
+
+function countNodes(node: PlanNode): number {
+  return node.children.reduce((count, child) => count + countNodes(child), 1);
+}

@@ -1,0 +1,105 @@
+import type { TaskError } from '@signalbox/runs';
+import { type PlanError, planFailure } from '../plan-error.ts';
+import type { Activity, Structure } from '../structure/structure.ts';
+import type { EngineParts } from './engine.ts';
+import { DEFAULT_IDLE_MS, type RunEnd } from './engine-options.ts';
+import type { Settled } from './plan-view.ts';
+import { putRestRows } from './rest.ts';
+import type { RunMemory } from './run-memory.ts';
+
+/** How a run comes to its end, or to rest. */
+export interface Ending {
+  /** How the run stands if nothing goes on and nothing is about to; `ready` is how much could still start. */
+  outcome(activity: Activity, ready: number): Ended | undefined;
+  /** The end of the run, where the frame itself shows it and no effect can still say otherwise. */
+  early(settled: Settled): Ended | undefined;
+  /** A plan with effects may still be told something: it ends when it has been quiet for a while. */
+  waitForQuiet(activity: Activity): void;
+  /** Something may have come: that wait is over. */
+  cancelWait(): void;
+  /** Ends the run with what is left to commit, and rests its work and its children. */
+  finish(end: Ended): Promise<RunEnd>;
+  /** Ends the run without waiting for its work. */
+  terminate(): Promise<RunEnd>;
+  /** Lets go of all work until a person gives the run more time. What would start now asks for it, too. */
+  hold(): Promise<void>;
+}
+
+export type Ended = Exclude<RunEnd, { readonly status: 'lost' }>;
+
+export function createEnding({ base, phases, view, code, work, book }: Omit<EngineParts, 'ending'>): Ending {
+  const { options, memory, structure, queue, later } = base;
+  const { effects, signals } = code;
+  const { desk, subPlans, operator } = work;
+  let cancelIdle: (() => void) | undefined;
+
+  function outcome(activity: Activity, ready: number): Ended | undefined {
+    if (desk.hasNews || signals.isDue) return undefined;
+    const { stopping, isPausing } = operator;
+    // The time of a next attempt is kept with its task: nobody who pauses a run waits for it.
+    if ((isPausing ? desk.working : desk.busy) > 0) return undefined;
+    if (stopping !== undefined) return { status: 'stopped', reason: stopping.reason };
+    if (activity.done || activity.ending?.kind === 'end') {
+      return { status: 'completed', output: Object.fromEntries(memory.state.entries()) };
+    }
+    if (isPausing) return { status: 'paused' };
+    if (ready > 0) return undefined;
+    if (activity.blocked > 0) return { status: 'waiting' };
+    return activity.failed > 0 ? { status: 'failed', error: nodeFailure(memory, structure) } : undefined;
+  }
+
+  return {
+    outcome,
+    early({ activity, calls, goesOn }) {
+      if (goesOn || queue.size > 0 || effects.any || effects.isDue(calls)) return undefined;
+      // A query sees what this frame commits only in the next one.
+      if (view.reads.waitsForTables) return undefined;
+      // A frame shows what it was rendered with: statuses of a run at rest come after it.
+      if (memory.running.size > 0) return undefined;
+      const end = outcome(activity, activity.ready.length);
+      return end !== undefined && book.canEnd(end) ? end : undefined;
+    },
+    waitForQuiet(activity) {
+      if (outcome(activity, 0) === undefined) return;
+      const wait = effects.any && operator.stopping === undefined ? (options.idleMs ?? DEFAULT_IDLE_MS) : 0;
+      cancelIdle = options.timers.after(wait, () => later({ kind: 'idle' }, 'stop_requested'));
+    },
+    cancelWait: () => cancelIdle?.(),
+    async finish(end) {
+      await subPlans.end('suspend', 'the run above it ended');
+      desk.release();
+      putRestRows(memory, structure, end.status);
+      phases.end();
+      return book.finish(end);
+    },
+    async terminate() {
+      const reason = operator.stopping?.reason ?? 'the run was ended';
+      await subPlans.end('terminate', reason);
+      desk.terminate();
+      // Children that waited have no engine; they are being stopped now.
+      await subPlans.end('terminate', reason);
+      putRestRows(memory, structure, 'stopped');
+      return book.finish({ status: 'stopped', reason });
+    },
+    async hold() {
+      await options.executor.timeOver?.(options.run);
+      await subPlans.suspend();
+      desk.hold();
+    },
+  };
+}
+
+export function failedWith(error: PlanError): Extract<RunEnd, { readonly status: 'failed' }> {
+  const { code, message } = planFailure(error);
+  return { status: 'failed', error: { class: 'terminal', code, message } };
+}
+
+function nodeFailure({ records }: RunMemory, structure: Structure): TaskError {
+  const failed = ['failed', 'abandoned', 'canceled'];
+  const isFailed = ([id]: readonly [string, unknown]) =>
+    structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
+  const [id, record] = [...records].find(isFailed) ?? [];
+  // What was thrown says itself what it is.
+  const reason = record?.reason?.replace(/^threw: (Error: )?/, '') ?? `it was ${record?.status ?? 'lost'}`;
+  return { class: 'terminal', code: 'plan/task-failed', message: `Node ${id ?? '?'} failed: ${reason}` };
+}
