@@ -17,16 +17,19 @@ export interface RaisePorts extends Pick<RunHost, 'finished'> {
   readonly decisions: Pick<DecisionDesk, 'withdraw'>;
 }
 
+/** Returns whether the run is driven. */
+export type Raise = (
+  run: RunId,
+  limits: StopConditions,
+  by: string,
+) => Promise<Result<'driven' | 'rests', ErrorEnvelope>>;
+
 /**
  * Gives a run other limits: told to the thread that drives it, or written where none does. What waits for them goes on where
- * the run is driven; questions about them are withdrawn. Returns whether it is driven.
+ * the run is driven; questions about them are withdrawn.
  */
-export function createRaise({ store, machine, threads, decisions, finished }: RaisePorts) {
-  return async function raise(
-    run: RunId,
-    limits: StopConditions,
-    by: string,
-  ): Promise<Result<'driven' | 'rests', ErrorEnvelope>> {
+export function createRaise({ store, machine, threads, decisions, finished }: RaisePorts): Raise {
+  return async (run, limits, by) => {
     const told = await threads.command(run, { kind: 'raise', limits, by });
     if (told !== 'done') {
       if (told === 'over') await finished(run);

@@ -1,0 +1,84 @@
+import { type ErrorEnvelope, ok, type Result, type RunId } from '@signalbox/model';
+import type { Decision } from '@signalbox/runs';
+import { limitOf, raisedLimit, whyReached } from '../decisions/limit-decisions.ts';
+import type { HostBase } from './open-run-host.ts';
+import type { Raise } from './raise-limits.ts';
+import { TOLD_MS } from './run-acts.ts';
+import type { RunHost } from './run-host.ts';
+import { within } from './within.ts';
+
+/** What follows from answers. They are durable first: what a crash left undone is done at the next resume. */
+export interface Answers extends Pick<RunHost, 'answer'> {
+  /** Answers about limits whose process died before they were carried out. */
+  deliverLate(run: RunId): Promise<Result<void, ErrorEnvelope>>;
+}
+
+export interface AnswerPorts extends Pick<RunHost, 'finished'> {
+  readonly raise: Raise;
+  readonly stop: RunHost['act'];
+  readonly resume: RunHost['resume'];
+}
+
+export function createAnswers(base: HostBase, { raise, stop, resume, finished }: AnswerPorts): Answers {
+  const { options, store, machine, threads, decisions } = base;
+  const resumesOnAnswer = options.resumeOnAnswer === true;
+
+  /** Raises the limit that was asked about, or stops the run. */
+  async function deliver(
+    run: RunId,
+    decision: Decision,
+  ): Promise<Result<'driven' | 'rests' | 'stopped', ErrorEnvelope>> {
+    const { answeredBy: by = 'signalbox' } = decision;
+    const limits = raisedLimit(decision);
+    const reason = `A limit was reached and not raised. ${whyReached(decision)}`;
+    const done = limits === undefined ? await stop(run, { kind: 'stop', reason }, by) : await raise(run, limits, by);
+    if (!done.ok) return done;
+    await decisions.deliver(run, decision.id);
+    return ok(done.value ?? 'stopped');
+  }
+
+  async function answerLimit(run: RunId, decision: Decision): Promise<Result<unknown, ErrorEnvelope>> {
+    const done = await deliver(run, decision);
+    if (!done.ok || done.value !== 'rests' || !resumesOnAnswer) return done;
+    const resumed = await resume(run);
+    return !resumed.ok && resumed.error.code === 'run/driven' ? ok(run) : resumed;
+  }
+
+  /** Tells the run that waits, or the nearest one above it that is driven. */
+  async function wake(run: RunId, node: string): Promise<boolean> {
+    const told = await threads.command(run, { kind: 'wake', node });
+    if (told === 'done') return true;
+    // It goes to rest just now: it is taken up again when it rests.
+    if (told === 'over') await finished(run);
+    const { origin } = (await store.run(run)) ?? {};
+    return origin?.kind === 'sub-plan' ? wake(origin.run, origin.node) : false;
+  }
+
+  return {
+    async answer(id, given, by) {
+      const answered = await decisions.answer(id, given, by);
+      if (!answered.ok) return answered;
+      const { run, decision } = answered.value;
+      if (limitOf(decision) !== undefined) {
+        const done = await answerLimit(run, decision);
+        return done.ok ? ok(decision) : done;
+      }
+      const goingOn = wake(run, decision.node).then(told => (told || !resumesOnAnswer ? undefined : resume(run)));
+      // The answer is durable: whoever gave it does not wait for a thread that is stuck.
+      await within(machine.timers, TOLD_MS, goingOn);
+      return ok(decision);
+    },
+    async deliverLate(run) {
+      for (const { decision } of await store.decisions({ run, status: ['answered'] })) {
+        if (decision.deliveredAt !== undefined || limitOf(decision) === undefined) continue;
+        // Who resumes a run that was not to go on says so by that.
+        if (raisedLimit(decision) === undefined) await decisions.deliver(run, decision.id);
+        else {
+          const done = await deliver(run, decision);
+          if (!done.ok) return done;
+        }
+      }
+      return ok(undefined);
+    },
+  };
+}

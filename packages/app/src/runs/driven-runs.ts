@@ -1,0 +1,136 @@
+import path from 'node:path';
+import type { RunId } from '@signalbox/model';
+import { type RunEnd, stopUndriven } from '@signalbox/plan';
+import type { RunRecord } from '@signalbox/runs';
+import type { RateLimitDesk } from '../agents/rate-limit-desk.ts';
+import type { Halted, ThreadLost } from '../threads/plan-threads.ts';
+import type { ReadAhead } from '../threads/read-ahead.ts';
+import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
+import type { HostExecutor } from './host-executor.ts';
+import type { HostBase } from './open-run-host.ts';
+import { keptPlan } from './plan-files.ts';
+import { stopVerdict } from './run-budget.ts';
+import { within } from './within.ts';
+
+/** The runs that this process drives, each in a thread of plans. */
+export interface DrivenRuns {
+  /** Hands a run to a thread, which drives it until it ends. A run that loses its thread goes on from what it kept. */
+  begin(run: RunId, how: HowToDrive): Promise<void>;
+  /** What becomes of a run that is driven now. */
+  finished(run: RunId): Promise<RunEnd> | undefined;
+  ids(): readonly RunId[];
+  /** Pauses what is driven, and waits until all of it rests. */
+  rest(by: (run: RunId) => string): Promise<void>;
+  /** Rests, and lets go of the threads. */
+  close(): Promise<void>;
+}
+
+export interface HowToDrive {
+  readonly source: PlanSource;
+  /** Where it works, and its plan as the record names it. */
+  readonly record: Pick<RunRecord, 'workingDirectory' | 'workspace' | 'source'>;
+  /** What is not as it was when the run was driven last. */
+  readonly changed?: readonly string[];
+  /** Nothing was written to it but its record. */
+  readonly isNew?: true;
+}
+
+export interface DrivenRunPorts {
+  readonly ahead: ReadAhead;
+  readonly executor: HostExecutor;
+  readonly rateLimits: RateLimitDesk;
+}
+
+/** How long the end of the process waits for runs to rest: longer than the grace that they give their work. */
+const REST_GRACE_MS = 15_000;
+
+export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }: DrivenRunPorts): DrivenRuns {
+  const { options, store, storage, machine, owner, secrets, threads, change } = base;
+  const driven = new Map<RunId, Promise<RunEnd>>();
+  let isClosed = false;
+
+  async function jobOf(run: RunId, { source, record, changed = [], isNew }: HowToDrive): Promise<DriveJob> {
+    const { workingDirectory, workspace, source: kept } = record;
+    return {
+      run,
+      source,
+      ...(kept === undefined ? {} : { kept }),
+      owner: owner.id,
+      formerOwner: owner.former,
+      changed,
+      directory: workingDirectory ?? (source.kind === 'file' ? path.dirname(source.file) : source.root),
+      refused: [options.dataDirectory],
+      ...(workspace === undefined ? {} : { workspace }),
+      trace: options.trace !== undefined,
+      database: path.join(options.dataDirectory, 'db.sqlite'),
+      limit: await stopVerdict(store, run, machine.clock),
+      ...(isNew && { isNew }),
+    };
+  }
+
+  async function settle(run: RunId, end: DriveEnd | ThreadLost | Halted): Promise<RunEnd> {
+    if (end.status === 'halted') return halt(run, end.command);
+    if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
+    const record = await store.run(run);
+    if (end.status === 'thread-lost' && isClosed) {
+      // It did not let go by itself; what was under way is an orphan of this process.
+      if (record !== undefined) await change(run, { status: 'paused' }, { action: 'pause', by: 'signalbox' });
+      return { status: 'paused' };
+    }
+    const error =
+      end.status === 'not-loaded'
+        ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
+        : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
+    const failed = { status: 'failed', error } as const;
+    if (record !== undefined) await change(run, failed, { action: 'terminate', by: 'signalbox' });
+    return failed;
+  }
+
+  /** Does to a run whose thread did not answer what it was told. */
+  async function halt(run: RunId, { by, ...command }: Halted['command']): Promise<RunEnd> {
+    if (command.kind !== 'pause') {
+      await stopUndriven({ commit: storage, reader: store, ...machine }, run, command.reason, by);
+      return { status: 'stopped', reason: command.reason };
+    }
+    await change(run, { status: 'paused' }, { action: 'pause', by });
+    return { status: 'paused' };
+  }
+
+  async function rest(by: (run: RunId) => string): Promise<void> {
+    rateLimits.endWaits();
+    storage.endWaits();
+    for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: by(run), now: true });
+    // Rollbacks go on here after a thread has let go of the call.
+    await within(machine.timers, REST_GRACE_MS, Promise.allSettled(driven.values()).then(executor.idle));
+  }
+
+  return {
+    async begin(run, how) {
+      const first = await jobOf(run, how);
+      const again = async (): Promise<DriveJob> => {
+        const record = await store.run(run);
+        if (record === undefined) return first;
+        const kept = await keptPlan(store, { id: run, source: first.kept });
+        const source = kept.ok ? kept.value : first.source;
+        return jobOf(run, { source, record: { ...record, ...(first.kept && { source: first.kept }) } });
+      };
+      if (first.isNew !== true) ahead.begin(run);
+      const finished = threads.drive(first, again).then(async end => secrets.filter.data(await settle(run, end)));
+      driven.set(run, finished);
+      const rests = () => {
+        driven.delete(run);
+        ahead.end(run);
+      };
+      finished.then(rests, rests);
+    },
+    finished: run => driven.get(run),
+    ids: () => [...driven.keys()],
+    rest,
+    async close() {
+      await rest(() => 'signalbox');
+      isClosed = true;
+      threads.close();
+      await Promise.allSettled(driven.values());
+    },
+  };
+}
