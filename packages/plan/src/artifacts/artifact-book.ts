@@ -39,16 +39,8 @@ export interface ArtifactBookParts {
   readonly secrets?: Pick<SecretFilter, 'data' | 'text'> | undefined;
 }
 
-export function createArtifactBook({
-  run,
-  queue,
-  ledger,
-  known,
-  frame,
-  readFile,
-  moment,
-  secrets,
-}: ArtifactBookParts): ArtifactBook {
+export function createArtifactBook(parts: ArtifactBookParts): ArtifactBook {
+  const { run, queue, ledger, known, frame, readFile, moment, secrets } = parts;
   const drafts = new Map<string, ArtifactDraft>();
   const seen = new Map<string, number>();
   let counted = { frame: -1, count: 0 };

@@ -7,6 +7,7 @@ import type { Renderer } from '../render/renderer.ts';
 import type { Activity } from '../structure/structure.ts';
 import { FILE_WRITE } from '../workspaces/file-book.ts';
 import type { EngineBase } from './engine.ts';
+import { putStatus } from './frame-rows.ts';
 import { STATE, VOLATILE } from './plan-context.ts';
 import { lastFrame } from './run-memory.ts';
 
@@ -37,7 +38,7 @@ const LOOPING = 3;
 const HOOK = 'effect:';
 
 export function createEffectRound({ options, memory, queue, moment }: EngineBase): EffectRound {
-  const { ledger, records, digest } = memory;
+  const { ledger, records } = memory;
   const strict = options.strictEffects === true;
   const recorded = options.recorded?.effect;
   const written = new Map<string, Set<string>>();
@@ -58,10 +59,8 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
     else ledger.event(what === 'ran' ? 'effect.ran' : 'effect.cleaned', fields);
     if (what === 'cleaned') return;
     const row = { status: what === 'ran' ? 'succeeded' : 'failed', iteration: 0, effect: { deps, held } } as const;
-    const record = memory.clean(row);
-    records.set(id, record);
-    ledger.put('status', id, record);
-    digest.set('status', id, record);
+    records.set(id, memory.clean(row));
+    putStatus(memory, id, row);
   };
 
   return {
@@ -84,8 +83,7 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
       for (const id of left) {
         if (!id.startsWith(HOOK)) continue;
         records.delete(id);
-        ledger.put('status', id, undefined);
-        digest.set('status', id, undefined);
+        putStatus(memory, id, undefined);
       }
       const known = new Map(calls.map(call => [call.id, call]));
       const ran = registry.run(calls, (id, code) => {

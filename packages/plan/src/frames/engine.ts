@@ -103,27 +103,16 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   const input = plan.input.safeParse(memory.record?.input ?? memory.clean(options.create?.input ?? null));
   const seed = memory.record?.seed ?? options.create?.seed ?? 0;
   const time: FrameTime = { seed, at: clock.now(), random: frameRandom(seed, memory.nextFrame) };
-  const frame = () => lastFrame(memory);
 
+  const place = { queue, ledger, moment, frame: () => lastFrame(memory) };
   const files = createFileBook({
+    ...place,
     files: options.files,
-    queue,
-    ledger,
-    frame,
-    moment,
     onChange: () => later({ kind: 'files' }, 'file_changed'),
     onWritten: () => base.request('late_write'),
   });
-  const artifacts = createArtifactBook({
-    run,
-    queue,
-    ledger,
-    known: memory.artifacts,
-    frame,
-    readFile: files.bytes,
-    moment,
-    secrets: options.secrets,
-  });
+  const { artifacts: known } = memory;
+  const artifacts = createArtifactBook({ ...place, run, known, readFile: files.bytes, secrets: options.secrets });
   const queries = createPlanQueries(options.query, moment);
   const context = createPlanContext({
     plan,

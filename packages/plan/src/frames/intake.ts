@@ -134,17 +134,14 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
 
   return {
     take(news) {
-      const ended = news.filter(item => item.kind !== 'progress');
       const known = (item: TaskNews) => (item.kind === 'recalled' ? item.ended : memory.tasks.get(item.task));
       const inOrder = [...news].sort((a, b) => compareText(known(a)?.node ?? '', known(b)?.node ?? ''));
       for (const item of inOrder) {
         const task = known(item);
         if (task === undefined) continue;
-        if (item.kind !== 'progress') {
-          if (item.kind === 'ended') end(task, item);
-          else recall(item);
-          continue;
-        }
+        if (item.kind === 'ended') end(task, item);
+        if (item.kind === 'recalled') recall(item);
+        if (item.kind !== 'progress') continue;
         const node = structure.nodeOf(task.node);
         if (node === undefined || task.status !== 'running') continue;
         const { iteration, retryCount } = task;
@@ -157,7 +154,7 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
         });
         call(node as RunnableNode, task, 'onProgress', item.progress);
       }
-      return ended.length;
+      return news.filter(item => item.kind !== 'progress').length;
     },
     settle(failed) {
       const frame = lastFrame(memory);

@@ -14,7 +14,7 @@ export interface StateFlush {
 }
 
 /** Where what is queued beside state goes. */
-export type FlushOutlets = Pick<PlanCode, 'files' | 'artifacts'>;
+type FlushOutlets = Pick<PlanCode, 'files' | 'artifacts'>;
 
 /** Applies what is queued as one step: to what renders read, to files, and to the ledger for the next commit. */
 export function flushState({ options, memory, queue }: EngineBase, outlets: FlushOutlets): StateFlush {
