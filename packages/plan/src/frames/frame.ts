@@ -17,12 +17,12 @@ import { createStormGuard } from './storm-guard.ts';
  * Makes the frames of one run. A frame has seven phases:
  *
  *   snapshot    time, random numbers and files stand still
- *   render      the plan says what should be going on        `plan-view.ts`
- *   reconcile   what left is canceled, what may start is opened
- *   commit      the frame, and all that led to it, is durable   `run-commit.ts`
- *   execute     the work of what was opened begins           `task-desk.ts`
- *   effects     the plan's effects run                       `effect-round.ts`
- *   flush       what they wrote becomes state                `state-flush.ts`
+ *   render      the plan says what should be going on             plan-view.ts
+ *   reconcile   what left is canceled, what may start is opened   plan-view.ts, task-desk.ts
+ *   commit      the frame and all that led to it is durable       run-commit.ts
+ *   execute     the work of what was opened begins                task-desk.ts
+ *   effects     the plan's effects run                            effect-round.ts
+ *   flush       what they wrote becomes state                     state-flush.ts
  *
  * What comes between two frames, such as the end of work, is another round of effects and flush of the last one: handlers of
  * the plan run, and what they wrote is in the next frame.
@@ -39,7 +39,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
   const { signals, intake, effects, queries, files } = code;
   const { desk, operator, permit } = work;
   const storm = createStormGuard(options.storm);
-  /** Nothing came since a frame that showed the end. */
+  /** The run has been quiet for a while after a frame that showed its end. */
   let isQuiet = false;
 
   /** Takes in what came since the last step, and makes a frame of it. */
