@@ -143,6 +143,7 @@ export {
   type WireResolution,
   wireDecision,
 } from './wire/decisions.ts';
+export { type InternalEventType, internalEventTypes } from './wire/event-types.ts';
 export {
   checkpointList,
   type EditOp,

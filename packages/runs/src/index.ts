@@ -61,6 +61,7 @@ export {
   resolution,
 } from './decisions/decision.ts';
 export { changeDecision, type DecisionError } from './decisions/decision-change.ts';
+export { factsOfEvent, isReplayedEvent, isShownEvent } from './events/event-facts.ts';
 export {
   INTERNAL_EVENT_VERSION,
   type InternalEvent,

@@ -1,4 +1,4 @@
-import type { RunRecord, StoredEvent } from '@signalbox/app/runs';
+import { isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/runs';
 import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import type { RunSummary } from './run-summary.ts';
@@ -11,6 +11,7 @@ export function describeEvent(
   labelOf: (node: string) => string,
   paint: Paint,
 ): string | undefined {
+  if (!isShownEvent(event)) return undefined;
   switch (event.type) {
     case 'task.started': {
       const round = event.iteration === 0 ? '' : ` ${paint.faint(`round ${event.iteration + 1}`)}`;
@@ -38,8 +39,6 @@ export function describeEvent(
     }
     case 'handler.failed':
       return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}`;
-    default:
-      return undefined;
   }
 }
 

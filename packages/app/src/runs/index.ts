@@ -35,6 +35,7 @@ export {
   contractNodeId,
   everyRun,
   hasRunEnded,
+  isShownEvent,
   isTaskUnderWay,
   nodeKey,
   planVersionOf,

@@ -1,5 +1,5 @@
-import type { RunId } from '@signalbox/model';
-import type { AnyEvent, RetryPolicy, RunReader, TaskId } from '@signalbox/runs';
+import { type RunId, unreachable } from '@signalbox/model';
+import { type AnyEvent, isReplayedEvent, type RetryPolicy, type RunReader, type TaskId } from '@signalbox/runs';
 import { editTriggers } from '../forks/edit-value.ts';
 import { recordedEnd } from '../frames/attempts.ts';
 import type { Command, StateEdit } from '../frames/command.ts';
@@ -48,6 +48,7 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
     if (work.isUnderWay(task)) news.push({ kind: 'ended', task, outcome });
   };
   for (const event of events) {
+    if (!isReplayedEvent(event)) continue;
     switch (event.type) {
       case 'operator.acted': {
         const policy = events.find(other => other.type === 'node.policy' && other.node === event.node);
@@ -90,6 +91,7 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
         }
         break;
       default:
+        return unreachable(event);
     }
   }
   for (const event of events) {
@@ -171,7 +173,10 @@ function commandOf(
     case 'cancel':
     case 'reset':
       return node === undefined ? undefined : { kind: action, node, by };
-    default:
+    // What they change is said where the run is taken up, and in its limits.
+    case 'resume':
+    case 'raise':
+    case 'trust':
       return undefined;
   }
 }

@@ -3,6 +3,7 @@ import {
   digest,
   eventId,
   json,
+  type InternalEventType as KnownType,
   nodeStatus,
   runId,
   runStatus,
@@ -29,7 +30,7 @@ const envelope = {
   ts: timestamp,
 };
 
-const of = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) =>
+const of = <Type extends KnownType, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) =>
   z.strictObject({ ...envelope, type: z.literal(type), ...fields });
 
 const frameIndex = z.int().nonnegative();

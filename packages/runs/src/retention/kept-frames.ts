@@ -1,3 +1,4 @@
+import { factsOfEvent } from '../events/event-facts.ts';
 import type { AnyEvent } from '../events/stored-event.ts';
 
 /**
@@ -23,25 +24,6 @@ export function keptFrames(
 }
 
 function tells(event: AnyEvent): boolean {
-  switch (event.type) {
-    case 'decision.asked':
-    case 'decision.proposed':
-    case 'decision.answered':
-    case 'decision.withdrawn':
-    case 'handler.failed':
-    case 'effect.failed':
-    case 'task.orphaned':
-    case 'task.retry':
-    case 'operator.acted':
-    case 'signal.received':
-      return true;
-    case 'task.ended':
-      return event.outcome === 'error';
-    case 'node.status':
-      return event.to === 'failed' || event.to === 'abandoned' || event.to === 'blocked';
-    case 'run.status':
-      return event.to === 'failed' || event.to === 'stalled' || event.to === 'stopped';
-    default:
-      return false;
-  }
+  const { keepsFrame = false } = factsOfEvent(event) ?? {};
+  return typeof keepsFrame === 'function' ? keepsFrame(event as never) : keepsFrame;
 }

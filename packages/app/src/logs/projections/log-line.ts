@@ -1,5 +1,5 @@
 import type { Json, RunId, Timestamp } from '@signalbox/model';
-import type { AnyEvent, StreamChunk } from '@signalbox/runs';
+import { type AnyEvent, factsOfEvent, type StreamChunk } from '@signalbox/runs';
 
 /** From the least to the most. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -40,7 +40,7 @@ export function lineOfEvent(event: AnyEvent, correlationId: string, clean: Clean
   const { node, task, ...rest } = fields as Record<string, Json>;
   const cleaned = clean(redactNamed(rest) as Json);
   const cut = truncate(cleaned, MAX_TEXT);
-  const message = messageOf(event);
+  const message = factsOfEvent(event)?.words?.(event as never) ?? type;
   return {
     timestamp: ts,
     level: levelOf(event),
@@ -81,88 +81,14 @@ export function lineOfChunk(
   };
 }
 
-export function levelOf(event: AnyEvent): LogLevel {
-  switch (event.type) {
-    case 'run.status':
-      if (event.to === 'failed') return event.error?.code === 'thread-lost' ? 'fatal' : 'error';
-      return event.to === 'stalled' || event.to === 'stopped' ? 'warn' : 'info';
-    case 'task.ended':
-      return event.outcome === 'error' ? 'error' : 'info';
-    case 'handler.failed':
-    case 'effect.failed':
-      return 'error';
-    case 'task.retry':
-    case 'task.orphaned':
-    case 'run.stalled':
-    case 'call.undone':
-    case 'run.rolled_back':
-      return 'warn';
-    case 'call.ended':
-      return event.outcome === 'succeeded' ? 'info' : 'warn';
-    case 'node.status':
-      return event.to === 'failed' || event.to === 'abandoned' ? 'error' : event.to === 'blocked' ? 'info' : 'debug';
-    case 'frame.committed':
-    case 'state.changed':
-    case 'handler.ran':
-    case 'effect.ran':
-    case 'effect.cleaned':
-    case 'task.progressed':
-    case 'decision.delivered':
-    case 'usage.recorded':
-    case 'message.said':
-    case 'call.proposed':
-    case 'run.claimed':
-    case 'event.gone':
-      return 'debug';
-    case 'run.held':
-    case 'run.redacted':
-      return 'warn';
-    default:
-      return 'info';
-  }
+function levelOf(event: AnyEvent): LogLevel {
+  const { level = event.type === 'run.stalled' ? 'warn' : 'info' } = factsOfEvent(event) ?? {};
+  return typeof level === 'function' ? level(event as never) : level;
 }
 
 function componentOf(type: string): string {
   const end = type.indexOf('.');
   return end < 0 ? type : type.slice(0, end);
-}
-
-function messageOf(event: AnyEvent): string {
-  switch (event.type) {
-    case 'run.status':
-      return `the run went from ${event.from} to ${event.to}${event.stopReason === undefined ? '' : `: ${event.stopReason}`}${event.error === undefined ? '' : `: ${event.error.message}`}`;
-    case 'task.started':
-      return `attempt ${event.attempt} began${event.iteration === 0 ? '' : `, turn ${event.iteration + 1}`}`;
-    case 'task.ended':
-      return `attempt ${event.attempt} ended: ${event.outcome}${event.error === undefined ? '' : `, ${event.error.message}`}`;
-    case 'task.retry':
-      return `attempt ${event.attempt} failed, again at ${event.retryAt}: ${event.error.message}`;
-    case 'task.orphaned':
-      return `its process ended before it did: ${event.action}`;
-    case 'node.status':
-      return `went from ${event.from} to ${event.to}${event.blockReason === undefined ? '' : `: ${event.blockReason}`}`;
-    case 'frame.committed':
-      return `frame ${event.frame}, because of ${event.trigger.kind}: ${event.mounted} came, ${event.unmounted} left`;
-    case 'state.changed':
-      return `'${event.key}' changed in frame ${event.frame}`;
-    case 'handler.failed':
-    case 'effect.failed':
-      return `${event.type.split('.')[0]} failed in frame ${event.frame}: ${event.error}`;
-    case 'decision.asked':
-      return `a person is asked: ${event.kind}`;
-    case 'decision.answered':
-      return `${event.by} answered: ${event.resolution.resolutionType}`;
-    case 'operator.acted':
-      return `${event.by} did: ${event.action}`;
-    case 'signal.received':
-      return `signal '${event.name}' came from ${event.by}`;
-    case 'event.gone':
-      return 'an event of a frame that was collected';
-    case 'run.redacted':
-      return `${event.by} took ${event.name} out of ${event.records.length} records: ${event.why}`;
-    default:
-      return event.type;
-  }
 }
 
 const SECRET_KEY = /(^|[_-])(api[_-]?key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
