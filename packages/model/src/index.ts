@@ -97,6 +97,7 @@ export {
   toolId,
 } from './ids.ts';
 export { JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
+export { isWorkKind, type NodeRole, nodeKindFacts, type PlanNodeKind, planNodeKinds } from './node-kinds.ts';
 export { type Err, err, type Ok, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
 export { cutAtWord, cutFiltered } from './secrets/cut-text.ts';

@@ -72,7 +72,8 @@ export {
 } from './nodes/components.ts';
 export type { NodeHandlers, TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts';
 export { ROOT_ID } from './nodes/node-id.ts';
-export { isAgentKind, isRunnableKind, type NodeKind, nodeKinds } from './nodes/node-kind.ts';
+export { isAgentKind, isRunnableKind, type NodeKind } from './nodes/node-kind.ts';
+export { workEntry } from './nodes/node-kinds.ts';
 export { lintTree, type PlanLintFinding } from './nodes/plan-lint.ts';
 export type { AgentNode, HumanNode, PlanNode, RunnableNode, SubPlanNode, TaskNode } from './nodes/plan-node.ts';
 export { type StatusOf, type TreeFault, type TreeNode, treeFromJson, treeToJson } from './nodes/tree-json.ts';

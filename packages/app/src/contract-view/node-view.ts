@@ -1,9 +1,8 @@
-import { type Node, type RunId, type Timestamp, toContractNodeStatus } from '@signalbox/model';
+import { type Node, nodeKindFacts, type RunId, type Timestamp, toContractNodeStatus } from '@signalbox/model';
 import type { Task } from '@signalbox/runs';
-import { isContractNodeKind, vendorOfKind } from './projections/contract-node-kind.ts';
 import type { ReadNode } from './tree-view.ts';
 
-/** The contract's nodes of a plan (R20): every agent, human, task and sub-plan node. */
+/** The contract's nodes of a plan (R20): every one that does work. */
 export function contractNodes(
   run: RunId,
   tree: readonly ReadNode[],
@@ -13,14 +12,14 @@ export function contractNodes(
   const byNode = Map.groupBy(tasks, task => task.node as string);
   return Object.fromEntries(
     tree
-      .filter(({ node }) => isContractNodeKind(node.kind))
+      .filter(({ node }) => nodeKindFacts(node.kind)?.provider !== undefined)
       .map(read => [read.node.nodeId, contractNode(run, read, byNode.get(read.node.id) ?? [], startedAt)]),
   );
 }
 
 function contractNode(run: RunId, { node, data }: ReadNode, tasks: readonly Task[], startedAt: Timestamp): Node {
-  const provider = vendorOfKind[node.kind] ?? 'custom';
-  const isAgent = Object.hasOwn(vendorOfKind, node.kind);
+  const { provider = 'custom', role } = nodeKindFacts(node.kind) ?? {};
+  const isAgent = role === 'agent';
   const works = isAgent || node.kind === 'task';
   return {
     id: node.nodeId,

@@ -1,4 +1,13 @@
-import type { ApprovalId, Artifact, Digest, NodeId, RunEvent, RunId, SaidEvent } from '@signalbox/model';
+import {
+  type ApprovalId,
+  type Artifact,
+  type Digest,
+  type NodeId,
+  nodeKindFacts,
+  type RunEvent,
+  type RunId,
+  type SaidEvent,
+} from '@signalbox/model';
 import {
   type AnyEvent,
   contractNodeId,
@@ -13,7 +22,6 @@ import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
 import { turnOf, turnsOf } from '../turns/turn-facts.ts';
 import { messageIdAfter } from './projections/contract-delta.ts';
 import { besideEventOfPlan, contractEventOfPlan, type PlanFacts } from './projections/contract-event.ts';
-import { isContractNodeKind } from './projections/contract-node-kind.ts';
 import { proposalThen } from './proposal-then.ts';
 
 export interface ContractStored {
@@ -40,7 +48,7 @@ export function contractView(
   async function learnNode(node: NodeKey, frame: number | undefined): Promise<void> {
     if (nodes.has(node)) return;
     const row = frame === undefined ? undefined : await reader.valueAt(run, 'node', node, frame);
-    const isShown = frame === undefined || isContractNodeKind(kindOf(row));
+    const isShown = frame === undefined || nodeKindFacts(kindOf(row))?.provider !== undefined;
     nodes.set(node, isShown ? contractNodeId(run, node) : undefined);
   }
 

@@ -1,4 +1,12 @@
-import { type Json, type NodeId, nodeStatus, type RunId, type TreeNode, truncateUtf8 } from '@signalbox/model';
+import {
+  type Json,
+  type NodeId,
+  nodeKindFacts,
+  nodeStatus,
+  type RunId,
+  type TreeNode,
+  truncateUtf8,
+} from '@signalbox/model';
 import type { RunReader } from '@signalbox/runs';
 import * as z from 'zod';
 import { nodeNames } from './node-names.ts';
@@ -83,30 +91,9 @@ function labelOf(id: string, { kind, data }: NodeRow): string {
 }
 
 function detailOf({ kind, data }: NodeRow, status: StatusRow | undefined): string | undefined {
-  switch (kind) {
-    case 'if':
-      return data.condition === true ? 'true' : 'false';
-    case 'switch':
-      return String(data.value);
-    case 'each':
-      return `${data.items} items`;
-    case 'while':
-    case 'ralph':
-      // A loop that rests between its turns is idle, and has begun.
-      return status === undefined || (status.status === 'idle' && turnOf(status) === 0)
-        ? `at most ${data.maxIterations} turns`
-        : `turn ${turnOf(status) + 1} of at most ${data.maxIterations}`;
-    case 'stop':
-    case 'end':
-      return textOf(data.reason);
-    default:
-      return firstLine(textOf(data.model), textOf(data.prompt));
-  }
-}
-
-function firstLine(...parts: readonly (string | undefined)[]): string | undefined {
-  const lines = parts.flatMap(part => part?.trim().split('\n', 1) ?? []).filter(line => line !== '');
-  return lines.length === 0 ? undefined : lines.join(' · ');
+  // A loop that rests between its turns is idle, and has begun.
+  const hasBegun = status !== undefined && (status.status !== 'idle' || turnOf(status) > 0);
+  return nodeKindFacts(kind)?.detail(data, hasBegun ? turnOf(status) : undefined);
 }
 
 function textOf(value: unknown): string | undefined {

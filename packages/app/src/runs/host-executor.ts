@@ -1,5 +1,5 @@
 import { Bug, type ErrorEnvelope, type Json, type RunId } from '@signalbox/model';
-import type { HumanNode, StartDoubts, TaskOutcome, TaskProgress } from '@signalbox/plan';
+import { type HumanNode, type StartDoubts, type TaskOutcome, type TaskProgress, workEntry } from '@signalbox/plan';
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
 import { thrownStorageFault } from '@signalbox/store';
 import type { SessionPorts } from '../agents/agent-session.ts';
@@ -75,7 +75,9 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
   async function execute(...[request, signal, progress]: Parameters<HostExecutor['execute']>): Promise<TaskOutcome> {
     const { node, run } = request;
     try {
-      if (node.kind === 'human') return await askPerson(decisions, request);
+      const { by } = workEntry(node.kind);
+      if (by === 'person') return await askPerson(decisions, request);
+      if (by !== 'agent') throw new Bug(`the ${node.kind} ${node.id} is no work of the host`);
       const record = await reader.run(run);
       if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
       const verdict = () => verdictOn(run);

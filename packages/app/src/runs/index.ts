@@ -9,7 +9,7 @@ export type {
   RunId,
   StorageStanding,
 } from '@signalbox/model';
-export { defectWords, runId, runStatus } from '@signalbox/model';
+export { defectWords, nodeKindFacts, runId, runStatus } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
@@ -56,7 +56,6 @@ export { type ExportFacts, exportFrom, type ImportRequest, type RunBundles } fro
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
 export { type ContractStored, contractView } from '../contract-view/plan-events.ts';
 export { contractEventOfDelta } from '../contract-view/projections/contract-delta.ts';
-export { isContractNodeKind, vendorOfKind } from '../contract-view/projections/contract-node-kind.ts';
 export { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-view/projections/decision-tool.ts';
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';

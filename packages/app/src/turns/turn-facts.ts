@@ -1,6 +1,5 @@
-import type { RunId } from '@signalbox/model';
+import { nodeKindFacts, type RunId } from '@signalbox/model';
 import { everyArtifact, type RunReader, type Task, type TaskId } from '@signalbox/runs';
-import { vendorOfKind } from '../contract-view/projections/contract-node-kind.ts';
 import { type TurnArtifact, turnArtifactId, turnArtifacts } from './projections/turn-artifact.ts';
 
 type Reads = Pick<RunReader, 'valueAt' | 'artifact' | 'artifactList'>;
@@ -42,7 +41,7 @@ async function isAgentTask(reader: Reads, run: RunId, task: Task): Promise<boole
   if (task.effects !== 'undoable') return false;
   const row = await reader.valueAt(run, 'node', task.node, frameOf(task));
   const kind = typeof row === 'object' && row !== null && 'kind' in row ? String(row.kind) : undefined;
-  return kind === undefined || Object.hasOwn(vendorOfKind, kind);
+  return kind === undefined || nodeKindFacts(kind)?.role === 'agent';
 }
 
 /** Tasks whose diff was kept with the files of a workspace. In a run that was imported it has another id. */

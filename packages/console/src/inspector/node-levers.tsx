@@ -1,4 +1,4 @@
-import type { RunId, TreeNode } from '@signalbox/model';
+import { isWorkKind, nodeKindFacts, type RunId, type TreeNode } from '@signalbox/model';
 import { useState } from 'react';
 import { Confirm } from '../frame/confirm.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
@@ -6,7 +6,6 @@ import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
-import { loopKinds, workKinds } from '../story/tree-rows.ts';
 
 /** What can be done about a node that does work, or about a loop. */
 export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: TreeNode }) {
@@ -15,8 +14,8 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
   const { isBusy, error, send } = useCommand();
   const [asks, setAsks] = useState<'rerun' | 'reset'>();
   const { id, status, label } = node;
-  const isLoop = loopKinds.has(node.kind);
-  if (!workKinds.has(node.kind) && !isLoop) return null;
+  const isLoop = nodeKindFacts(node.kind)?.role === 'loop';
+  if (!isWorkKind(node.kind) && !isLoop) return null;
   const canCancel = !isLoop && (status === 'running' || status === 'scheduled' || status === 'blocked');
   const canRetry =
     !isLoop && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');

@@ -1,4 +1,4 @@
-import type { RunId, RunSummary } from '@signalbox/model';
+import { isWorkKind, type RunId, type RunSummary } from '@signalbox/model';
 import { useMemo, useState } from 'react';
 import { FailureTrend } from '../failures/failure-trend.tsx';
 import { Confirm } from '../frame/confirm.tsx';
@@ -13,7 +13,6 @@ import { useRead } from '../server/use-read.ts';
 import { isStreak, streaks } from '../settings/read-settings.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { type FailureGroup, failureGroups, failureStreaks, hasFailed } from '../story/failure-groups.ts';
-import { workKinds } from '../story/tree-rows.ts';
 import { many } from '../story/words.ts';
 
 const READ = 500;
@@ -102,7 +101,7 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
   /** Each node that failed is tried again; where none is known the run goes on as it can. */
   const retry = async (run: RunId) => {
     const read = await client.run(run);
-    const failed = read.ok ? read.value.tree.filter(node => node.status === 'failed' && workKinds.has(node.kind)) : [];
+    const failed = read.ok ? read.value.tree.filter(node => node.status === 'failed' && isWorkKind(node.kind)) : [];
     if (failed.length === 0) return client.resume(run);
     let done = await client.retry(run, failed[0]?.id ?? '');
     for (const { id } of failed.slice(1)) if (done.ok) done = await client.retry(run, id);

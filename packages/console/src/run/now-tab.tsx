@@ -1,4 +1,4 @@
-import type { Json, RunId, TreeNode } from '@signalbox/model';
+import { isWorkKind, type Json, type RunId, type TreeNode } from '@signalbox/model';
 import { DecisionCard } from '../decisions/decision-card.tsx';
 import { JsonView } from '../frame/json-view.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
@@ -9,7 +9,7 @@ import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
-import { nextWork, workKinds } from '../story/tree-rows.ts';
+import { nextWork } from '../story/tree-rows.ts';
 import { span } from '../story/words.ts';
 import { FailedNode } from './failed-node.tsx';
 import { LastMoves } from './last-moves.tsx';
@@ -32,14 +32,14 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
   const { summary, decisions, tasks, speech, fault, nodes: byId, events } = story;
   const status = summary?.record.status;
   const hasEnded = summary?.record.endedAt !== undefined;
-  const failed = nodes.filter(node => node.status === 'failed' && workKinds.has(node.kind));
+  const failed = nodes.filter(node => node.status === 'failed' && isWorkKind(node.kind));
   const working = tasks.filter(task => task.status === 'running');
   // What asks a person is told by its decision.
   const held = hasEnded
     ? []
     : nodes.filter(
         ({ id, status: is, kind }) =>
-          is === 'blocked' && workKinds.has(kind) && !decisions.some(({ decision }) => decision.node === id),
+          is === 'blocked' && isWorkKind(kind) && !decisions.some(({ decision }) => decision.node === id),
       );
   const next = hasEnded ? [] : nextWork(nodes, NEXT_SHOWN);
   const now = useNow(working.length + held.length > 0);

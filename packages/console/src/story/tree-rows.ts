@@ -1,4 +1,4 @@
-import type { TreeNode } from '@signalbox/model';
+import { isWorkKind, type TreeNode } from '@signalbox/model';
 import { reasonWords } from './reason-words.ts';
 import { nodeStanding } from './words.ts';
 
@@ -45,24 +45,9 @@ export function matching(nodes: readonly TreeNode[], query: string): readonly Tr
   return nodes.filter(({ id }) => kept.has(id));
 }
 
-/** The kinds of nodes that do work themselves. */
-export const workKinds: ReadonlySet<string> = new Set([
-  'agent',
-  'claude',
-  'codex',
-  'gemini',
-  'openai',
-  'task',
-  'human',
-  'subplan',
-]);
-
-/** The kinds of nodes that take turns. */
-export const loopKinds: ReadonlySet<string> = new Set(['while', 'ralph']);
-
 /** What comes next: work that is scheduled, and the first of each place that has not begun. */
 export function nextWork(nodes: readonly TreeNode[], limit: number): readonly TreeNode[] {
-  const work = nodes.filter(({ kind }) => workKinds.has(kind));
+  const work = nodes.filter(({ kind }) => isWorkKind(kind));
   const scheduled = work.filter(({ status }) => status === 'scheduled');
   const idle = work.filter(({ status }) => status === 'idle');
   return [...scheduled, ...idle].slice(0, limit);

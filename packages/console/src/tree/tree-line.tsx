@@ -1,7 +1,8 @@
+import { nodeKindFacts } from '@signalbox/model';
 import { type CSSProperties, memo } from 'react';
 import { Lamp } from '../frame/lamp.tsx';
 import { reasonWords } from '../story/reason-words.ts';
-import { loopKinds, type TreeRow } from '../story/tree-rows.ts';
+import type { TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
 
 interface TreeLineProps extends TreeRow {
@@ -20,7 +21,7 @@ interface TreeLineProps extends TreeRow {
 export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
   const { node, depth, hasChildren, isOpen, start, ran = [], isCurrent, isLooked, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status);
-  const isLoop = loopKinds.has(node.kind);
+  const isLoop = nodeKindFacts(node.kind)?.role === 'loop';
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys
     <div

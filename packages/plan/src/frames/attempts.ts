@@ -10,7 +10,8 @@ import {
 } from '@signalbox/runs';
 import type * as z from 'zod';
 import type { TaskContext, TaskProgress } from '../nodes/handlers.ts';
-import type { RunnableNode } from '../nodes/plan-node.ts';
+import { workEntry } from '../nodes/node-kinds.ts';
+import type { RunnableNode, SubPlanNode, TaskNode } from '../nodes/plan-node.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
 import { childOf, iterationOf } from '../structure/node-record.ts';
@@ -118,8 +119,15 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
         const asked = refusal(task, started, isLimited);
         const refused = asked && (await asked);
         if (refused !== undefined) return refused;
-        if (node.kind === 'task') return runTask(node, started, taskTools(options, files, started));
-        return node.kind === 'subplan' ? subPlans.work(node, started, place) : executor.execute(started);
+        switch (workEntry(node.kind).by) {
+          case 'plan':
+            return runTask(node as TaskNode, started, taskTools(options, files, started));
+          case 'sub-plan':
+            return subPlans.work(node as SubPlanNode, started, place);
+          case 'person':
+          case 'agent':
+            return executor.execute(started);
+        }
       };
       const timeoutMs = record?.policy?.timeoutMs ?? node.data.timeoutMs;
       begin(node, task, { execute, timeoutMs, clean: memory.clean, hasProgress: true }, attempt => ({

@@ -19,6 +19,7 @@ import {
   type TaskId,
   taskIdOf,
 } from '@signalbox/runs';
+import { workEntry } from '../nodes/node-kinds.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { childOf, isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
@@ -332,15 +333,15 @@ function nextRestart(before: NodeRecord | undefined, iteration: number): number 
   return before?.signature !== undefined && before.iteration === iteration ? (before.restart ?? 0) + 1 : 0;
 }
 
-/** Asking a person and watching a child run do no harm when they are cut off, and are not tried again but gone on with. */
+/** What was only watched from its process did no harm when it was cut off: it is not tried again but gone on with. */
 function recovered(
   task: Task,
   kind: string | undefined,
   { orphanPolicy = 'retry', owner, formerOwner: former }: PlanRunOptions,
   at: Timestamp,
 ): ReturnType<typeof recoverOrphan> {
-  const isWatched = kind === 'subplan' || kind === 'human';
-  if (!isWatched || task.status === 'canceling') return recoverOrphan(task, orphanPolicy, { at, owner, former });
+  if (workEntry(kind)?.cutOff !== 'goes on' || task.status === 'canceling')
+    return recoverOrphan(task, orphanPolicy, { at, owner, former });
   const { leaseOwner: _, ...left } = task;
   return { kind: 'retry', task: { ...left, status: 'pending' } };
 }
@@ -355,7 +356,7 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
     iteration,
     signature,
     status: 'pending',
-    effects: effectsOf(node),
+    effects: workEntry(node.kind).effects(node.data as never),
     retryCount: 0,
     maxRetries: node.data.retries,
     backoffMs: DEFAULT_BACKOFF_MS,
@@ -373,10 +374,4 @@ function rulesOf(
     maxRetries: Math.min(policy?.retries ?? node.data.retries, maxRetries),
     backoffMs: policy?.backoffMs ?? DEFAULT_BACKOFF_MS,
   };
-}
-
-/** An agent changes files through tools that can be undone; a question and a sub-plan keep books of their own. */
-function effectsOf(node: RunnableNode): Task['effects'] {
-  if (node.kind === 'task') return node.data.effects ?? 'none';
-  return node.kind === 'human' || node.kind === 'subplan' ? 'none' : 'undoable';
 }

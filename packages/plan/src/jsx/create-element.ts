@@ -1,6 +1,6 @@
 import type { NodeKind } from '../nodes/node-kind.ts';
-import { isAgentKind, isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
-import { propSchemas } from '../nodes/props.ts';
+import { isRunnableKind } from '../nodes/node-kind.ts';
+import { elementEntry } from '../nodes/node-kinds.ts';
 import { EventValidationError, PlanError, type SourcePosition } from '../plan-error.ts';
 import {
   type ChildFunction,
@@ -139,7 +139,7 @@ function checkProps(
   props: object,
   source: SourcePosition | undefined,
 ): Readonly<Record<string, unknown>> {
-  const checked = propSchemas[kind].safeParse(props);
+  const checked = elementEntry(kind).props.safeParse(props);
   if (checked.success) return checked.data as Readonly<Record<string, unknown>>;
   const faults = checked.error.issues.map(issue =>
     issue.path.length === 0 ? issue.message : `${issue.path.map(String).join('.')}: ${issue.message}`,
@@ -151,20 +151,20 @@ function checkSlots(kind: NodeKind, tag: string, slots: readonly Slot[], source:
   const refuse = (what: string) => {
     throw new PlanError('plan/invalid-props', `${what} <${tag}>`, { source });
   };
+  const { between } = elementEntry(kind);
   const written = slots.filter(slot => slot !== undefined);
   const functions = written.filter(slot => typeof slot === 'function').length;
-  if (kind === 'each' && (functions !== 1 || written.length !== 1))
-    refuse('one function that makes an item is the only child of');
-  if (isLoopKind(kind) && functions > 0 && written.length !== 1)
-    refuse('a function that makes the body must be the only child of');
-  if (kind !== 'each' && !isLoopKind(kind) && functions > 0) refuse('a function cannot be a child of');
-  if (isAgentKind(kind) || kind === 'human') {
-    if (written.some(slot => typeof slot !== 'string')) refuse('only text can be between the tags of');
-  } else if (written.some(slot => typeof slot === 'string')) refuse('text cannot be a child of');
-  else if (written.length > 0 && leaves.has(kind)) refuse('nothing can be between the tags of');
+  const texts = written.filter(slot => typeof slot === 'string').length;
+  if (between === 'item function') {
+    if (functions !== 1 || written.length !== 1) refuse('one function that makes an item is the only child of');
+  } else if (between === 'nodes or body function') {
+    if (functions > 0 && written.length !== 1) refuse('a function that makes the body must be the only child of');
+  } else if (functions > 0) refuse('a function cannot be a child of');
+  if (between === 'text') {
+    if (texts < written.length) refuse('only text can be between the tags of');
+  } else if (texts > 0) refuse('text cannot be a child of');
+  else if (between === 'nothing' && written.length > 0) refuse('nothing can be between the tags of');
 }
-
-const leaves: ReadonlySet<NodeKind> = new Set<NodeKind>(['switch', 'task', 'subplan', 'effect', 'stop', 'end']);
 
 function describe(value: unknown): string {
   return typeof value === 'object' ? (value instanceof Promise ? 'a promise' : 'an object') : typeof value;

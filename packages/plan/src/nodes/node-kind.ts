@@ -1,40 +1,24 @@
-/**
- * Every kind of node. `plan` is the root, `branch` a way that an If or Switch can go, `component` a component that was
- * not called because its branch was not taken.
- */
-export const nodeKinds = [
-  'plan',
-  'component',
-  'branch',
-  'if',
-  'switch',
-  'each',
-  'while',
-  'ralph',
-  'phase',
-  'step',
-  'parallel',
-  'agent',
-  'claude',
-  'codex',
-  'gemini',
-  'openai',
-  'task',
-  'human',
-  'subplan',
-  'effect',
-  'stop',
-  'end',
-] as const;
-export type NodeKind = (typeof nodeKinds)[number];
+import { nodeKindFacts, type PlanNodeKind, planNodeKinds } from '@signalbox/model';
 
-export type AgentKind = 'agent' | 'claude' | 'codex' | 'gemini' | 'openai';
-export type LoopKind = 'while' | 'ralph';
+export type NodeKind = PlanNodeKind;
+type Role = (typeof planNodeKinds)[NodeKind]['role'];
+type OfRole<Some extends Role> = {
+  [Kind in NodeKind]: (typeof planNodeKinds)[Kind]['role'] extends Some ? Kind : never;
+}[NodeKind];
+
+export type AgentKind = OfRole<'agent'>;
+export type LoopKind = OfRole<'loop'>;
 /** Kinds that start work, and so the ones that can be observed. */
-export type RunnableKind = AgentKind | 'task' | 'human' | 'subplan';
+export type RunnableKind = OfRole<'agent' | 'work'>;
 
-const agents: ReadonlySet<string> = new Set<AgentKind>(['agent', 'claude', 'codex', 'gemini', 'openai']);
-const runnables: ReadonlySet<string> = new Set([...agents, 'task', 'human', 'subplan']);
+const agents = ofRoles('agent');
+const runnables = ofRoles('agent', 'work');
+const loops = ofRoles('loop');
+const endings = ofRoles('ending');
+
+function ofRoles(...roles: readonly Role[]): ReadonlySet<string> {
+  return new Set(Object.keys(planNodeKinds).filter(kind => roles.includes(planNodeKinds[kind as NodeKind].role)));
+}
 
 export function isAgentKind(kind: NodeKind): kind is AgentKind {
   return agents.has(kind);
@@ -44,17 +28,16 @@ export function isRunnableKind(kind: NodeKind): kind is RunnableKind {
   return runnables.has(kind);
 }
 
-/** Kinds that only hold others, and say which of them run and when. */
-const structural: ReadonlySet<string> = new Set<NodeKind>([
-  ...(['plan', 'component', 'branch', 'if', 'switch', 'each'] as const),
-  ...(['while', 'ralph', 'phase', 'step', 'parallel'] as const),
-]);
-
-/** Takes what was stored, which may be of a kind that is not known here. */
-export function isStructuralKind(kind: string): boolean {
-  return structural.has(kind);
+export function isLoopKind(kind: NodeKind): kind is LoopKind {
+  return loops.has(kind);
 }
 
-export function isLoopKind(kind: NodeKind): kind is LoopKind {
-  return kind === 'while' || kind === 'ralph';
+export function isEndingKind(kind: NodeKind): kind is OfRole<'ending'> {
+  return endings.has(kind);
+}
+
+/** Whether nodes of the kind only hold others. Takes what was stored, which may be of a kind that is not known here. */
+export function isStructuralKind(kind: string): boolean {
+  const role = nodeKindFacts(kind)?.role;
+  return role === 'structure' || role === 'loop';
 }

@@ -1,7 +1,8 @@
 import type { SourcePosition } from '../plan-error.ts';
-import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TURNS } from './node-content.ts';
 import { isAgentKind, isLoopKind, isRunnableKind } from './node-kind.ts';
+import { DEFAULT_MAX_ITERATIONS } from './structure-kinds.ts';
 import type { TreeNode } from './tree-json.ts';
+import { DEFAULT_MAX_TURNS } from './work-kinds.ts';
 
 /** Something about a plan that works, and may not be what its author wants. */
 export interface PlanLintFinding {

@@ -2,8 +2,8 @@ import type { ZodType } from 'zod';
 import type { AnyPlan } from '../plan-definition.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import type { NodeHandlers, TaskContext } from './handlers.ts';
-import type { NodeData } from './node-data.ts';
 import { type AgentKind, isRunnableKind, type LoopKind, type NodeKind, type RunnableKind } from './node-kind.ts';
+import type { NodeData } from './node-kinds.ts';
 
 interface Base<Kind extends NodeKind> {
   readonly kind: Kind;

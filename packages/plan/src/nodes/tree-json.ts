@@ -2,8 +2,8 @@ import { err, type Json, json, nodeStatus, ok, type Result } from '@signalbox/mo
 import * as z from 'zod';
 import type { SourcePosition } from '../plan-error.ts';
 import { namesOf } from './handlers.ts';
-import { nodeData } from './node-data.ts';
-import { type NodeKind, nodeKinds } from './node-kind.ts';
+import type { NodeKind } from './node-kind.ts';
+import { nodeKinds } from './node-kinds.ts';
 import { isRunnable, type PlanNode } from './plan-node.ts';
 
 /** A node as it is shown and kept: plain data, no code. */
@@ -42,7 +42,7 @@ export function treeToJson(node: PlanNode, statusOf: StatusOf = () => undefined)
 }
 
 const shape = z.strictObject({
-  kind: z.enum(nodeKinds),
+  kind: z.enum(Object.keys(nodeKinds) as [NodeKind, ...NodeKind[]]),
   id: z.string().min(1),
   key: z.string().optional(),
   status: nodeStatus.optional(),
@@ -71,7 +71,7 @@ function readNode(value: unknown, place: string): Result<TreeNode, TreeFault> {
   const node = shape.safeParse(value);
   if (!node.success) return fault(place, node.error);
   const here = `${place}/${node.data.kind}`;
-  const data = nodeData[node.data.kind].safeParse(node.data.data);
+  const data = nodeKinds[node.data.kind].data.safeParse(node.data.data);
   if (!data.success) return fault(here, data.error);
   const children: TreeNode[] = [];
   for (const [position, child] of node.data.children.entries()) {

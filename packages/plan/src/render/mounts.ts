@@ -12,10 +12,11 @@ import {
   type Slot,
   tagOf,
 } from '../jsx/element.ts';
-import { DEFAULT_MAX_ITERATIONS, nodeContent } from '../nodes/node-content.ts';
 import { explicitPath, nodeIdOf, pathOf, placeOf, segmentOf } from '../nodes/node-id.ts';
-import { isLoopKind, type NodeKind } from '../nodes/node-kind.ts';
+import type { NodeKind } from '../nodes/node-kind.ts';
+import { elementEntry, type RenderedKind } from '../nodes/node-kinds.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
+import { DEFAULT_MAX_ITERATIONS } from '../nodes/structure-kinds.ts';
 import { authorPosition, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
@@ -49,6 +50,17 @@ interface Place {
   readonly skipped: boolean;
   /** The tag around it, for messages. */
   readonly tag: string;
+}
+
+/** A node that is being made. */
+interface Made {
+  readonly mount: Mount;
+  readonly element: PlanElement;
+  readonly id: string;
+  /** Where its children are mounted. */
+  readonly inside: Place;
+  /** The author's code on it is to be called again. */
+  readonly fresher: boolean;
 }
 
 export interface Mounts {
@@ -202,7 +214,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
     const inside: Place = { path, parent: mount, skipped: place.skipped, tag: tagOf(element.type) };
     const fresher = mount.element !== element || mount.codeStale;
     mount.element = element;
-    const { data, ...code } = updateContent(mount, element, kind, id, inside, fresher);
+    const { data, ...code } = updateContent(kind, { mount, element, id, inside, fresher });
     const node = {
       kind,
       id,
@@ -216,28 +228,29 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
   }
 
   /** The data and code of a node; its children are mounted on the way. */
-  function updateContent(
-    mount: Mount,
-    element: PlanElement,
-    kind: NodeKind,
-    id: string,
-    inside: Place,
-    fresher: boolean,
-  ) {
-    const { props, slots } = element;
-    if (kind === 'if') {
-      const { condition, else: otherwise, id: _id, ...rest } = props;
+  function updateContent(kind: NodeKind, made: Made) {
+    const { content, between } = elementEntry(kind);
+    if (content === 'rendered') return { data: renders[kind as RenderedKind](made) };
+    const { mount, element, inside } = made;
+    if (between === 'nodes') mount.children = updateSlots(mount.children, element.slots, inside);
+    return content(element);
+  }
+
+  /** The data of nodes whose children a render decides. */
+  const renders: { readonly [Kind in RenderedKind]: (made: Made) => Readonly<Record<string, unknown>> } = {
+    if({ mount, element, inside, fresher }) {
+      const { condition, else: otherwise, id: _id, ...rest } = element.props;
       const taken = flag(mount, element, condition, inside, fresher);
       mount.children = updateBranches(mount, element, inside, [
-        { name: 'then', taken, slots },
+        { name: 'then', taken, slots: element.slots },
         ...(otherwise === undefined
           ? []
           : [{ name: 'else', taken: !taken, slots: slotsOf(otherwise, false, 'If', element.source) }]),
       ]);
-      return { data: { ...rest, condition: taken } };
-    }
-    if (kind === 'switch') {
-      const { value, cases, default: otherwise, id: _id, ...rest } = props;
+      return { ...rest, condition: taken };
+    },
+    switch({ mount, element, inside }) {
+      const { value, cases, default: otherwise, id: _id, ...rest } = element.props;
       const named = Object.entries(cases as Record<string, PlanChild>).filter(([, child]) => child !== undefined);
       const hit = named.some(([name]) => name === String(value));
       mount.children = updateBranches(mount, element, inside, [
@@ -252,42 +265,48 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
               { name: 'default', taken: !hit, slots: slotsOf(otherwise as PlanChild, false, 'Switch', element.source) },
             ]),
       ]);
-      return { data: { ...rest, value } };
-    }
-    if (kind === 'each') {
-      const { items: list, id: _id, ...rest } = props;
+      return { ...rest, value };
+    },
+    each({ mount, element, inside, fresher }) {
+      const { items: list, id: _id, ...rest } = element.props;
       const items = list as readonly never[];
       if (!inside.skipped) {
-        if (fresher) callCode(mount, element, [() => itemsOf(items, slots[0] as ChildFunction, element)]);
+        if (fresher) callCode(mount, element, [() => itemsOf(items, element.slots[0] as ChildFunction, element)]);
         const made = mount.code[0]?.value as readonly PlanElement[];
         mount.children = [updateList(mount.children[0], made, inside)];
       }
-      return { data: { ...rest, items: items.length } };
+      return { ...rest, items: items.length };
+    },
+    while: made => updateLoop(made, made.element.props.condition, false, answer => answer),
+    ralph: made => updateLoop(made, made.element.props.until ?? false, true, answer => !answer),
+  };
+
+  /** Its condition is asked, and its body mounted. In a branch that is not taken the answer is `skipped`. */
+  function updateLoop(
+    { mount, element, id, inside, fresher }: Made,
+    given: unknown,
+    skipped: boolean,
+    goesOn: (answer: boolean) => boolean,
+  ) {
+    const { props, slots } = element;
+    const { condition: _, until: __, maxIterations = DEFAULT_MAX_ITERATIONS, id: ___, ...rest } = props;
+    const [make] = slots.filter(slot => slot !== undefined);
+    const asked = typeof given === 'function' ? (given as () => unknown) : () => given;
+    if (fresher && !inside.skipped) {
+      callCode(mount, element, [
+        () => booleanOf(asked(), element),
+        ...(typeof make === 'function'
+          ? [
+              () =>
+                slotsOf(make({ iteration: iterationOf(id) } as never, 0), false, tagOf(element.type), element.source),
+            ]
+          : []),
+      ]);
     }
-    if (isLoopKind(kind)) {
-      const { condition, until, maxIterations = DEFAULT_MAX_ITERATIONS, id: _id, ...rest } = props;
-      const [make] = slots.filter(slot => slot !== undefined);
-      const given = kind === 'while' ? condition : (until ?? false);
-      const asked = typeof given === 'function' ? (given as () => unknown) : () => given;
-      if (fresher && !inside.skipped) {
-        callCode(mount, element, [
-          () => booleanOf(asked(), element),
-          ...(typeof make === 'function'
-            ? [
-                () =>
-                  slotsOf(make({ iteration: iterationOf(id) } as never, 0), false, tagOf(element.type), element.source),
-              ]
-            : []),
-        ]);
-      }
-      const answer = inside.skipped ? kind !== 'while' : (mount.code[0]?.value as boolean);
-      const body = typeof make === 'function' ? ((mount.code[1]?.value as readonly Slot[] | undefined) ?? []) : slots;
-      mount.children = updateSlots(mount.children, body, inside);
-      return { data: { ...rest, goesOn: kind === 'while' ? answer : !answer, maxIterations } };
-    }
-    const texts = kind === 'human' || slots.some(slot => typeof slot === 'string');
-    if (!texts) mount.children = updateSlots(mount.children, slots, inside);
-    return nodeContent(kind, element);
+    const answer = inside.skipped ? skipped : (mount.code[0]?.value as boolean);
+    const body = typeof make === 'function' ? ((mount.code[1]?.value as readonly Slot[] | undefined) ?? []) : slots;
+    mount.children = updateSlots(mount.children, body, inside);
+    return { ...rest, goesOn: goesOn(answer), maxIterations };
   }
 
   function updateBranches(

@@ -1,5 +1,5 @@
-import type { NodeKind } from '../nodes/node-kind.ts';
-import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
+import { isEndingKind, isLoopKind, isRunnableKind, type NodeKind } from '../nodes/node-kind.ts';
+import { nodeKinds } from '../nodes/node-kinds.ts';
 import type { LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
 import { type NodeRecord, type Standing, standingOf } from './node-record.ts';
 
@@ -46,8 +46,6 @@ export interface Sequence {
   readonly cells: readonly Cell[];
   next: number;
 }
-
-const transparent: ReadonlySet<NodeKind> = new Set<NodeKind>(['if', 'switch', 'branch', 'each']);
 
 export interface CellSource {
   recordOf(id: string): NodeRecord | undefined;
@@ -102,15 +100,16 @@ export function cellOf(
 }
 
 function orderedIn(kind: NodeKind, around: Ordered): Ordered {
-  if (kind === 'phase') return 'phases and steps';
-  return kind === 'step' || kind === 'parallel' ? 'nothing' : around;
+  const { flow } = nodeKinds[kind];
+  if (flow === 'phase') return 'phases and steps';
+  return flow === 'step' || flow === 'free' ? 'nothing' : around;
 }
 
 /** What a leaf, an ending or a loop is by itself. */
 export function ownStanding(cell: Cell, source: CellSource): Standing | undefined {
   const { node } = cell;
   if (cell.skipped) return undefined;
-  if (node.kind === 'stop' || node.kind === 'end') return 'idle';
+  if (isEndingKind(node.kind)) return 'idle';
   const record = source.recordOf(node.id);
   if (isLoopKind(node.kind)) {
     if (record?.loop === undefined || record.iteration !== source.totalOf(cell.scope)) return 'idle';
@@ -203,9 +202,10 @@ export function groupOf(owner: Cell): Group {
   const walk = (cell: Cell) => {
     for (const child of cell.children) {
       if (child.skipped) continue;
-      if (transparent.has(child.node.kind)) walk(child);
-      else if (owner.ordered !== 'nothing' && child.node.kind === 'phase') phases.push(child);
-      else if (owner.ordered === 'phases and steps' && child.node.kind === 'step') steps.push(child);
+      const { flow } = nodeKinds[child.node.kind];
+      if (flow === 'through') walk(child);
+      else if (owner.ordered !== 'nothing' && flow === 'phase') phases.push(child);
+      else if (owner.ordered === 'phases and steps' && flow === 'step') steps.push(child);
       else together.push(child);
     }
   };

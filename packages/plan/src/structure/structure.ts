@@ -1,5 +1,5 @@
 import { Bug, type NodeStatus } from '@signalbox/model';
-import { isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
+import { isEndingKind, isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
 import type { EffectNode, LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
 import {
   type Cell,
@@ -175,7 +175,7 @@ function visit(cell: Cell, found: Found, recordOf: (id: string) => NodeRecord | 
     found.effects.push(node);
     return false;
   }
-  if (node.kind === 'stop' || node.kind === 'end') {
+  if (isEndingKind(node.kind)) {
     found.ending ??= node;
     return true;
   }
@@ -243,7 +243,7 @@ function statusOf(cell: Cell, record: NodeRecord | undefined): NodeStatus {
   if (cell.skipped) return 'skipped';
   const { kind } = cell.node;
   if (isRunnableKind(kind)) return cell.own === 'idle' || record === undefined ? 'idle' : record.status;
-  if (kind === 'effect' || kind === 'stop' || kind === 'end') return record?.status ?? 'idle';
+  if (kind === 'effect' || isEndingKind(kind)) return record?.status ?? 'idle';
   const { leaves, live, blocked, done, failed } = cell.sum;
   if (leaves > 0 && done === leaves) return 'succeeded';
   if (live > 0) return 'running';

@@ -1,4 +1,4 @@
-import type { TreeNode } from '@signalbox/app/runs';
+import { nodeKindFacts, type TreeNode } from '@signalbox/app/runs';
 import { describeDuration } from '../duration.ts';
 import { markOf, titleOf } from '../run-tree.ts';
 import { type Paint, shown } from '../terminal.ts';
@@ -116,7 +116,7 @@ function childRows(node: TreeNode, facts: LiveFacts, now: number, level: number,
 
 /** A loop is in the round that the work inside it is in. */
 function loopNotes(node: TreeNode, { nodes }: LiveFacts): readonly string[] {
-  if (node.kind !== 'while' && node.kind !== 'ralph') return [];
+  if (nodeKindFacts(node.kind)?.role !== 'loop') return [];
   const rounds = idsIn(node).flatMap(id => nodes.get(id)?.round ?? []);
   if (rounds.length === 0) return [];
   const { maxIterations } = node.data;

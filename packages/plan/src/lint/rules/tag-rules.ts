@@ -1,5 +1,6 @@
-import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TURNS } from '../../nodes/node-content.ts';
 import { isAgentKind, isLoopKind, isRunnableKind } from '../../nodes/node-kind.ts';
+import { DEFAULT_MAX_ITERATIONS } from '../../nodes/structure-kinds.ts';
+import { DEFAULT_MAX_TURNS } from '../../nodes/work-kinds.ts';
 import type { RuleFinding } from '../lint-finding.ts';
 import type { LintedFile } from '../linted-file.ts';
 import { mayHave } from '../plan-names.ts';

@@ -1,0 +1,262 @@
+import { type Json, type JsonObject, json, jsonObject, text } from '@signalbox/model';
+import * as z from 'zod';
+import { isElement, type PlanElement, type Slot } from '../jsx/element.ts';
+import { PlanError } from '../plan-error.ts';
+import { type HandlerName, handlerNames } from './handlers.ts';
+import { type ElementEntry, type KindEntry, type NodeContent, present, type WorkEntry } from './kind-entry.ts';
+import type { AgentKind, RunnableKind } from './node-kind.ts';
+import { code, common, count, label, name, plain } from './written-props.ts';
+
+export const DEFAULT_RETRIES = 3;
+export const DEFAULT_MAX_TURNS = 50;
+/** Grows when what an agent is sent of its history changes in meaning: results under another version are other results. */
+export const HISTORY_POLICY_VERSION = 1;
+
+const handlers = {
+  onFinished: code.optional(),
+  onError: code.optional(),
+  onProgress: code.optional(),
+  onBlocked: code.optional(),
+};
+const running = { ...common, ...handlers, retries: z.int().nonnegative().optional(), timeoutMs: count.optional() };
+const schema = z.custom<z.ZodType | { readonly [key: string]: Json }>(
+  value => typeof value === 'object' && value !== null && !isElement(value),
+  'must be a zod schema or a JSON Schema',
+);
+const kept = { ...label, retries: z.int().nonnegative(), timeoutMs: z.int().positive().optional() };
+
+const agentProps = {
+  ...running,
+  prompt: text.optional(),
+  system: text.optional(),
+  tools: z.strictObject({ allow: z.array(name).optional(), deny: z.array(name).optional() }).optional(),
+  schema: schema.optional(),
+  maxTurns: count.optional(),
+  maxTokens: count.optional(),
+  history: z.strictObject({ maxMessages: count.optional(), maxTokens: count.optional() }).optional(),
+  resume: z.enum(['continue', 'restart', 'fail']).optional(),
+  permissions: z.enum(['gated', 'skip']).optional(),
+  cwd: name.optional(),
+};
+const agentData = z.strictObject({
+  ...kept,
+  model: text.optional(),
+  plugin: text.optional(),
+  prompt: text,
+  system: text.optional(),
+  tools: z
+    .strictObject({ allow: z.array(text).readonly().optional(), deny: z.array(text).readonly().optional() })
+    .optional(),
+  schema: jsonObject.optional(),
+  maxTurns: z.int().positive(),
+  maxTokens: z.int().positive().optional(),
+  history: z
+    .strictObject({ maxMessages: z.int().positive().optional(), maxTokens: z.int().positive().optional() })
+    .optional(),
+  resume: z.enum(['continue', 'restart', 'fail']),
+  permissions: z.enum(['gated', 'skip']),
+  cwd: text.optional(),
+});
+
+function agentContent(element: PlanElement): NodeContent {
+  const { props } = element;
+  const { work, code } = divided(props);
+  return {
+    code: withSchema(code, props.schema),
+    data: present({
+      ...work,
+      prompt: promptOf(element),
+      schema: schemaOf(props.schema, element),
+      maxTurns: props.maxTurns ?? DEFAULT_MAX_TURNS,
+      resume: props.resume ?? 'continue',
+      permissions: props.permissions ?? 'skip',
+    }),
+  };
+}
+
+function agentSignature(data: z.infer<typeof agentData>, environment: string): JsonObject {
+  const { model, plugin, prompt, system, tools, schema, maxTurns, history, cwd } = data;
+  return {
+    model: model ?? null,
+    plugin: plugin ?? null,
+    prompt,
+    system: system ?? null,
+    tools: tools === undefined ? null : { allow: sorted(tools.allow), deny: sorted(tools.deny) },
+    schema: schema ?? null,
+    maxTurns,
+    history: {
+      version: HISTORY_POLICY_VERSION,
+      maxMessages: history?.maxMessages ?? null,
+      maxTokens: history?.maxTokens ?? null,
+    },
+    cwd: cwd ?? null,
+    environment,
+  };
+}
+
+/** An agent changes files through tools that can be undone. */
+const agentWork: WorkEntry = {
+  by: 'agent',
+  signature: agentSignature,
+  effects: () => 'undoable',
+  cutOff: 'orphaned',
+};
+const agent = (props: z.ZodType) =>
+  ({
+    data: agentData,
+    flow: 'leaf',
+    element: { props, between: 'text', content: agentContent },
+    work: agentWork,
+  }) as const satisfies KindEntry<AgentKind>;
+const vendor = agent(z.strictObject({ ...agentProps, model: name.optional() }));
+
+const effects = z.enum(['none', 'undoable', 'external']);
+const taskData = z.strictObject({ ...kept, input: json.optional(), effects: effects.optional() });
+const humanData = z.strictObject({
+  ...kept,
+  prompt: text,
+  options: z
+    .array(z.strictObject({ id: text, label: text.optional() }))
+    .readonly()
+    .optional(),
+  schema: jsonObject.optional(),
+  context: json.optional(),
+});
+const subPlanData = z.strictObject({ ...kept, plan: text, input: json.optional() });
+/** Kinds of nodes that do work themselves. */
+export const workKinds = {
+  agent: agent(z.strictObject({ ...agentProps, model: name, plugin: name.optional() })),
+  claude: vendor,
+  codex: vendor,
+  gemini: vendor,
+  openai: vendor,
+  task: {
+    data: taskData,
+    flow: 'leaf',
+    element: {
+      props: z.strictObject({ ...running, run: code, input: plain, effects: effects.optional() }),
+      between: 'nothing',
+      content({ props }) {
+        const { work, code } = divided(props);
+        const { run, ...data } = work;
+        return { code: { ...code, run }, data: present(data) };
+      },
+    } satisfies ElementEntry,
+    work: {
+      by: 'plan',
+      signature: ({ input }: z.infer<typeof taskData>) => ({ input: input ?? null }),
+      effects: ({ effects }: z.infer<typeof taskData>) => effects ?? 'none',
+      cutOff: 'orphaned',
+    },
+  },
+  human: {
+    data: humanData,
+    flow: 'leaf',
+    element: {
+      props: z.strictObject({
+        ...running,
+        prompt: text.optional(),
+        options: z
+          .array(z.strictObject({ id: name, label: text.optional() }))
+          .min(1)
+          .optional(),
+        schema: schema.optional(),
+        context: plain,
+      }),
+      between: 'text',
+      content(element) {
+        const { props } = element;
+        const { work, code } = divided(props);
+        return {
+          code: withSchema(code, props.schema),
+          data: present({ ...work, prompt: promptOf(element), schema: schemaOf(props.schema, element) }),
+        };
+      },
+    } satisfies ElementEntry,
+    work: {
+      by: 'person',
+      signature: ({ prompt, options, schema, context }: z.infer<typeof humanData>) => ({
+        prompt,
+        options: (options as Json | undefined) ?? null,
+        schema: schema ?? null,
+        context: context ?? null,
+      }),
+      effects: () => 'none',
+      cutOff: 'goes on',
+    },
+  },
+  subplan: {
+    data: subPlanData,
+    flow: 'leaf',
+    element: {
+      props: z.strictObject({
+        ...running,
+        plan: z.custom<{ readonly name: string }>(
+          value => typeof value === 'object' && value !== null && 'render' in value,
+          'must be a plan made by definePlan',
+        ),
+        input: plain,
+      }),
+      between: 'nothing',
+      content({ props }) {
+        const { work, code } = divided(props);
+        const plan = work.plan as { readonly name: string };
+        return { code: { ...code, plan }, data: present({ ...work, plan: plan.name }) };
+      },
+    } satisfies ElementEntry,
+    work: {
+      by: 'sub-plan',
+      signature: ({ plan, input }: z.infer<typeof subPlanData>) => ({ plan, input: input ?? null }),
+      effects: () => 'none',
+      cutOff: 'goes on',
+    },
+  },
+} as const satisfies { readonly [Kind in RunnableKind]: KindEntry<Kind> };
+
+/** Handlers apart from the rest. */
+function divided({ id: _, ...props }: PlanElement['props']) {
+  const entries = Object.entries(props).filter(([, value]) => value !== undefined);
+  const handlers = Object.fromEntries(entries.filter(([name]) => handlerNames.includes(name as HandlerName)));
+  const work = Object.fromEntries(entries.filter(([name]) => !handlerNames.includes(name as HandlerName)));
+  return { work: { ...work, retries: work.retries ?? DEFAULT_RETRIES } as Record<string, unknown>, code: { handlers } };
+}
+
+/** A schema of the author's own checks the output in the plan's thread; a JSON Schema is the executor's to check. */
+function withSchema(code: { readonly handlers: object }, schema: unknown): Readonly<Record<string, unknown>> {
+  return schema instanceof z.ZodType ? { ...code, schema } : code;
+}
+
+function promptOf(element: PlanElement): string {
+  const between = element.slots.filter((slot: Slot) => typeof slot === 'string').join('');
+  const written = element.props.prompt as string | undefined;
+  if (written !== undefined && between !== '') {
+    throw new PlanError('plan/invalid-props', 'a prompt is a prop or stands between the tags, not both', {
+      source: element.source,
+    });
+  }
+  const prompt = written ?? between;
+  if (prompt === '') throw new PlanError('plan/invalid-props', 'there is no prompt', { source: element.source });
+  return prompt;
+}
+
+const jsonSchemas = new WeakMap<object, JsonObject>();
+
+function schemaOf(schema: unknown, element: PlanElement): JsonObject | undefined {
+  if (!(schema instanceof z.ZodType)) return schema as JsonObject | undefined;
+  const known = jsonSchemas.get(schema);
+  if (known !== undefined) return known;
+  try {
+    const made = JSON.parse(JSON.stringify(z.toJSONSchema(schema))) as JsonObject;
+    jsonSchemas.set(schema, made);
+    return made;
+  } catch (cause) {
+    throw new PlanError('plan/invalid-props', `the schema has no JSON Schema: ${(cause as Error).message}`, {
+      source: element.source,
+      cause,
+    });
+  }
+}
+
+function sorted(names: readonly string[] | undefined): Json {
+  return names === undefined ? null : [...names].sort();
+}
