@@ -6,14 +6,15 @@ import { errorEnvelope } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { auth, code, httpAsker, json, TOKEN, UNKNOWN } from './http-asker.ts';
+import { bundleOf } from './scripted-host.ts';
 
 it('[V70] a run is downloaded as the file that was written of it', async () => {
   const { host, ask } = httpAsker();
   const { id } = await host.begin('release');
   const answered = await ask('GET', `/api/runs/${id}/bundle`);
-  expect([answered.status, await answered.text()]).toEqual([200, `bundle of ${id}`]);
+  expect([answered.status, await answered.text()]).toEqual([200, bundleOf(id)]);
   expect(answered.headers.get('content-disposition')).toBe(`attachment; filename="${id}.bundle"`);
-  expect(answered.headers.get('content-length')).toBe(String(`bundle of ${id}`.length));
+  expect(answered.headers.get('content-length')).toBe(String(bundleOf(id).length));
   expect(await code(ask('GET', `/api/runs/${UNKNOWN}/bundle`))).toEqual([404, 'run/unknown']);
 });
 
@@ -28,7 +29,7 @@ it('[V273] asking for no more than the headers of a download leaves no file and 
   const { id } = await host.begin('release');
   const answered = await ask('HEAD', `/api/runs/${id}/bundle`);
   expect([answered.status, await answered.text()]).toEqual([200, '']);
-  expect(answered.headers.get('content-length')).toBe(String(`bundle of ${id}`.length));
+  expect(answered.headers.get('content-length')).toBe(String(bundleOf(id).length));
   await expect.poll(() => readdirSync(folder)).toEqual([]);
 });
 

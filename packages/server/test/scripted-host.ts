@@ -99,6 +99,11 @@ export interface ScriptedHost extends RunHost {
 /** A data directory that is not there. */
 const NOWHERE = '/nowhere/signalbox';
 
+/** What it exports of a run: more than a stream reads at once. */
+export function bundleOf(run: string): string {
+  return `bundle of ${run}\n`.repeat(10_000);
+}
+
 /** A host of runs without plans and without a disk. */
 export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
   const store = memoryRuns(portableHasher);
@@ -374,7 +379,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       async export(run, file) {
         const { head } = (await store.run(run)) ?? {};
         if (head === undefined) throw new Error(`no run ${run}`);
-        writeFileSync(file, `bundle of ${run}`);
+        writeFileSync(file, bundleOf(run));
         return ok({ run, runs: 1, file, digest: head, bytes: statSync(file).size, head });
       },
       async import({ file }, by) {

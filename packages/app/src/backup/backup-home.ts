@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   type Clock,
@@ -64,7 +64,7 @@ export function backupHome(dataDirectory: string, target: string, clock: Clock):
 export function restoreHome(backup: string, dataDirectory: string): Result<BackupReport, ErrorEnvelope> {
   const said = contentsOf(backup);
   if (!said.ok) return said;
-  return copied(backup, dataDirectory, ({ runs, sessions }, report) => {
+  return copied(backup, dataDirectory, ({ runs, sessions }, report, leftOut) => {
     const found = new Map<string, string>([
       ...runs.map(({ run, head }) => [run, head] as const),
       ...sessions.map(({ session, head }) => [session, head] as const),
@@ -76,7 +76,13 @@ export function restoreHome(backup: string, dataDirectory: string): Result<Backu
     const different = wanted
       .filter(([, id, head]) => found.get(id) !== head)
       .map(([name, id]) => `${name} ${found.has(id) ? 'has another head than when it was backed up' : 'is missing'}`);
-    const defects = [...report.defects, ...different];
+    const strange = leftOut
+      .toSorted()
+      .map(place => path.relative(backup, place))
+      // The programs of a layer, and what they wait at, are not of the directory.
+      .filter(place => !place.startsWith(`layers${path.sep}`))
+      .map(place => `${place} is a link, a device or a pipe, and was left out`);
+    const defects = [...report.defects, ...different, ...strange];
     return ok({ ...report, ok: defects.length === 0, at: said.value.at, defects });
   });
 }
@@ -93,13 +99,17 @@ function copied(...given: Parameters<typeof copyAll>): Result<BackupReport, Erro
 function copyAll(
   from: string,
   to: string,
-  finish: (contents: BackupContents, report: BackupReport) => Result<BackupReport, ErrorEnvelope>,
+  finish: (
+    contents: BackupContents,
+    report: BackupReport,
+    leftOut: readonly string[],
+  ) => Result<BackupReport, ErrorEnvelope>,
 ): Result<BackupReport, ErrorEnvelope> {
   if (existsSync(to) && (!statSync(to).isDirectory() || readdirSync(to).length > 0)) return err(notEmpty(to));
   makePrivateDirectory(to);
   const database = copyDatabase({ from: path.join(from, 'db.sqlite'), to: path.join(to, 'db.sqlite') });
   if (!database.ok && database.error.code !== 'store/missing') return database;
-  const { files, bytes } = copyTree(from, to);
+  const { files, bytes, leftOut } = copyTree(from, to);
   const { contents, defects } = checked(to);
   const size = database.ok ? statSync(path.join(to, 'db.sqlite')).size : 0;
   const { at, runs, sessions } = contents;
@@ -110,7 +120,7 @@ function copyAll(
     files: files + (database.ok ? 1 : 0),
     bytes: bytes + size,
   };
-  return finish(contents, { ok: defects.length === 0, directory: to, ...counts, defects });
+  return finish(contents, { ok: defects.length === 0, directory: to, ...counts, defects }, leftOut);
 }
 
 /** What a copy holds, and what is wrong with it. */
@@ -139,8 +149,25 @@ function checked(directory: string): { readonly contents: BackupContents; readon
   return { contents: { v: 1, at, runs, sessions }, defects };
 }
 
+/** More than any list of heads takes. */
+const CONTENTS_MAX_BYTES = 256 * 1024 * 1024;
+
 function contentsOf(backup: string): Result<BackupContents, ErrorEnvelope<'command/usage'>> {
+  const notFile = [CONTENTS, 'db.sqlite'].find(name => {
+    const entry = lstatSync(path.join(backup, name), { throwIfNoEntry: false });
+    return entry !== undefined && !entry.isFile();
+  });
+  // Opening a pipe waits for its other end, and a device has no end.
+  if (notFile !== undefined) {
+    return err(
+      usageError(
+        `${backup} is not a backup: ${notFile} is not a file.`,
+        'Give the directory that "signalbox backup" wrote.',
+      ),
+    );
+  }
   try {
+    if (statSync(path.join(backup, CONTENTS)).size > CONTENTS_MAX_BYTES) throw new Error('too large');
     return ok(backupContents.parse(JSON.parse(readFileSync(path.join(backup, CONTENTS), 'utf8'))));
   } catch {
     return err(

@@ -33,6 +33,8 @@ const LAST = ['snapshots', 'blobs'];
 export interface Copied {
   readonly files: number;
   readonly bytes: number;
+  /** Paths of links, devices, pipes and sockets, which are not copied. */
+  readonly leftOut: readonly string[];
 }
 
 /** Copies what a data directory holds beside its database, durably, into a directory of the same shape. */
@@ -40,15 +42,16 @@ export function copyTree(from: string, to: string): Copied {
   const names = readdirSync(from).filter(name => !isLeftOut(name));
   const [first, last] = [FIRST, LAST].map(some => some.filter(name => names.includes(name))) as [string[], string[]];
   const ordered = [...first, ...names.filter(name => !first.includes(name) && !last.includes(name)), ...last];
-  return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name))));
+  return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name), name === 'layers')));
 }
 
-function copyEntry(from: string, to: string): Copied {
+/** On a layer are files of a project: whether they can be executed is theirs to say. Everything else is for reading and writing. */
+function copyEntry(from: string, to: string, isOnLayer: boolean): Copied {
   const entry = lstatSync(from, { throwIfNoEntry: false });
-  // A link leads out of the directory, and a socket is nothing to keep.
-  if (entry === undefined || !(entry.isFile() || entry.isDirectory())) return { files: 0, bytes: 0 };
-  // Whatever the mode is there, the owner of the copy goes on writing it.
-  if (entry.isFile()) return copyFile(from, to, (entry.mode & 0o700) | 0o600);
+  if (entry === undefined) return { files: 0, bytes: 0, leftOut: [] };
+  // A link leads out of the directory, and a pipe is nothing to keep.
+  if (!(entry.isFile() || entry.isDirectory())) return { files: 0, bytes: 0, leftOut: [from] };
+  if (entry.isFile()) return copyFile(from, to, isOnLayer ? (entry.mode & 0o700) | 0o600 : 0o600);
   makePrivateDirectory(to);
   const names = readdirSync(from).filter(name => !isLeftOut(name) && !isKernels(from, name));
   // Files before folders: the manifest of a journal before the segments that it names.
@@ -56,7 +59,7 @@ function copyEntry(from: string, to: string): Copied {
     name => lstatSync(path.join(from, name), { throwIfNoEntry: false })?.isDirectory() === true,
   );
   const ordered = [...names.filter(name => !folders.includes(name)), ...folders];
-  const copied = summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name))));
+  const copied = summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name), isOnLayer)));
   sync(to);
   return copied;
 }
@@ -66,7 +69,7 @@ function copyFile(from: string, to: string, mode: number): Copied {
   chmodSync(to, mode);
   if (path.basename(to) === 'manifest.jsonl') cutPartialLine(to);
   sync(to);
-  return { files: 1, bytes: lstatSync(to).size };
+  return { files: 1, bytes: lstatSync(to).size, leftOut: [] };
 }
 
 /** A line that was being written is not in the copy. */
@@ -87,8 +90,9 @@ export function sync(place: string): void {
 }
 
 function summed(parts: readonly Copied[]): Copied {
-  return parts.reduce((sum, { files, bytes }) => ({ files: sum.files + files, bytes: sum.bytes + bytes }), {
-    files: 0,
-    bytes: 0,
-  });
+  return {
+    files: parts.reduce((sum, { files }) => sum + files, 0),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    leftOut: parts.flatMap(({ leftOut }) => leftOut),
+  };
 }
