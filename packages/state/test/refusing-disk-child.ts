@@ -29,7 +29,7 @@ const sliced = slices.write([item('x'.repeat(100_000))]);
 fs.rmSync(`${disk}/ballast`);
 const again = slices.write([item('again')]);
 const lines = fs.readFileSync(`${disk}/slices/${plan.name}.jsonl`, 'utf8');
-execFileSync('mount', ['-o', 'remount,ro', disk]);
+execFileSync('mount', ['-o', 'remount,bind,ro', disk]);
 const readOnly = { write: await write('2'), command: await command(), content: content() };
 process.stdout.write(JSON.stringify({ full, sliced, again, lines, readOnly }));
 
