@@ -3,9 +3,10 @@
 //   node killed-runs-child.ts FOLDER KILL take-up         resumes what owners before it left
 // KILL is `never`, or `before:3`, `after:3`. What runs ask is approved.
 import path from 'node:path';
-import { Bug, type RunId } from '@signalbox/model';
+import { Bug, err, type RunId } from '@signalbox/model';
 import type { AgentRunner, Commit } from '@signalbox/runs';
 import { killThisProcess } from '@signalbox/testkit';
+import { usageError } from '../../src/command-error.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { openRunHost } from '../../src/runs/open-run-host.ts';
 import { openOwnedStore } from '../../src/runs/owned-store.ts';
@@ -67,13 +68,16 @@ const host = await openRunHost({
   agents,
   threads: { threads: 1 },
 });
-const runs = what === 'start' ? await startRuns() : await takeUp(host);
+/** Other runs of the data directory are left as they are. */
+const isOurs = async (run: RunId) => ['crash', 'agents'].includes((await store.run(run))?.name ?? '');
+const runs = what === 'start' ? await startRuns() : await takeUp({ ...host, resume: resumeOurs });
 for (const run of runs) await host.finished(run);
 for (;;) {
   const open = await store.decisions({ status: ['open'] });
   const resolution = { resolutionType: 'approve', rationale: '', actionKind: 'review' } as const;
   const resumed = new Set<RunId>();
   for (const { decision, run } of open) {
+    if (!(await isOurs(run))) continue;
     const answered = await host.answer(decision.id, { resolution }, 'tester');
     if (answered.ok) resumed.add(run);
   }
@@ -83,6 +87,10 @@ for (;;) {
 }
 await host.close();
 opened.value.close();
+
+async function resumeOurs(run: RunId): ReturnType<typeof host.resume> {
+  return (await isOurs(run)) ? host.resume(run) : err(usageError(`Run ${run} is not ours.`, 'Leave it.'));
+}
 
 async function startRuns(): Promise<readonly RunId[]> {
   const started: RunId[] = [];

@@ -5,8 +5,8 @@ import { childScript } from '../../../../test/child-script.ts';
 const child = childScript(import.meta.dirname, 'killed-runs-child.ts');
 /** How many runs one owner drives when it dies. */
 const TOGETHER = 10;
-/** About as many commits as a run has; past the last one an owner ends by itself. */
-const COMMITS = 60;
+/** Fewer commits than a run has, so that an owner that drives some dies before they end. */
+const COMMITS = 30;
 
 /**
  * Fills the data directory of a folder with runs whose owners were killed at any of their commits. Some were resumed afterwards, some of those

@@ -143,7 +143,8 @@ describe('an execution that an operator’s program follows', () => {
       const { id: execution_id } = started;
       const at = `signalbox://executions/${execution_id}`;
       const valueNow = async () => (await real.state(started.id as never)).n as number;
-      while ((await valueNow()) < 3) await new Promise(resolve => setImmediate(resolve));
+      // It has no value before its first turn.
+      while (!((await valueNow()) >= 3)) await new Promise(resolve => setImmediate(resolve));
       executionSummarySchema.parse(await call('execution.pause', { execution_id }));
       expect(await real.end(started.id as never)).toMatchObject({ status: 'paused' });
       const halted = await valueNow();
