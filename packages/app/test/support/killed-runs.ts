@@ -6,7 +6,7 @@ const child = childScript(import.meta.dirname, 'killed-runs-child.ts');
 /** How many runs one owner drives when it dies. */
 const TOGETHER = 10;
 /** Fewer commits than a run has, so that an owner that drives some dies before they end. */
-const COMMITS = 30;
+const COMMITS = 10;
 
 /**
  * Fills the data directory of a folder with runs whose owners were killed at any of their commits. Some were resumed afterwards, some of those
