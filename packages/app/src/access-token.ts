@@ -90,7 +90,7 @@ export function readToken(dataDirectory: string): Result<string, ErrorEnvelope> 
   const file = tokenFile(dataDirectory);
   try {
     const token = readFileSync(file, 'utf8').trim();
-    return TOKEN.test(token) ? ok(token) : err(unusable(file, 'it does not hold a token'));
+    return TOKEN.test(token) ? ok(token) : err(unusable(file, 'it does not contain a token'));
   } catch (cause) {
     return err(unusable(file, String(cause)));
   }
@@ -106,6 +106,6 @@ const tokenFile = (dataDirectory: string): string => path.join(dataDirectory, 't
 function unusable(file: string, reason: string): ErrorEnvelope {
   return failure('store/unusable', {
     message: `The token ${file} cannot be used: ${reason}.`,
-    suggestion: 'Remove the file while nothing runs: the next start makes a new one.',
+    suggestion: 'Remove the file while Signalbox is not running: the next start creates a new one.',
   });
 }

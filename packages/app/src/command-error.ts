@@ -11,7 +11,7 @@ export function usageError(message: string, suggestion: string): ErrorEnvelope<'
 export function unexpectedError(thrown: unknown): ErrorEnvelope<'command/unexpected'> {
   const said = thrownText(thrown);
   return failure('command/unexpected', {
-    message: `Signalbox stopped at something that must never happen: ${said}.`,
+    message: `Signalbox hit an internal error: ${said}.`,
     suggestion: 'Nothing that was acknowledged is lost. Please report this, with the output of "signalbox doctor".',
   });
 }

@@ -51,7 +51,7 @@ describe('a data directory', () => {
     const below = path.join(file, 'deep', 'data');
     expect([dataDirectoryFault(file)?.message, dataDirectoryFault(below)?.message]).toEqual([
       `The data directory ${file} is a file, not a directory.`,
-      `The data directory ${below} cannot be made: ${file} is a file, not a directory.`,
+      `The data directory ${below} cannot be created: ${file} is a file, not a directory.`,
     ]);
     expect(dataDirectoryFault('/dev/null')?.message).toBe(
       'The data directory /dev/null is a device, pipe or socket, not a directory.',

@@ -35,7 +35,7 @@ export function makeDataDirectory(directory: string): DataDirectoryFault | undef
   } catch (cause) {
     const code = codeOf(cause);
     const why = READ_ONLY.has(code) ? `${existingAbove(directory)} is read-only` : `the system says ${code}`;
-    return unusable(`The data directory ${directory} cannot be made: ${why}.`);
+    return unusable(`The data directory ${directory} cannot be created: ${why}.`);
   }
 }
 
@@ -61,8 +61,7 @@ function openFault(directory: string): DataDirectoryFault | undefined {
 function ofAnother(directory: string, mode: number, uid: number): DataDirectoryFault {
   return failure('store/not-private', {
     message: `The data directory ${directory} belongs to another user (uid ${uid}) and is open to you (mode ${mode.toString(8).padStart(4, '0')}).`,
-    suggestion:
-      'Choose one of your own with --data-dir or SIGNALBOX_DATA_DIR, or ask its owner to give it to you (chown).',
+    suggestion: 'Choose your own with --data-dir or SIGNALBOX_DATA_DIR, or ask its owner to chown it to you.',
     details: { mode: mode.toString(8), uid },
   });
 }
@@ -91,7 +90,7 @@ function faultAbove(directory: string): DataDirectoryFault | undefined {
   const above = existingAbove(directory);
   const entry = statSync(above);
   if (entry.isDirectory()) return undefined;
-  return unusable(`The data directory ${directory} cannot be made: ${above} is ${kindOf(entry)}, not a directory.`);
+  return unusable(`The data directory ${directory} cannot be created: ${above} is ${kindOf(entry)}, not a directory.`);
 }
 
 function existingAbove(directory: string): string {

@@ -42,9 +42,7 @@ export function verifyDirectory(
     });
     if (report !== undefined) return ok(report);
     const hasEvents = disk.kind(`${real}/events`) === 'directory';
-    return err(
-      notAJournal(directory, hasEvents ? 'it has events/ but its manifest.jsonl is gone' : 'it has no manifest.jsonl'),
-    );
+    return err(notAJournal(directory, hasEvents ? 'it has events/ but no manifest.jsonl' : 'it has no manifest.jsonl'));
   } catch (cause) {
     if (cause instanceof DiskError) return err(unreadable(directory, cause));
     throw cause;
@@ -74,7 +72,7 @@ function findSnapshots(
   return err(
     usageError(
       `${given} is not a snapshot store: ${found.error}.`,
-      'Give the directory that holds the files <sha256>.json, or leave --snapshots out.',
+      'Give the directory that contains the files <sha256>.json, or omit --snapshots.',
     ),
   );
 }
@@ -95,8 +93,8 @@ function unreadable(directory: string, cause: DiskError): VerifyDirectoryError {
     return notAJournal(directory, `it cannot be read (${cause.code})`);
   }
   return failure('STORE_IO_FAILED', {
-    message: `${directory} was not read to its end: ${cause.message}.`,
-    suggestion: 'See that the disk is mounted and sound, then verify again. Nothing is known of the journal yet.',
+    message: `${directory} could not be read completely: ${cause.message}.`,
+    suggestion: 'Check the disk, then verify again. Nothing is known about the journal yet.',
     retry: { kind: 'retryable_immediate' },
     details: { operation: cause.operation, systemCode: cause.code },
   });
@@ -105,6 +103,6 @@ function unreadable(directory: string, cause: DiskError): VerifyDirectoryError {
 function notAJournal(directory: string, why: string): ErrorEnvelope<'command/not-a-journal'> {
   return failure('command/not-a-journal', {
     message: `${directory} is not a journal: ${why}.`,
-    suggestion: 'Give the directory that holds manifest.jsonl, such as <data directory>/runs/<run id>.',
+    suggestion: 'Give the directory that contains manifest.jsonl, such as <data directory>/runs/<run id>.',
   });
 }

@@ -93,7 +93,7 @@ describe('[A10] the lock', () => {
   it('fails where a lock file cannot be used', async () => {
     expect(await checkLock(at('no/such/folder'), childProgram)).toMatchObject({
       status: 'fail',
-      found: expect.stringMatching(/^a lock file cannot be used there \(.+\)$/),
+      found: expect.stringMatching(/^a lock file does not work there \(.+\)$/),
     });
   });
 
@@ -104,7 +104,7 @@ describe('[A10] the lock', () => {
     };
     expect(await checkLock(folder, childProgram, locks)).toMatchObject({
       status: 'fail',
-      found: 'the lock of a killed process was not freed (busy)',
+      found: 'the lock of a killed process was not released (busy)',
     });
   });
 });
@@ -120,7 +120,7 @@ describe('[A9] git', () => {
       status: 'warn',
       found: 'not found',
       advice:
-        'Install git where the system keeps its programs (/usr/bin, /usr/local/bin). Without it there are no diffs of what agents changed and no worktrees.',
+        "Install git in a system directory (/usr/bin, /usr/local/bin). Without it there are no diffs of agents' changes and no worktrees.",
     });
   });
 });

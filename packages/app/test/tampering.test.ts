@@ -128,7 +128,7 @@ describe('a journal that somebody changed', () => {
     const deep = await checkDeep(data);
     expect(deep.find(({ name }) => name === 'run journals')).toMatchObject({
       status: 'fail',
-      found: expect.stringContaining(`has 0 records, and had ${records}`),
+      found: expect.stringContaining(`has 0 records but had ${records}`),
     });
     rmSync(path.join(data, 'cache'), { recursive: true });
     expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true, behind: records } });

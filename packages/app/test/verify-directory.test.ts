@@ -102,7 +102,7 @@ describe('what is not a journal', () => {
     rmSync(file);
     expect(refusal(journal)).toEqual([
       'command/not-a-journal',
-      `${journal} is not a journal: it has events/ but its manifest.jsonl is gone.`,
+      `${journal} is not a journal: it has events/ but no manifest.jsonl.`,
     ]);
   });
 

@@ -26,7 +26,7 @@ describe('a run that a real host drove', () => {
         ? answers.value.map(({ text }) => text.replace(/ since \S+ \(\d+ days ago\)/, ''))
         : [answers.error.code];
     };
-    expect(await said()).toEqual(['The run is waiting.', "The human 'ask' waits for a person: Go on?"]);
+    expect(await said()).toEqual(['The run is waiting.', "The human 'ask' has been waiting for a person: Go on?"]);
     expect(await said('count')).toEqual(["The task 'count' is succeeded.", 'It ran again in turn 2 of its loop.']);
     expect((await said('never')).slice(0, 2)).toEqual([
       "The task 'never' is skipped.",
@@ -37,6 +37,6 @@ describe('a run that a real host drove', () => {
       "The task 'after' is idle.",
       "It has not been reached: the phase 'ask' before it is blocked.",
     ]);
-    expect(await said('nobody')).toEqual(["The log has no node 'nobody' that is in the plan now or did any work."]);
+    expect(await said('nobody')).toEqual(["The log has no node 'nobody' that is in the plan or did any work."]);
   });
 });

@@ -8,19 +8,19 @@ import { parseJson } from './json-argument.ts';
 import { withSurface } from './surface/with-surface.ts';
 import { reportError, shown } from './terminal.ts';
 
-/** Commands that do one thing to a run, and say what became of it. */
+/** Commands that perform one action on a run and report the outcome. */
 
 export const definePause: DefineCommand = (command, context) => {
-  command.description('Nothing new starts in the run; what runs may finish. Go on with "signalbox resume".');
+  command.description(
+    'Pauses a run: nothing new starts, and running work may finish. Continue with "signalbox resume".',
+  );
   acting(command, context, 'signalbox pause 019b8d62', () => ({ kind: 'pause' }));
 };
 
 export const defineStop: DefineCommand = (command, context) => {
   command
-    .description(
-      'Cancels what runs, waits for it, and stops the run. It can be taken up again with "signalbox resume".',
-    )
-    .option('--reason <text>', 'why, for whoever looks at it later');
+    .description('Cancels running work, waits for it to end, and stops the run. Continue with "signalbox resume".')
+    .option('--reason <text>', 'why, for later readers');
   acting(command, context, 'signalbox stop 019b8d62 --reason "wrong branch"', (_, { reason }) => ({
     kind: 'stop',
     reason: reason ?? 'stopped from the command line',
@@ -29,8 +29,8 @@ export const defineStop: DefineCommand = (command, context) => {
 
 export const defineTerminate: DefineCommand = (command, context) => {
   command
-    .description('Ends the run at once, without waiting for anything that runs.')
-    .option('--reason <text>', 'why, for whoever looks at it later');
+    .description('Ends the run immediately, without waiting for running work.')
+    .option('--reason <text>', 'why, for later readers');
   acting(command, context, 'signalbox terminate 019b8d62', (_, { reason }) => ({
     kind: 'terminate',
     reason: reason ?? 'terminated from the command line',
@@ -38,10 +38,8 @@ export const defineTerminate: DefineCommand = (command, context) => {
 };
 
 export const defineRetry: DefineCommand = (command, context) => {
-  command.description(
-    'Runs a node anew that failed, was canceled or succeeded. The run is taken up if nothing drives it.',
-  );
-  command.option('--policy <json>', 'other rules from now on: {"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}');
+  command.description('Runs a failed, canceled or succeeded node again, and resumes the run if nothing drives it.');
+  command.option('--policy <json>', 'new retry rules: {"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}');
   const example = `signalbox retry 019b8d62 build --policy '{"retries": 5}'`;
   const actionOf: ActionOf = ([node = ''], { policy }) => {
     const parsed = policy === undefined ? undefined : parseJson(policy);
@@ -53,19 +51,19 @@ export const defineRetry: DefineCommand = (command, context) => {
 };
 
 export const defineReset: DefineCommand = (command, context) => {
-  command.description('The maximum of a loop that goes on counts anew, from the round that goes on.');
+  command.description('Restarts the count of rounds toward the maximum of an active loop, from its current round.');
   acting(command, context, 'signalbox reset 019b8d62 refine', ([node = '']) => ({ kind: 'reset', node }));
 };
 
 export const defineCancel: DefineCommand = (command, context) => {
-  command.description('Cancels the work of a node, and what it waits for.');
+  command.description("Cancels a node's work, and whatever it waits for.");
   acting(command, context, 'signalbox cancel 019b8d62 build', ([node = '']) => ({ kind: 'cancel', node }));
 };
 
 export const defineSignal: DefineCommand = (command, context) => {
   command.description(
-    'Tells a run that something happened outside. The plan says what that means, in its `signals`; a run that nothing drives ' +
-      'takes it in when it goes on. A signal that the plan does not declare, or a payload that does not fit, is refused.',
+    'Tells a run that something happened outside. The plan handles it in its `signals`; a run that nothing drives receives ' +
+      'it when it resumes. A signal that the plan does not declare, or a payload that does not fit, is refused.',
   );
   acting(command, context, `signalbox signal 019b8d62 deployed '{"version": 3}'`, ([name = '', payload]) => {
     const parsed = payload === undefined ? { ok: true as const, value: null } : parseJson(payload);
@@ -78,7 +76,7 @@ interface ActFlags extends DataFlags {
   readonly policy?: string;
 }
 
-/** Undefined where what was given is not the JSON that it must be. */
+/** Returns undefined if an argument is not valid JSON. */
 type ActionOf = (args: readonly (string | undefined)[], flags: ActFlags) => RunAction | undefined;
 
 function acting(
@@ -90,7 +88,7 @@ function acting(
 ): void {
   command
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what became of it as JSON')
+    .option('--json', 'print the outcome as JSON')
     .addHelpText('after', `\nExample:\n  $ ${example}`)
     .action(async (given: string, ...rest: readonly unknown[]) => {
       const flags = rest.at(-2) as ActFlags;
@@ -99,10 +97,7 @@ function acting(
         const [what, suggestion] =
           flags.policy === undefined
             ? ['The payload is not JSON.', `Quote it for your shell: '{"key": "value"}'.`]
-            : [
-                '--policy is not a policy.',
-                `Such as: --policy '{"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}'`,
-              ];
+            : ['--policy is not valid.', `Example: --policy '{"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}'`];
         reportError(terminal, usageError(what, suggestion), flags.json ?? false);
         return end(exitCodes.usage);
       }

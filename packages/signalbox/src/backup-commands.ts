@@ -16,7 +16,7 @@ export const defineBackup: DefineCommand = (command, context) => {
   command
     .description(
       'Copies the data directory into an empty directory: database, blobs, journals, sessions and keys. Signalbox may keep running. The copy is ' +
-        'checked, and the head of every log is noted in it. It holds secrets: keep it as private as the data directory.',
+        'checked and records the head of every log. It contains secrets: keep it as private as the data directory.',
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the report, or the error, as one line of JSON')
@@ -68,7 +68,7 @@ function describeBackup(
   paint: Paint,
 ): string {
   return [
-    ok ? paint.good(`✓ ${word} and verified`) : paint.bad(`✗ ${word}, but not everything in the copy is sound`),
+    ok ? paint.good(`✓ ${word} and verified`) : paint.bad(`✗ ${word}, but the copy is damaged`),
     `  directory  ${shown(directory)}`,
     `  runs       ${runs}`,
     `  sessions   ${sessions}`,

@@ -46,16 +46,16 @@ interface ImportFlags extends DataFlags {
   readonly trust?: boolean | undefined;
 }
 
-/** A bundle is one file, whatever it is of: the id says what is exported, the file what is imported. */
+/** One pair of commands for runs and guided sessions: the id decides what is exported, the file what is imported. */
 export const defineExport: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Writes a run, or a guided session, into one file with everything that it is, each part with its digest, and no tokens or secrets. ' +
-        'Elsewhere "signalbox import" takes it in and it goes on there; "signalbox replay FILE --verify" checks a run where it is.',
+      'Writes a whole run or guided session to one file, each part with its digest, without tokens or secrets. Elsewhere, continue it after ' +
+        '"signalbox import"; "signalbox replay FILE --verify" checks a run without importing it.',
     )
     .option(
       '-o, --output <file>',
-      'the file to write; one that is there is replaced. Else RUN.bundle, and standard output for a session',
+      'the file to write or replace; default: RUN.bundle, or standard output for a session',
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'with --output: print what was written as JSON')
@@ -90,7 +90,7 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
     if (!bundle.ok) return bundle.error;
     const { text, ...rest } = bundle.value;
     if (rest.salvage !== undefined) {
-      terminal.complain(`The session is damaged (${rest.salvage}): this is its valid part, and says so.`);
+      terminal.complain(`The session is damaged (${rest.salvage}): only its valid part was exported, marked as such.`);
     }
     if (flags.output === undefined) terminal.print(text);
     else {
@@ -110,14 +110,14 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
 export const defineImport: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Takes in what "signalbox export" wrote: whole, or not at all. A run comes in as a new one, which says where it is from; a guided session ' +
+      'Imports a file from "signalbox export", all or nothing. A run becomes a new run that records its origin; a guided session ' +
         'where its id is taken. What is there stays as it is. Agents get tokens for a session with the tool resume_session.',
     )
-    .option('--directory <dir>', "where a run's agents work from now on, instead of where they worked before")
+    .option('--directory <dir>', "new working directory for the run's agents")
     .option(...ANY_DIRECTORY_OPTION)
-    .option('--trust', 'the author of the run is trusted: its plan may be run as your own')
+    .option('--trust', "trust the run's author: its plan may run as your own code")
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what came in as JSON')
+    .option('--json', 'print what was imported as JSON')
     .addHelpText(
       'after',
       `
@@ -147,26 +147,26 @@ Exit codes: 0 done, 1 failed or refused as damaged, 2 usage.`,
     terminal.print(
       flags.json
         ? JSON.stringify(arrived.value)
-        : `Session ${sessionId}, ${events} events${isNew ? `; it came in as new, because ${arrived.value.exportedAs} is here` : ''}.\n` +
+        : `Session ${sessionId}, ${events} events${isNew ? `; imported as new, because ${arrived.value.exportedAs} already exists` : ''}.\n` +
             `See it with: signalbox show ${sessionId}`,
     );
     return exitCodes.done;
   }
 };
 
-/** Says so of a file that is not even JSON, as a session's bundle is. */
+/** Replaces the error for a file that is not even JSON, which a session's bundle is. */
 function notABundle(file: string, error: ErrorEnvelope): ErrorEnvelope {
   const named = file === '-' ? 'Standard input' : file;
   return { ...error, message: `${named} is not a bundle: neither a run nor a guided session.` };
 }
 
-/** Bundles of runs begin as no text does. */
+/** Run bundles begin with bytes that no text begins with. */
 async function isRunBundle(file: string): Promise<boolean> {
   const isFile = file !== '-' && (statSync(file, { throwIfNoEntry: false })?.isFile() ?? false);
   return isFile && (await isContainer(file).catch(() => false));
 }
 
-/** The text of a file that is not too large, or of standard input for `-`. */
+/** The text of a file within the size limit, or of standard input for `-`. */
 function readBundleFile(file: string): string | ErrorEnvelope {
   try {
     const handle = file === '-' ? 0 : openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -176,7 +176,7 @@ function readBundleFile(file: string): string | ErrorEnvelope {
         return usageError(`${file} is not a file.`, 'Give a file, or - for standard input.');
       if (stat.size > MAX_BUNDLE_BYTES) {
         return usageError(
-          `${file} has ${stat.size} bytes, the most is ${MAX_BUNDLE_BYTES}.`,
+          `${file} has ${stat.size} bytes; the limit is ${MAX_BUNDLE_BYTES}.`,
           'Give a file that "export" wrote.',
         );
       }
@@ -189,7 +189,7 @@ function readBundleFile(file: string): string | ErrorEnvelope {
   }
 }
 
-/** The whole file or the one that was there before, and for its owner alone: it holds what agents noted. */
+/** Writes atomically and readable only by the owner: the file contains agents' notes. */
 function writeWhole(file: string, text: string): ErrorEnvelope | undefined {
   const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
   try {

@@ -6,7 +6,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { buildProgram, nameOf } from './program.ts';
 import { reportError, type Terminal } from './terminal.ts';
 
-/** Arguments in, exit code out. The only place where what was thrown is caught. */
+/** Arguments in, exit code out. The only place that catches thrown errors. */
 export async function runCommandLine(
   argv: readonly string[],
   terminal: Terminal,
@@ -43,7 +43,7 @@ export async function runCommandLine(
   }
 }
 
-/** Nothing at all asks for help, and so does the word. */
+/** No arguments, or `help`, prints the help. */
 function withHelp(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   return first === undefined || first === 'help' ? [...rest, '--help'] : argv;

@@ -1,4 +1,4 @@
-/** Headings of the help, and what it says of the commands that have a program of their own (`programs/`). */
+/** Help headings, and the summaries of commands that are built as separate programs (`programs/`). */
 export const RUN = 'Run plans:';
 export const ACT = 'Act on runs:';
 export const DECIDE = 'Decide:';
@@ -8,30 +8,30 @@ export const RETAIN = 'Keep and collect:';
 
 export const RUN_PLAN = {
   syntax: 'run <plan>',
-  summary: 'run a plan, a .tsx file, and follow it to its end',
+  summary: 'run a plan (a .tsx file) and follow it to its end',
   group: RUN,
 } as const;
 
 export const RESUME = {
   syntax: 'resume <run>',
-  summary: 'go on with a run that was paused, stopped, failed or cut off',
+  summary: 'continue a run that was paused, stopped, failed or cut off',
   group: RUN,
 } as const;
 
 export const LIST = {
   syntax: 'ls',
-  summary: 'list the runs of the data directory, newest first',
+  summary: 'list runs, newest first',
   group: LOOK,
 } as const;
 
 export const SHOW = {
   syntax: 'show <run>',
-  summary: 'show a run or a guided session: its status and its tree',
+  summary: 'show the status and tree of a run or guided session',
   group: LOOK,
 } as const;
 
 export const MCP = {
   syntax: 'mcp',
-  summary: 'give an agent guided workflows, or an operator’s program its tools, over MCP on standard streams',
+  summary: 'serve guided workflows to an agent, or tools to an operator’s client, over MCP on stdio',
   group: GUIDE,
 } as const;

@@ -4,30 +4,30 @@ import type { EndSignals } from './end-signals.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command has to work with. */
+/** What a command needs to run. */
 export interface CommandContext {
   readonly terminal: Terminal;
-  /** For commands that go on until they are asked to end. */
+  /** For commands that run until they are asked to end. */
   readonly signals: Pick<EndSignals, 'ending'>;
-  /** How this program is started again, to play a role. */
+  /** How to start this program again in a role. */
   readonly self: Program;
   readonly launch?: Launch;
-  /** Says how it ended; the last word counts. */
+  /** Sets the exit code; the last call counts. */
   end(code: ExitCode): void;
 }
 
-/** A command as the help of the program shows it. The rest is loaded when it is called, so that no other command pays for it. */
+/** A command as the program's help shows it. The rest is loaded on call, so that no other command pays for it. */
 export interface CommandEntry {
   /** Its name and its arguments: `show <run>`. */
   readonly syntax: string;
   readonly summary: string;
-  /** The heading it stands under; one without is not shown. */
+  /** Its heading in the help; commands without one are hidden. */
   readonly group?: string;
   load(): Promise<DefineCommand>;
 }
 
-/** Says what a command explains, takes and does. */
+/** Defines a command's help, arguments and action. */
 export type DefineCommand = (command: Command, context: CommandContext) => void;
 
-/** `child` plays the roles of `@signalbox/app`; nobody calls it by hand. */
+/** `child` plays the roles of `@signalbox/app`; it is not meant for people. */
 export const CHILD_COMMAND = 'child';

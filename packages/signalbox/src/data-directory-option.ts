@@ -11,16 +11,13 @@ export interface DataFlags {
   readonly json?: boolean;
 }
 
-/** Of every command that runs the plan of a run. */
-export const TRUST_OPTION = [
-  '--trust',
-  'the run was imported, and its author is trusted: run its plan as your own',
-] as const;
+/** For every command that runs a run's plan. */
+export const TRUST_OPTION = ['--trust', 'trust the author of an imported run: run its plan as your own code'] as const;
 
-/** Of every command that takes a directory for agents. */
+/** For every command that takes a directory for agents. */
 export const ANY_DIRECTORY_OPTION = [
   '--any-directory',
-  'agents may work in the directory though programs keep credentials there, as in ~/.ssh',
+  'let agents work in the directory even though it holds credentials, like ~/.ssh',
 ] as const;
 
 /** Ends a command with an error that `main` reports. */
@@ -33,7 +30,7 @@ export class Refused extends Error {
   }
 }
 
-/** The data directory of a command. Throws `Refused` if it is not a directory, or not its owner's alone. */
+/** A command's data directory. Throws `Refused` if it is not a directory, or not private to its owner. */
 export function askedDataDirectory(asked: string | undefined): string {
   const directory = namedDataDirectory(asked);
   const fault = dataDirectoryFault(directory);
@@ -41,7 +38,7 @@ export function askedDataDirectory(asked: string | undefined): string {
   return directory;
 }
 
-/** The same for a command that writes there: made if it is missing, and refused if it is read-only. */
+/** The same for a command that writes there: created if it is missing, and refused if it is read-only. */
 export function writableDataDirectory(asked: string | undefined): string {
   const directory = namedDataDirectory(asked);
   const fault = writableDataDirectoryFault(directory);
@@ -49,7 +46,7 @@ export function writableDataDirectory(asked: string | undefined): string {
   return directory;
 }
 
-/** The directory, whatever is there: for the doctor, which says what is wrong with it. */
+/** The directory, unchecked: the doctor reports what is wrong with it. */
 export function namedDataDirectory(asked: string | undefined): string {
   const { env, platform } = process;
   return dataDirectory({ asked, env, platform, home: homedir(), cwd: process.cwd() });

@@ -25,14 +25,14 @@ import { withReader } from './with-reader.ts';
 export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Lists what waits for a person in runs of plans and in guided sessions, oldest first: what is asked, by which node of ' +
-        'which run, and how to answer.',
+      'Lists the decisions of plan runs and guided sessions that wait for a person, oldest first: the question, the node and run ' +
+        'that asked, and how to answer.',
     )
-    .option('--run <run>', 'only those of one run')
-    .option('--all', 'also those that were answered or withdrawn')
-    .option('--diff', "of one decision about a command's changes: its version of the files against what is there now")
+    .option('--run <run>', 'only decisions of this run')
+    .option('--all', 'also answered and withdrawn decisions')
+    .option('--diff', "for a decision about a command's changes: compare its version of the files with the current one")
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one decision a line as JSON')
+    .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
       '\nExamples:\n  $ signalbox decisions --run 019b8d62\n  $ signalbox decisions 019b8d63 --diff',
@@ -106,16 +106,16 @@ interface AnswerFlags extends DataFlags {
 export const defineApprove: DefineCommand = (command, context) => {
   command
     .description(
-      'Answers a decision with yes: a call runs, a question has its answer. A decision is answered once; the run goes on ' +
-        'where something drives it, and otherwise with "signalbox resume". What a guided session waits for is answered by its id, too; ' +
-        'its agent is told when it takes the step up again.',
+      'Approves a decision: the call runs, or the question is answered. A decision is answered once. If nothing drives the run, ' +
+        'continue it with "signalbox resume". Questions of guided sessions are answered by their id too; the agent receives the ' +
+        'answer when it retries the step.',
     )
-    .option('--option <id>', 'the option that is chosen, where there are some')
+    .option('--option <id>', 'the option to choose, if the decision has options')
     .option(
       '--value <json>',
-      'the value that was asked for, or that goes with an option, as JSON; words, where a guided session asks',
+      'the requested value, or the value for an option, as JSON; plain text for a guided session',
     )
-    .option('--args <json>', 'other arguments for the call, as JSON')
+    .option('--args <json>', 'replace the arguments of the call, as JSON')
     .option('--reason <text>', 'why');
   answering(command, context, 'signalbox approve 019b8d62 --option publish', (flags, isGuided) => {
     const value = flags.value === undefined ? undefined : givenValue(flags.value, isGuided);
@@ -132,8 +132,8 @@ export const defineApprove: DefineCommand = (command, context) => {
 
 export const defineDeny: DefineCommand = (command, context) => {
   command
-    .description('Answers a decision with no. Who asked is told, with the reason.')
-    .option('--reason <text>', 'why, for whoever asked');
+    .description('Denies a decision. The node that asked receives the reason.')
+    .option('--reason <text>', 'why, for the node that asked');
   answering(command, context, 'signalbox deny 019b8d62 --reason "not on a Friday"', ({ reason }) => ({
     ...BASE,
     resolutionType: 'reject',
@@ -143,13 +143,13 @@ export const defineDeny: DefineCommand = (command, context) => {
 
 const BASE = { actionKind: 'review' } as const;
 
-/** A guided session asks for words: what is no JSON are such. */
+/** A guided session asks for text, so a value that is not JSON is taken as text. */
 function givenValue(given: string, isGuided: boolean): ReturnType<typeof parseJson> {
   const parsed = parseJson(given);
   return isGuided && !parsed.ok ? { ok: true, value: given } : parsed;
 }
 
-/** `resolutionOf` answers undefined where an option is not JSON. */
+/** `resolutionOf` returns undefined if an option is not JSON. */
 function answering(
   command: Parameters<DefineCommand>[0],
   { terminal, end }: CommandContext,
@@ -222,7 +222,7 @@ function report(
   terminal.print(
     json ? decisionJson(decisionView(run, decision)) : describeDecision({ run, decision, title }, paintOf(terminal)),
   );
-  if (!json && goOn !== undefined) terminal.print(`Go on with: ${goOn}`);
+  if (!json && goOn !== undefined) terminal.print(`Continue with: ${goOn}`);
 }
 
 type AnyDecision = ReturnType<typeof decisionView>;
@@ -239,7 +239,7 @@ function describeAny(one: AnyDecision, title: string | undefined, paint: Paint):
   const said = resolution?.value === undefined ? undefined : wordsOf(resolution.value);
   const word = resolution?.resolutionType === 'reject' ? 'denied' : 'approved';
   const why = resolution?.rationale ? `: ${resolution.rationale}` : '';
-  const settled = resolution === undefined ? 'a later attempt had what was missing' : (said ?? `${word}${why}`);
+  const settled = resolution === undefined ? 'a later attempt supplied it' : (said ?? `${word}${why}`);
   const answer = status === 'open' ? undefined : settled;
   return describeGap({ id, sessionId, detail: tool.name, summary: context ?? '', hash, answer }, paint);
 }

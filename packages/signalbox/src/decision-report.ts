@@ -11,10 +11,10 @@ interface Shown {
   readonly why?: unknown;
 }
 
-/** What is shown of a decision, of a run or of a guided session. */
+/** A decision of a run or guided session, as shown to people. */
 interface ShownDecision {
   readonly run: string;
-  /** What its node is called. */
+  /** The title of its node. */
   readonly title?: string | undefined;
   readonly decision: Pick<
     DecisionOfRun['decision'],
@@ -24,7 +24,7 @@ interface ShownDecision {
   };
 }
 
-/** A decision for a person: what is asked, and how it stands. */
+/** A decision for a person: the question and its status. */
 export function describeDecision({ run, decision, title = decision.node }: ShownDecision, paint: Paint): string {
   const { id, kind, status, proposal, resolution, answeredBy } = decision;
   const asked = (

@@ -13,9 +13,9 @@ interface DoctorFlags {
 export const defineDoctor: DefineCommand = (command, { terminal, self, end }) => {
   command
     .description(
-      'Checks Node, SQLite and git, and tries in the data directory what Signalbox stands on: that it is private and ' +
-        'writable, that a lock holds between processes and dies with its holder, that fsync works. Says what commands of agents could read in ' +
-        'this directory. Leaves nothing behind.',
+      'Checks Node, SQLite and git, and tests what Signalbox needs of the data directory: that it is private and writable, that ' +
+        "a lock holds between processes and is released when its holder dies, and that fsync works. Shows what agents' commands could " +
+        'read in this directory. Leaves nothing behind.',
     )
     .option('--data-dir <dir>', 'the data directory to check, instead of SIGNALBOX_DATA_DIR or the default')
     .option('--deep', 'also check the database file, every log, row, blob and journal')
@@ -28,7 +28,7 @@ Examples:
   $ signalbox doctor --deep
   $ signalbox doctor --data-dir /mnt/disk/signalbox --json
 
-Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
+Exit codes: 0 no failures, 1 something failed, 2 usage.`,
     )
     .action(async ({ dataDir, deep = false, json = false }: DoctorFlags) => {
       const directory = namedDataDirectory(dataDir);
@@ -39,7 +39,7 @@ Exit codes: 0 all is well or only warnings, 1 something failed, 2 usage.`,
 };
 
 export function describeDoctor({ ok, checks }: DoctorReport, paint: Paint): string {
-  const verdict = ok ? paint.good('Signalbox can work here.') : paint.bad('Signalbox cannot be relied on here yet.');
+  const verdict = ok ? paint.good('Signalbox can work here.') : paint.bad('Signalbox cannot work reliably here yet.');
   return [...describeChecks(checks, paint), '', verdict].join('\n');
 }
 

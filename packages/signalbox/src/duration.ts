@@ -1,4 +1,4 @@
-/** How long something took, as people say it. */
+/** A duration for people. */
 export function describeDuration(ms: number): string {
   if (ms < 10_000) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

@@ -3,23 +3,23 @@ import { constants } from 'node:os';
 /**
  * The signals that ask this program to end, handled in one place.
  *
- * E1  The first one aborts `ending`: whoever works rests what it does and returns. Then the program exits with 128+n.
- * E2  A second one ends the process at once. What was under way is then put in order by the next start, as after a crash.
- * E3  A command that never asks for `ending` is ended by the platform, with the same code for whoever waits for it.
+ * E1  The first one aborts `ending`: commands pause their work and return. Then the program exits with 128+n.
+ * E2  A second one ends the process immediately. The next start recovers interrupted work, as after a crash.
+ * E3  A command that never uses `ending` is ended by the platform, with the same exit code for the parent process.
  */
 export interface EndSignals {
-  /** Takes the signals from now on. Aborted by the first, whose name is the reason. */
+  /** Handles the signals from now on. Aborted by the first one, whose name is the reason. */
   ending(): AbortSignal;
-  /** What to exit with, once a signal came. */
+  /** The exit code, once a signal has arrived. */
   readonly exitCode: number | undefined;
-  /** Leaves the signals to the platform again. */
+  /** Stops handling the signals. */
   release(): void;
 }
 
 type EndSignal = (typeof END_SIGNALS)[number];
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What a process emits signals on, and how it ends. */
+/** The part of `process` that emits signals and exits. */
 export type SignalSource = Pick<NodeJS.Process, 'on' | 'off' | 'exit'>;
 
 export function endSignals(source: SignalSource = process): EndSignals {

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope } from '@signalbox/app';
 
-/** What the program answers to whoever started it. */
+/** The program's exit codes. */
 export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, refused: 4 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -10,7 +10,7 @@ export function exitCodeOf(error: ErrorEnvelope): ExitCode {
   return refusals.includes(error.code) ? exitCodes.refused : exitCodes.failed;
 }
 
-/** Nothing was done, and whoever asked decides what to do about it. */
+/** Nothing was done; the caller decides what to do next. */
 const refusals: readonly ErrorEnvelope['code'][] = [
   'store/owned',
   'store/not-private',

@@ -2,19 +2,19 @@ import type { ErrorEnvelope, Result, RunId, RunRecord, StoredEvent } from '@sign
 import { asked } from './end-signals.ts';
 import type { RunSurface, Said } from './surface/run-surface.ts';
 
-/** Told what happens in a run, in order, each event once. */
+/** Receives a run's events, in order, each once. */
 export interface RunView {
   events(events: readonly StoredEvent[]): Promise<void>;
   said(said: readonly Said[]): void;
-  /** Nothing more comes. */
+  /** No more events follow. */
   close(): Promise<void>;
 }
 
 const PAGE = 500;
 
 /**
- * Begins something that drives a run, tells what is committed from then on until nobody drives it any more, and answers how
- * it stands. When the program is asked to end, the run is paused first.
+ * Starts driving a run, reports commits from then on until nothing drives it any more, and returns its status. When the
+ * program is asked to end, the run is paused first.
  */
 export async function followRun(
   surface: RunSurface,
@@ -29,7 +29,7 @@ export async function followRun(
   const view = viewOf(run);
   let next = from;
   let telling: Promise<void> | undefined;
-  /** Events that came with their commits and were not told yet, in order; and whether there may be others. */
+  /** Events that arrived with their commits and were not reported yet, in order; and whether there may be others. */
   let heard: readonly StoredEvent[] = [];
   let isStale = false;
 
@@ -63,9 +63,9 @@ export async function followRun(
       void tell();
     }
   });
-  // What was committed before anybody listened.
+  // Commits from before anyone listened.
   void ring();
-  // Work may wait for something that the event loop does not know of; the run is what keeps the program alive.
+  // Work may wait for something the event loop does not know of, so the run keeps the program alive.
   const alive = setInterval(() => {}, 2 ** 30);
   await Promise.race([surface.rested(run), asked(ending).then(() => surface.interrupt(run))]);
   clearInterval(alive);

@@ -1,4 +1,4 @@
-/** What a plan imports from `signalbox`. While the program runs a plan, these are the program's own. */
+/** The plan API. While the program runs a plan, imports of `signalbox` resolve to the program's own modules. */
 export {
   Agent,
   type AgentProps,

@@ -35,10 +35,10 @@ describe('files that rollbacks kept', () => {
       { run: CHILD, call: 'd/1', tool: 'run_command', paths: [''] },
     ]);
     expect(describeKept(kept)).toEqual([
-      '! run_command was rolled back in your directory. These files were there and may be yours; they are kept: f, mine',
-      '  Bring them back: signalbox undo run c/1 --kept',
-      '! run_command was rolled back in your directory. These files were there and may be yours; they are kept: .',
-      '  Bring them back: signalbox undo child d/1 --kept',
+      '! run_command was rolled back in your directory. These files may be yours, so they were kept: f, mine',
+      '  Restore them: signalbox undo run c/1 --kept',
+      '! run_command was rolled back in your directory. These files may be yours, so they were kept: .',
+      '  Restore them: signalbox undo child d/1 --kept',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { shownPath } from './forks/changed-paths.ts';
 import type { RunSurface } from './surface/run-surface.ts';
 import { shown } from './terminal.ts';
 
-/** What the rollback of a call that ran in place overwrote or removed: some of it may be a person's. */
+/** Files that the rollback of a call in place overwrote or removed; some may belong to a person. */
 export interface KeptByCall {
   readonly run: RunId;
   readonly call: string;
@@ -11,7 +11,7 @@ export interface KeptByCall {
   readonly paths: readonly string[];
 }
 
-/** What rollbacks of a run and its sub-plans kept since an instant. */
+/** Files kept by rollbacks of a run and its sub-plans since an instant. */
 export async function keptSince(
   surface: Pick<RunSurface, 'checkpoints' | 'reader'>,
   run: RunId,
@@ -35,8 +35,8 @@ export function describeKept(kept: readonly KeptByCall[]): readonly string[] {
   return kept.flatMap(({ run, call, tool, paths }) => {
     const more = paths.length > FEW ? ` and ${paths.length - FEW} more` : '';
     return [
-      `! ${shown(tool)} was rolled back in your directory. These files were there and may be yours; they are kept: ${paths.slice(0, FEW).map(shownPath).join(', ')}${more}`,
-      `  Bring them back: signalbox undo ${run} ${shown(call)} --kept`,
+      `! ${shown(tool)} was rolled back in your directory. These files may be yours, so they were kept: ${paths.slice(0, FEW).map(shownPath).join(', ')}${more}`,
+      `  Restore them: signalbox undo ${run} ${shown(call)} --kept`,
     ];
   });
 }

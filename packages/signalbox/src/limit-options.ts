@@ -2,7 +2,7 @@ import { usageError } from '@signalbox/app';
 import type { ErrorEnvelope, Result, StopConditions } from '@signalbox/app/runs';
 import type { Command } from 'commander';
 
-/** What a run may spend, as flags. */
+/** Flags for a run's limits. */
 export interface LimitFlags {
   readonly maxCost?: string;
   readonly maxTokens?: string;
@@ -13,11 +13,11 @@ export interface LimitFlags {
 
 export function limitOptions(command: Command): Command {
   return command
-    .option('--max-cost <usd>', 'ask before it costs more')
-    .option('--max-tokens <n>', 'ask before it uses more')
+    .option('--max-cost <usd>', 'ask before the run costs more')
+    .option('--max-tokens <n>', 'ask before the run uses more')
     .option('--max-calls <n>', 'ask before agents make more tool calls')
-    .option('--max-retries <n>', 'retry no task more often, whatever the plan says')
-    .option('--max-minutes <n>', 'ask when it takes longer');
+    .option('--max-retries <n>', 'limit retries per task, whatever the plan says')
+    .option('--max-minutes <n>', 'ask when the run takes longer');
 }
 
 export function limitsOf(flags: LimitFlags): Result<StopConditions, ErrorEnvelope> {

@@ -16,16 +16,16 @@ interface ListFlags extends DataFlags {
 
 export const defineList: DefineCommand = (command, { terminal, end }) => {
   command
-    .option('--status <status...>', 'only those in these statuses')
-    .option('--tag <tag>', 'only those with this tag')
+    .option('--status <status...>', 'only runs with these statuses')
+    .option('--tag <tag>', 'only runs with this tag')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one run a line as JSON')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ signalbox ls --status running waiting')
     .action(async (flags: ListFlags) => {
       const unknown = flags.status?.find(given => !runStatus.safeParse(given).success);
       if (unknown !== undefined) {
         const known = `One of: ${runStatus.options.join(', ')}.`;
-        reportError(terminal, usageError(`${unknown} is no status of a run.`, known), flags.json ?? false);
+        reportError(terminal, usageError(`${unknown} is not a run status.`, known), flags.json ?? false);
         return end(exitCodes.usage);
       }
       const directory = askedDataDirectory(flags.dataDir);

@@ -4,7 +4,7 @@ import type { DefineCommand } from './command.ts';
 import { looking } from './look.ts';
 import { shown, type Terminal } from './terminal.ts';
 
-/** How much is read at a time. */
+/** Page size. */
 const PAGE = 500;
 
 export const defineState: DefineCommand = looking(async (reader, run, json, terminal) => {
@@ -23,7 +23,7 @@ export const defineEvents: DefineCommand = looking(async (reader, run, json, ter
 });
 
 export const defineFrames: DefineCommand = (command, context) => {
-  command.option('--from <n>', 'begin with this frame', count).option('--to <n>', 'end with this frame', count);
+  command.option('--from <n>', 'first frame', count).option('--to <n>', 'last frame', count);
   looking(async (reader, run, json, terminal) => {
     const { from = 0, to = run.frames - 1 } = command.opts<{ readonly from?: number; readonly to?: number }>();
     await printFrames(reader, run, { from, to: Math.min(to, run.frames - 1) }, json, terminal);
@@ -31,7 +31,7 @@ export const defineFrames: DefineCommand = (command, context) => {
 };
 
 export const defineTransitions: DefineCommand = (command, context) => {
-  command.option('--last <n>', 'only the last so many', count);
+  command.option('--last <n>', 'only the last n', count);
   looking(async (reader, run, json, terminal) => {
     const { last } = command.opts<{ readonly last?: number }>();
     const print = (change: TransitionView) => terminal.print(json ? JSON.stringify(change) : describeChange(change));
@@ -99,5 +99,5 @@ function describeChange(change: TransitionView): string {
 
 function count(given: string): number {
   if (/^\d{1,9}$/.test(given)) return Number(given);
-  throw new InvalidArgumentError('It takes a whole number.');
+  throw new InvalidArgumentError('It must be a whole number.');
 }

@@ -105,7 +105,7 @@ describe('a bug', () => {
       code: exitCodes.failed,
       printed: '',
       said:
-        'error: Signalbox stopped at something that must never happen: TypeError: nobody thought of this.\n' +
+        'error: Signalbox hit an internal error: TypeError: nobody thought of this.\n' +
         'Nothing that was acknowledged is lost. Please report this, with the output of "signalbox doctor".',
     });
     expect(complaints[1]).toContain('main.test.ts');

@@ -9,7 +9,7 @@ export function main(
   terminal: Terminal = hostTerminal(),
   entries: readonly CommandEntry[] = commands,
 ): Promise<number> {
-  // A checkout runs its sources, and has no command of its own on the PATH.
+  // A checkout runs from source, with no `signalbox` on the PATH.
   return runCommandLine(argv, terminal, entries, [process.execPath, import.meta.filename, CHILD_COMMAND]);
 }
 

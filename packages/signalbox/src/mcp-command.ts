@@ -14,7 +14,7 @@ interface McpFlags extends DataFlags, WorkflowFlags {
   readonly operator?: boolean;
 }
 
-/** The command, which loads the operator's side when it is asked for. */
+/** The command; it loads the operator's side on demand. */
 export function mcpCommand(operatorSide: () => Promise<typeof import('./operator-stdio.ts')>): DefineCommand {
   return (command, context) => defineMcp(command, context, operatorSide);
 }
@@ -26,22 +26,22 @@ function defineMcp(
 ): void {
   command
     .description(
-      'Gives an agent guided workflows over MCP on its standard streams: it sees one step at a time, and can lose its whole chat ' +
-        'and still go on. Ends when the agent closes its end. Any number of these may serve one data directory, beside "signalbox serve". ' +
-        "With --operator it gives a client the operator's side instead: what runs, and tools to start, stop, repair and decide. It then " +
-        'speaks for the process that owns the data directory, or owns it itself where there is none, until the client closes its end.',
+      'Serves guided workflows to an agent over MCP on stdio: the agent sees one step at a time, and can resume even if it loses its ' +
+        'whole chat. Exits when the agent closes its end. Any number of these may serve one data directory, alongside "signalbox serve". ' +
+        "With --operator it serves the operator's side instead: runs, and tools to start, stop, repair and decide. It then talks to the " +
+        'process that owns the data directory, or owns it itself if there is none, until the client closes its end.',
     )
-    .option('--operator', 'the tools and resources of an operator, not those of an agent')
+    .option('--operator', "serve an operator's tools and resources instead of an agent's")
     .option(...WORKFLOWS_OPTION)
     .option(...DATA_DIR_OPTION)
     .addHelpText(
       'after',
       `
-Tell your MCP client to start it:
+Configure your MCP client to start it:
   { "mcpServers": { "signalbox": { "command": "npx", "args": ["signalbox", "mcp"] } } }
   { "mcpServers": { "signalbox-operator": { "command": "npx", "args": ["signalbox", "mcp", "--operator"] } } }
 
-Exit codes: 0 the client closed its end, 1 the data directory takes no writes, 2 usage, 4 the data directory is another's who cannot be reached, 128+n ended by signal n.`,
+Exit codes: 0 the client closed its end, 1 the data directory cannot be written, 2 usage, 4 the owner of the data directory cannot be reached, 128+n ended by signal n.`,
     )
     .action(async ({ workflows, dataDir, operator = false }: McpFlags) => {
       const mixed = operator && workflows !== undefined ? operatorHasNone() : undefined;

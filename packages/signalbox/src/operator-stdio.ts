@@ -5,15 +5,15 @@ import { bridgeOnStdio, createOperatorMcp, serveOnStdio } from '@signalbox/serve
 import { openServing } from './serving/open-serving.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How long an owner may take to say where it listens; a command that runs alone is over by then. */
+/** How long an owner may take to announce its address; a command that runs alone has ended by then. */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 50;
-/** News for a client that does not read are left out when so much waits for it. */
+/** Above this backlog, notifications for a client that does not read are dropped. */
 const WAITING_BYTES = 1_048_576;
 
 /**
- * The operator's surface on the standard streams until the client closes its end: of the process that owns the data directory,
- * or, where there is none, of this one, which then owns it and listens for others.
+ * Serves the operator's surface on stdio until the client closes its end: that of the process that owns the data directory,
+ * or, if there is none, of this process, which then owns it and listens for others.
  */
 export async function operatorOnStdio(
   terminal: Terminal,

@@ -2,7 +2,7 @@ import type { PlanPreview } from '@signalbox/app/runs';
 import { describeTree } from './run-tree.ts';
 import { type Paint, shown } from './terminal.ts';
 
-/** What a plan would do first, and what its author may want to look at. */
+/** A plan's first steps, and warnings for its author. */
 export function describePreview({ tree, starts, effects, warnings }: PlanPreview, paint: Paint): string {
   const lines = [...describeTree(tree, paint), ''];
   lines.push(starts.length === 0 ? 'Nothing would start.' : `Would start first: ${starts.map(shown).join(', ')}`);

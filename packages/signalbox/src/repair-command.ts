@@ -12,12 +12,12 @@ interface RepairFlags extends DataFlags {
 export const defineRepair: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Rebuilds the database of the data directory: every row that differs from its run’s log is written again from the log, and runs ' +
-        'that are missing or cut short are restored from their journals. Logs are never changed: a run with a damaged log is reported and ' +
-        'left alone. No other process may use the data directory meanwhile.',
+      'Rebuilds the database: rows that differ from their run’s log are rewritten from the log, and missing or truncated runs are ' +
+        'restored from their journals. Logs are never changed: a run with a damaged log is reported and left alone. No other process ' +
+        'may use the data directory meanwhile.',
     )
-    .option('--dry-run', 'report what would be done, and change nothing')
-    .option('--from-journals', 'set the database aside and rebuild all of it from the journals and blobs')
+    .option('--dry-run', 'only report what would be done')
+    .option('--from-journals', 'set the database aside and rebuild it from journals and blobs')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the report, or the error, as one line of JSON')
     .addHelpText(
@@ -59,7 +59,7 @@ export function describeRepair(report: RepairReport, paint: Paint): string {
       ? []
       : [
           paint.bad('Some runs could not be repaired.'),
-          'If their journals are whole ("signalbox doctor --deep"), "signalbox repair --from-journals" rebuilds them. Otherwise restore them from a backup or an export.',
+          'If their journals are intact ("signalbox doctor --deep"), "signalbox repair --from-journals" rebuilds them. Otherwise restore them from a backup or an export.',
         ]),
   ].join('\n');
 }

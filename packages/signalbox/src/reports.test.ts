@@ -77,7 +77,7 @@ it('the report of the doctor has a mark, what was found and advice for each chec
     '✗ data directory  gone',
     '                  Make it.',
     '',
-    'Signalbox cannot be relied on here yet.',
+    'Signalbox cannot work reliably here yet.',
   ]);
   expect(describeDoctor({ ...report, ok: true }, paint)).toMatch(/Signalbox can work here\.$/);
 });

@@ -49,24 +49,24 @@ interface ResumeFlags extends DataFlags, LimitFlags {
 export const defineRun: DefineCommand = (command, { terminal, signals, launch, end }) => {
   limitOptions(command)
     .description(
-      'Runs a plan. Every step is committed before it is told, so a run that was cut off goes on with "signalbox resume". ' +
-        'Ctrl-C, SIGTERM and SIGHUP pause the run and roll back tool calls under way; a second one ends the program at once. Where ' +
-        'another process owns the data directory, the run is done there and followed here.',
+      'Runs a plan. Every step is committed before it is reported, so "signalbox resume" continues a run that was cut off. ' +
+        'Ctrl-C, SIGTERM and SIGHUP pause the run and roll back tool calls under way; a second one exits immediately. If ' +
+        'another process owns the data directory, the run executes there and is followed here.',
     )
-    .option('--input <json>', 'what the plan takes, as JSON')
-    .option('--name <name>', 'what to call the run, instead of the name of the plan')
-    .option('--tag <tag...>', 'words to find it by')
-    .option('--correlation-id <id>', 'what it belongs to elsewhere')
-    .option('--key <key>', 'start it once: a second call with the same key follows the first one')
-    .option('--directory <dir>', 'where agents work, instead of the folder of the plan')
+    .option('--input <json>', "the plan's input, as JSON")
+    .option('--name <name>', "name of the run; default: the plan's name")
+    .option('--tag <tag...>', 'tags to find it by')
+    .option('--correlation-id <id>', 'id that links the run to another system')
+    .option('--key <key>', 'start once: a second call with the same key follows the first run')
+    .option('--directory <dir>', "working directory of agents; default: the plan's folder")
     .option(...ANY_DIRECTORY_OPTION)
-    .option('--detach', 'start it where another process owns the data directory, and do not follow it')
-    .option('--dry-run', 'show what the plan would do first, and do nothing')
-    .option('--no-lint', 'do not look at the plan before it runs')
-    .option('--debug', 'say for each phase of each frame what it did, and keep volatile state with the frames')
-    .option('--trace <file>', 'write the phases of all frames into a file, one line of JSON each')
+    .option('--detach', 'start the run in the process that owns the data directory, without following it')
+    .option('--dry-run', 'show what the plan would do first, without doing it')
+    .option('--no-lint', 'do not lint the plan first')
+    .option('--debug', 'print every phase of every frame, and keep volatile state with the frames')
+    .option('--trace <file>', 'write the phases of all frames to a file, one JSON object per line')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print every event as one line of JSON, then how it ended')
+    .option('--json', 'print every event as one line of JSON, then the result')
     .addHelpText(
       'after',
       `
@@ -110,14 +110,13 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
 export const defineResume: DefineCommand = (command, { terminal, signals, launch, end }) => {
   limitOptions(command)
     .description(
-      'Goes on where the last commit left the run. What was committed is not done again. The plan is the one that the run ' +
-        'went on with last: its files are kept with it. To go on after correcting the plan, use --use-current. Limits that are ' +
-        'given take the place of those that the run has.',
+      'Continues a run from its last commit, without repeating committed work. It uses the plan files stored with the run; to ' +
+        'continue with a corrected plan, pass --use-current. Limits given here replace those of the run.',
     )
-    .option('--use-current', 'go on with the plan as its files are now, and keep them as another version')
+    .option('--use-current', 'continue with the current plan files, stored as a new version')
     .option(...TRUST_OPTION)
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print every event as one line of JSON, then how it ended')
+    .option('--json', 'print every event as one line of JSON, then the result')
     .addHelpText(
       'after',
       '\nExamples:\n  $ signalbox resume 019b8d62\n  $ signalbox resume 019b8d62 --max-tokens 200000',
@@ -156,7 +155,7 @@ function isTraced({ debug = false, trace }: RunFlags): boolean {
   return debug || trace !== undefined;
 }
 
-/** Where the phases of frames are told. */
+/** Where frame phases are reported. */
 function tracing(terminal: Terminal, flags: RunFlags): { readonly trace: Trace | undefined } {
   if (!isTraced(flags)) return { trace: undefined };
   const { debug = false, trace } = flags;
@@ -173,14 +172,14 @@ function tracing(terminal: Terminal, flags: RunFlags): { readonly trace: Trace |
 
 function notTraced(): ErrorEnvelope {
   return usageError(
-    '--debug and --trace look into the process that drives the run, and another one owns the data directory.',
-    'End that process first, or use another data directory: --data-dir.',
+    '--debug and --trace need to drive the run in this process, but another one owns the data directory.',
+    'End that process first, or use another data directory with --data-dir.',
   );
 }
 
 const LISTEN_AFTER_MS = 1000;
 
-/** Begins, follows, and says how it ended. */
+/** Starts a run, follows it, and reports the result. */
 export async function followed(
   terminal: Terminal,
   { json = false }: DataFlags,
@@ -191,7 +190,7 @@ export async function followed(
 ): Promise<ExitCode | ErrorEnvelope> {
   const since = new Date(thisMachine().clock.now()).toISOString();
   let listening: Promise<unknown> | undefined;
-  // A run that is over in a moment need not be spoken to.
+  // A run that ends quickly needs no server.
   const patience = setTimeout(() => {
     listening = surface.listen();
   }, LISTEN_AFTER_MS);
@@ -211,14 +210,14 @@ export async function followed(
   const others = surface.othersRested(count => {
     if (ending.aborted) return;
     terminal.complain(
-      `${count} more ${count === 1 ? 'run goes' : 'runs go'} on in this process. Ctrl-C pauses what runs.`,
+      `${count} more ${count === 1 ? 'run continues' : 'runs continue'} in this process. Ctrl-C pauses ${count === 1 ? 'it' : 'them'}.`,
     );
   });
   await Promise.race([others, asked(ending)]);
   return exitCodeOfEnd(status);
 }
 
-/** A run needs a process that drives it; this one is about to end. */
+/** A run needs a process that drives it, and this one is about to exit. */
 async function detached(
   terminal: Terminal,
   surface: RunSurface,
@@ -227,8 +226,8 @@ async function detached(
 ): Promise<ExitCode | ErrorEnvelope> {
   if (surface.isOwner) {
     return usageError(
-      '--detach needs a process that goes on: nothing owns the data directory.',
-      'Start one with "signalbox serve", or leave --detach out.',
+      '--detach needs a running server: no process owns the data directory.',
+      'Start one with "signalbox serve", or omit --detach.',
     );
   }
   const started = await surface.start(request);

@@ -45,7 +45,7 @@ it('a run that failed says which nodes, why, and how to try again', () => {
     '✗ failed RUN: Node failed',
     '  3 tasks in 3.2 s',
     '  ✗ the build: no\\u{1b}[2J disk',
-    "    Try it again: signalbox retry RUN 'the build'",
+    "    Retry: signalbox retry RUN 'the build'",
   ]);
   const many = Array.from({ length: 7 }, (_, index) => ({ node: `n${index}`, why: 'w' }));
   expect(end({ status: 'failed' }, { failed: many }).at(-1)).toBe('  … and 2 more');
@@ -58,15 +58,15 @@ it('a run that waits says for what, and how to answer', () => {
     '  3 tasks',
     '  ? ask: May it?',
     '    Answer: signalbox approve D1 --option yes|no   or: signalbox deny D1',
-    '  See it all: signalbox decisions --run RUN',
+    '  Details: signalbox decisions --run RUN',
   ]);
 });
 
 it.each<[RunRecord['status'], string, string]>([
-  ['paused', '… paused RUN', '  Go on with: signalbox resume RUN'],
-  ['running', '✗ cut off RUN', '  Go on with: signalbox resume RUN'],
-  ['stopped', '✗ stopped RUN: enough', '  Go on with: signalbox resume RUN'],
-  ['stalled', '✗ stalled RUN: it went on without getting anywhere', '  See what it did: signalbox frames RUN'],
+  ['paused', '… paused RUN', '  Continue with: signalbox resume RUN'],
+  ['running', '✗ cut off RUN', '  Continue with: signalbox resume RUN'],
+  ['stopped', '✗ stopped RUN: enough', '  Continue with: signalbox resume RUN'],
+  ['stalled', '✗ stalled RUN: it kept rendering without progress', '  See what it did: signalbox frames RUN'],
 ])('a run that is %s says what to do next', (status, first, last) => {
   const lines = end({ status, stopReason: 'enough' });
   expect([lines[0], lines.at(-1)]).toEqual([first, last]);
@@ -87,6 +87,6 @@ it('a run that is taken up says what changed since it was started, if anything d
     describeEvent({ event: { type: 'run.resumed', changed } } as unknown as StoredEvent, node => node, paint);
   expect(resumed([])).toBeUndefined();
   expect(resumed(['file plan.tsx', 'engine 1 → 2'])).toBe(
-    '! changed since the run was last driven: file plan.tsx, engine 1 → 2',
+    '! changed since the run was last active: file plan.tsx, engine 1 → 2',
   );
 });

@@ -5,7 +5,7 @@ import type { RunSummary } from './run-summary.ts';
 import { markOf } from './run-tree.ts';
 import { type Paint, quoted, shown } from './terminal.ts';
 
-/** The line that tells of an event; undefined for those that only the log is for. */
+/** The line for an event; undefined for events that only appear in the log. */
 export function describeEvent(
   { event }: StoredEvent,
   labelOf: (node: string) => string,
@@ -35,7 +35,7 @@ export function describeEvent(
     case 'run.resumed': {
       if (event.changed.length === 0) return undefined;
       const version = event.planVersion === undefined ? '' : `; this is plan version ${event.planVersion}`;
-      return `${paint.doubtful('!')} changed since the run was last driven: ${event.changed.map(shown).join(', ')}${version}`;
+      return `${paint.doubtful('!')} changed since the run was last active: ${event.changed.map(shown).join(', ')}${version}`;
     }
     case 'handler.failed':
       return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}`;
@@ -43,19 +43,19 @@ export function describeEvent(
 }
 
 const cutOff: Record<Extract<StoredEvent['event'], { readonly type: 'task.orphaned' }>['action'], string> = {
-  retry: 'it begins again when the run goes on',
-  abandon: 'it is given up',
-  ask: 'whether it happened is unknown, and a person is asked',
+  retry: 'it starts again when the run resumes',
+  abandon: 'it is abandoned',
+  ask: 'whether it happened is unknown, so a person is asked',
 };
 
-/** How a run stands that nobody drives any more, what it came to, and what can be done about it. */
+/** The status of a run that nothing drives any more, its result, and what to do next. */
 export function describeEnd(run: RunRecord, summary: RunSummary, paint: Paint): string {
   const [title, ...details] = endOf(run, summary, paint);
   return [title, `  ${paint.faint(describeSummary(summary))}`, ...details.map(line => `  ${line}`)].join('\n');
 }
 
 function endOf({ id, status, error, stopReason, output }: RunRecord, summary: RunSummary, paint: Paint): string[] {
-  const goOn = `Go on with: signalbox resume ${id}`;
+  const goOn = `Continue with: signalbox resume ${id}`;
   switch (status) {
     case 'completed':
       return [`${paint.good('✓ completed')} ${id}`, ...describeOutput(output)];
@@ -67,14 +67,14 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
           : []),
         ...firstOf(summary.failed, ({ node, why }) => [
           `${paint.bad('✗')} ${shown(node)}: ${shown(why)}`,
-          `  Try it again: signalbox retry ${id} ${shown(quoted(node))}`,
+          `  Retry: signalbox retry ${id} ${shown(quoted(node))}`,
         ]),
       ];
     case 'stopped':
       return [`${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`, goOn];
     case 'stalled':
       return [
-        `${paint.bad('✗ stalled')} ${id}: it went on without getting anywhere`,
+        `${paint.bad('✗ stalled')} ${id}: it kept rendering without progress`,
         `See what it did: signalbox frames ${id}`,
       ];
     case 'queued':
@@ -89,17 +89,17 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
           `${paint.doubtful('?')} ${shown(node)}: ${shown(firstLine(question))}`,
           `  Answer: signalbox approve ${shown(answer)}   or: signalbox deny ${decision}`,
         ]),
-        `See it all: signalbox decisions --run ${id}`,
+        `Details: signalbox decisions --run ${id}`,
       ];
   }
 }
 
-/** Whether the run failed because of what its plan's own code did. */
+/** Whether the run failed because of its plan's own code. */
 function isPlanFault(code = ''): boolean {
   return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
 
-/** More than a few are counted, not shown. */
+/** Above this number, entries are counted instead of shown. */
 const FEW = 5;
 
 function firstOf<Item>(items: readonly Item[], lines: (item: Item) => readonly string[]): readonly string[] {
@@ -116,7 +116,7 @@ function describeSummary({ tasks, retries, tookMs, tokens, costMicroUsd }: RunSu
   ].join(' · ');
 }
 
-/** An output that a line can hold. */
+/** An output that fits on a line. */
 const SMALL = 200;
 
 function describeOutput(output: RunRecord['output']): readonly string[] {

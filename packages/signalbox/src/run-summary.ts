@@ -1,19 +1,19 @@
 import type { DecisionOfRun, RunReader, RunRecord } from '@signalbox/app/runs';
 import { nodeTitle } from './node-title.ts';
 
-/** What a run came to, for whoever started it. */
+/** A run's result, for the person who started it. */
 export interface RunSummary {
   readonly tasks: number;
   readonly retries: number;
-  /** How long it took, in milliseconds; undefined while it has not ended. */
+  /** Its duration in milliseconds; undefined until it has ended. */
   readonly tookMs: number | undefined;
   readonly tokens: number;
   readonly costMicroUsd: number;
   /** Nodes whose last task failed, and why. */
   readonly failed: readonly { readonly node: string; readonly why: string }[];
-  /** Handlers failed whose work is done: a corrected plan goes on with what is recorded. */
+  /** Only handlers failed, after their work was done: a corrected plan can continue with the recorded results. */
   readonly hasUnhandled: boolean;
-  /** What a person is asked. */
+  /** The question for a person. */
   readonly open: readonly OpenQuestion[];
 }
 
@@ -21,7 +21,7 @@ export interface OpenQuestion {
   readonly id: string;
   readonly node: string;
   readonly question: string;
-  /** How it is answered with yes. */
+  /** How to approve it. */
   readonly answer: string;
 }
 
@@ -56,7 +56,7 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
   };
 }
 
-/** What a run and its sub-plans ask. */
+/** Open questions of a run and its sub-plans. */
 async function openBelow(reader: RunReader, run: RunRecord['id']): Promise<readonly DecisionOfRun[]> {
   const own = await reader.decisions({ run, status: ['open'] });
   const below: DecisionOfRun[] = [];

@@ -1,7 +1,7 @@
 import type { TreeNode } from '@signalbox/app/runs';
 import { type Paint, shown } from './terminal.ts';
 
-/** A tree, two spaces a level, with the mark and the status of each node. */
+/** A tree, indented by two spaces per level, with each node's mark and status. */
 export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly string[] {
   const { kind, status = 'idle', children } = node;
   const isShown = kind !== 'branch' && kind !== 'component';
@@ -10,11 +10,11 @@ export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly 
   return isShown ? [line, ...inside] : inside;
 }
 
-/** A node in a tree: its kind, and its label or name, else the id that its author gave it. */
+/** A node's title: its kind, and its label or name, else the id given by the author. */
 export function titleOf({ kind, id, data }: Pick<TreeNode, 'kind' | 'id' | 'data'>): string {
   const named = data.label ?? data.name;
   if (typeof named === 'string') return `${kind} ${named}`;
-  // Sixteen hex digits are derived from its place, and say nothing.
+  // Ids of sixteen hex digits are derived from the node's place and mean nothing to people.
   return /^[0-9a-f]{16}$/.test(id) ? kind : `${kind} ${id}`;
 }
 

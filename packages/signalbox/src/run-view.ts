@@ -4,7 +4,7 @@ import { liveViewOf } from './live/live-view.ts';
 import { describeEvent } from './run-report.ts';
 import { paintOf, type Terminal } from './terminal.ts';
 
-/** What is shown of a run while it goes on: a tree where it can be drawn, else a line an event, for people or as JSON. */
+/** Shows an active run: a tree if the terminal can redraw, else one line per event, for people or as JSON. */
 export function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, json: boolean): RunView {
   const paint = paintOf(terminal);
   if (!json && terminal.screen !== undefined) return liveViewOf(terminal.screen, reader, run, paint);

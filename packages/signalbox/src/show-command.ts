@@ -27,14 +27,14 @@ interface ShowFlags extends DataFlags {
 export const defineShow: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Shows a run: its status, and its plan as it is now or as it was in an earlier frame. Or a guided session, by its id or by that ' +
-        'of one of its runs: its runs as trees of places, what waits, and what was noted.',
+      'Shows a run: its status, and its plan now or in an earlier frame. Or a guided session, by its id or by that of one of its ' +
+        'runs: its runs as trees of places, open questions and notes.',
     )
-    .option('--frame <n>', 'the plan as it was in this frame')
+    .option('--frame <n>', 'the plan in this frame')
     .option('--xml', 'print the plan as XML')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the run and its plan as JSON')
-    .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     the beginning of an id is enough')
+    .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     an id prefix is enough')
     .action(async (given: string, flags: ShowFlags) => {
       const session = await showIfSession(given, flags, terminal);
       if (session !== undefined) return end(session);
@@ -55,15 +55,15 @@ async function show(
 ): Promise<0 | ErrorEnvelope> {
   const last = run.frames - 1;
   if (frame !== undefined && !(/^\d+$/.test(frame) && Number(frame) <= last)) {
-    return usageError(`Run ${run.id} has no frame ${frame}.`, `Its frames are 0 to ${last}.`);
+    return usageError(`Run ${run.id} has no frame ${frame}.`, `It has frames 0 to ${last}.`);
   }
   if (frame !== undefined && run.collected?.some(({ from, to }) => Number(frame) >= from && Number(frame) <= to)) {
     return usageError(
       `Frame ${frame} of run ${run.id} was collected.`,
-      `See "signalbox frames ${run.id}" for those that are left.`,
+      `List the remaining frames with "signalbox frames ${run.id}".`,
     );
   }
-  // What came after the last frame is shown too, unless a frame was asked for.
+  // Includes changes after the last frame, unless a frame was given.
   const tree =
     run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));
   const lineage = await lineageOf(reader, run);

@@ -2,14 +2,14 @@ import { styleText } from 'node:util';
 import type { ErrorEnvelope } from '@signalbox/app';
 import { hostScreen, type Screen } from './live/screen.ts';
 
-/** Where the program says things. */
+/** The program's output. */
 export interface Terminal {
-  /** One or more lines for whoever asked. */
+  /** One or more lines of the answer, on standard output. */
   print(text: string): void;
-  /** The same, for what is not an answer. */
+  /** The same on standard error, for anything that is not the answer. */
   complain(text: string): void;
   readonly hasColours: boolean;
-  /** Where it can be drawn on. */
+  /** Set if the terminal can redraw. */
   readonly screen?: Screen | undefined;
 }
 
@@ -23,7 +23,7 @@ export function hostTerminal(): Terminal {
   };
 }
 
-/** `signalbox … | head -1`: the reader has seen enough; or the terminal was closed. Neither is a failure of ours. */
+/** The reader has gone (`signalbox … | head -1`), or the terminal was closed. Neither is an error. */
 function ignoreClosedPipe(cause: NodeJS.ErrnoException): void {
   if (cause.code !== 'EPIPE' && cause.code !== 'EIO') throw cause;
 }
@@ -48,9 +48,9 @@ export function paintOf({ hasColours }: Terminal): Paint {
   };
 }
 
-/** Text from files and from elsewhere, made harmless: a terminal obeys control characters. */
+/** Makes untrusted text harmless: a terminal obeys control characters. */
 export function shown(text: string): string {
-  // Most text is plain, and need not be looked at by classes of Unicode.
+  // Fast path: most text is plain ASCII.
   if (/^[ -~]*$/.test(text)) return text;
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -58,7 +58,7 @@ export function shown(text: string): string {
   );
 }
 
-/** An argument as a shell takes it. */
+/** An argument quoted for a shell. */
 export function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }

@@ -3,8 +3,7 @@ import { CommanderError } from 'commander';
 import { Refused } from './data-directory-option.ts';
 
 /**
- * What was thrown, as the one shape of errors: a command line that is wrong, damage in what is stored, or something that nobody
- * foresaw.
+ * Converts a thrown value to an error envelope: a wrong command line, damaged data, or an unexpected error.
  */
 export function thrownError(thrown: unknown, command: string | undefined): ErrorEnvelope {
   if (thrown instanceof Refused) return thrown.envelope;
@@ -12,7 +11,7 @@ export function thrownError(thrown: unknown, command: string | undefined): Error
   return thrownDamage(thrown) ?? unexpectedError(thrown);
 }
 
-/** Commander's words as ours: the message, and the nearest name that it knows, if there is one. */
+/** Splits commander's message into the message and the nearest known name, if any. */
 function wrongCommandLine(error: CommanderError, command: string | undefined): ErrorEnvelope {
   const [said = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
   const nearest = /\(Did you mean (?:one of )?(.+)\?\)/.exec(rest.join(' '))?.[1];

@@ -4,12 +4,12 @@ import { type Paint, shown, type Terminal } from './terminal.ts';
 
 export type Trace = (run: RunId, entry: TraceEntry) => void;
 
-/** Says for each phase of each frame how long it took, and what it did. */
+/** Prints the duration and result of each phase of each frame. */
 export function debugTrace(terminal: Terminal, paint: Paint): Trace {
   return (_, entry) => terminal.complain(paint.faint(describeTrace(entry)));
 }
 
-/** Writes every phase of every frame as one line of JSON. The file is made anew. */
+/** Writes every phase of every frame as one line of JSON, replacing the file. */
 export function fileTrace(file: string): Trace {
   writeFileSync(file, '');
   return (_, entry) => appendFileSync(file, `${JSON.stringify(entry)}\n`);

@@ -16,12 +16,12 @@ interface VerifyFlags {
 export const defineVerify: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Checks the journal in a directory (the one that holds manifest.jsonl), or of a guided session by its id, from its files alone: order, digests, schema, ' +
-        'dedupe keys, and the snapshots it pins. Of a run, by its id: its log, every row and blob that follows from it, and its journal. Of an exported file: every part. ' +
+      'Checks a journal by its directory (with manifest.jsonl) or by the id of its guided session, from its files alone: order, digests, schema, ' +
+        'dedupe keys and pinned snapshots. For a run id: its log, every row and blob derived from it, and its journal. For an exported file: every part. ' +
         'No network is used.',
     )
-    .option('--expect-head <hash>', 'the head that was kept elsewhere; finds a history that was rewritten or cut')
-    .option('--snapshots <dir>', 'the snapshot store; by default ../../snapshots seen from the journal, if it is there')
+    .option('--expect-head <hash>', 'a head that you noted earlier; detects a history that was rewritten or cut')
+    .option('--snapshots <dir>', 'the snapshot store; default: ../../snapshots relative to the journal, if it exists')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the report, or the error, as one line of JSON')
     .addHelpText(
@@ -31,9 +31,9 @@ Examples:
   $ signalbox demo --scenes --dir tour
   $ signalbox verify tour/runs/*
   $ signalbox verify tour/runs/* --json
-  $ signalbox verify 019b8d62                      a run or a guided session; the beginning of an id is enough
-  $ signalbox verify release.bundle                a run that was exported
-  $ signalbox verify tour/runs/* --expect-head sha256:<the head that you noted>
+  $ signalbox verify 019b8d62                      a run or guided session; an id prefix is enough
+  $ signalbox verify release.bundle                an exported run
+  $ signalbox verify tour/runs/* --expect-head sha256:<the head you noted>
 
 Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
     )
@@ -58,7 +58,7 @@ Exit codes: 0 healthy and as expected, 1 a defect or no journal, 2 usage.`,
     });
 };
 
-/** A report for people: what the journal is, the first thing that is wrong with it, and what else is worth knowing. */
+/** A report for people: the journal, its first defect, and notes. */
 export function describeReport(report: VerifyReport, paint: Paint): string {
   const { ok, health, sessionId, events, segments, pins, head, defect, notes } = report;
   const lines = [

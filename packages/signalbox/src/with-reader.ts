@@ -5,12 +5,12 @@ import { type ExitCode, exitCodeOf } from './exit-code.ts';
 import { ownerStorage } from './storage/owner-storage.ts';
 import { reportError, type Terminal } from './terminal.ts';
 
-/** Looks at the data directory, whoever owns it. An error is reported once. */
+/** Reads the data directory, whichever process owns it. An error is reported once. */
 export async function withReader(
   terminal: Terminal,
   { dataDir, json = false }: DataFlags,
   look: (reader: Reader) => Promise<ExitCode | ErrorEnvelope>,
-  /** Says that there is nothing, where that is an answer. */
+  /** Handles an empty data directory, if that is a valid answer. */
   onNothing?: (missing: ErrorEnvelope) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
   const directory = askedDataDirectory(dataDir);

@@ -158,13 +158,13 @@ describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
     expect(complained()).toContain(`Paused: ${run}`);
     expect(await command('ls')).toMatch(/paused .*is full/);
     expect(await command('show', run)).toMatch(/paused .*is full/);
-    expect(await command('why', run)).toContain('The run goes on by itself');
+    expect(await command('why', run)).toContain('The run resumes automatically');
 
     writeFileSync(path.join(cwd, 'go'), '');
     await until(async () => (await value(client.run(run))).status === 'completed');
     expect((await value(client.health())).storage).toEqual({ status: 'ok' });
     expect(await ask('/metrics')).toContain('signalbox_storage_holds_total 1');
-    expect(complained()).toContain('takes writes again');
+    expect(complained()).toContain('accepts writes again');
     expect(await ask(`/api/runs/${run}/events?view=stored`)).toContain('run.held');
     child.kill('SIGTERM');
     expect(await ended).toBe(143);

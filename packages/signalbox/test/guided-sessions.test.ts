@@ -70,7 +70,7 @@ async function handIn(tools: GuidedTools, { nextCall }: StepAnswer): Promise<Ste
 describe('guided sessions on the command line', () => {
   it('[G35] are listed, shown, answered, and gone on with', async () => {
     const { data, tools } = newPlace();
-    expect(await say(data, 'sessions')).toMatchObject({ code: 0, text: 'There are no guided sessions yet.' });
+    expect(await say(data, 'sessions')).toMatchObject({ code: 0, text: 'No guided sessions yet.' });
     expect(await say(data, 'decisions')).toMatchObject({ code: 0, text: 'Nothing waits for you.' });
     const start = await started(tools);
     const blocked = await handIn(tools, await handIn(tools, start));
@@ -255,7 +255,7 @@ describe('guided sessions on the command line', () => {
 
   it('[G36] [X14] [X20] are kept and let go, and their keys are rotated while agents go on', async () => {
     const { data, tools } = newPlace();
-    expect((await say(data, 'keys', 'ls')).text).toContain('no keys yet');
+    expect((await say(data, 'keys', 'ls')).text).toContain('No keys yet');
     const start = await started(tools);
     const { sessionId } = start;
     expect((await say(data, 'sessions', 'keep', sessionId)).text).toBe(`Session ${sessionId} is kept.`);

@@ -111,7 +111,7 @@ describe('signalbox verify', () => {
       ].map(message => ({
         status: 1,
         stdout: '',
-        stderr: `error: ${message}\nGive the directory that holds manifest.jsonl, such as <data directory>/runs/<run id>.\n`,
+        stderr: `error: ${message}\nGive the directory that contains manifest.jsonl, such as <data directory>/runs/<run id>.\n`,
       })),
     );
     const asJson = run('verify', 'missing', '--json');
@@ -120,7 +120,7 @@ describe('signalbox verify', () => {
       code: 'command/not-a-journal',
       message: 'missing is not a journal: there is no such directory.',
       retry: { kind: 'not_retryable' },
-      suggestion: 'Give the directory that holds manifest.jsonl, such as <data directory>/runs/<run id>.',
+      suggestion: 'Give the directory that contains manifest.jsonl, such as <data directory>/runs/<run id>.',
     });
   });
 

@@ -123,7 +123,7 @@ describe('signalbox run', () => {
     const resumed = signalbox(['resume', run.id.slice(0, 18), '--use-current'], { cwd });
     expect(resumed).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining('! task task-3 was cut off: it begins again'),
+      stdout: expect.stringContaining('! task task-3 was cut off: it starts again'),
     });
     expect(linesOf(cwd)).toEqual(['0', '1', '2', '3', '3', '4', '5', '6', '7']);
     expect(signalbox(['resume', run.id, '--use-current'], { cwd })).toMatchObject({
@@ -139,9 +139,14 @@ describe('signalbox run', () => {
     ['an input that is not JSON', ['run', 'typed.tsx', '--input', '{'], 2, '--input is not JSON'],
     ['an input that does not fit', ['run', 'typed.tsx', '--input', '{"n": "x"}'], 2, 'does not take this input: n:'],
     ['a data directory without runs', ['show', 'ffff'], 1, 'There are no runs here'],
-    ['a data directory that cannot be', ['run', 'typed.tsx', '--data-dir', '/proc/nowhere/deep'], 1, 'cannot be made'],
+    [
+      'a data directory that cannot be',
+      ['run', 'typed.tsx', '--data-dir', '/proc/nowhere/deep'],
+      1,
+      'cannot be created',
+    ],
     ['a data directory that is a file', ['run', 'typed.tsx', '--data-dir', 'empty.tsx'], 1, 'data directory'],
-    ['a status that is none', ['ls', '--status', 'gone'], 2, 'gone is no status of a run'],
+    ['a status that is none', ['ls', '--status', 'gone'], 2, 'gone is not a run status'],
   ])('says what is wrong with %s', (_name, args, status, message) => {
     const cwd = newPlace();
     writePlan(cwd, 'empty.tsx', 'export default 1;\n');

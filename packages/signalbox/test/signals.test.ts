@@ -199,7 +199,7 @@ describe.skipIf(!sandbox.ok)('a process that is killed while a tool call is unde
     const found = expect.stringContaining(`run_command ${call} of run ${run.id}`);
     expect(doctor()).toContainEqual(expect.objectContaining({ name: 'recovery', status: 'warn', found }));
     expect(signalbox(['recoveries', '--dismiss', call], { cwd: at.cwd })).toMatchObject({ status: 0 });
-    expect(signalbox(['recoveries'], { cwd: at.cwd }).stdout).toBe('No tool call was cut off.\n');
+    expect(signalbox(['recoveries'], { cwd: at.cwd }).stdout).toBe('No interrupted tool calls.\n');
     expect(doctor()).not.toContainEqual(expect.objectContaining({ name: 'recovery' }));
   });
 });

@@ -68,7 +68,7 @@ describe('signalbox users', () => {
     const ada = json('users', 'add', 'ada', '--role', 'operator', '--expires', '30d');
     expect(ada).toMatchObject({ name: 'ada', role: 'operator', token: expect.stringMatching(/^sbx_[\w-]{43}$/) });
     expect(Math.round((Date.parse(ada.expiresAt) - Date.parse(ada.addedAt)) / 86_400_000)).toBe(30);
-    expect(run('users', 'add', 'bot', '--role', 'agent').stdout).toContain('the token of bot, with the role agent.');
+    expect(run('users', 'add', 'bot', '--role', 'agent').stdout).toContain('Token of bot, role agent.');
     expect(run('users').stdout.trimEnd().split('\n')).toEqual([
       `ada  operator  expires ${ada.expiresAt.slice(0, 16)}Z  never used`,
       'bot  agent     never expires              never used',

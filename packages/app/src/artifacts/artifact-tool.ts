@@ -14,26 +14,24 @@ const short = z.string().min(1).max(256);
 /** One flat object: not every provider takes alternatives as the input of a tool. */
 const input = z.strictObject({
   kind: z.enum(['markdown', 'table', 'progress', 'link', 'image']),
-  name: short.describe('What people see it under.'),
-  key: short
-    .optional()
-    .describe('Give the same key again to replace what is shown under it; the versions before stay.'),
-  content: z.string().optional().describe('Of markdown: the text.'),
+  name: short.describe('The name that people see.'),
+  key: short.optional().describe('Use the same key again to replace the shown version; earlier versions are kept.'),
+  content: z.string().optional().describe('For markdown: the text.'),
   columns: z.array(z.string()).optional().describe('Of a table.'),
-  rows: z.array(z.record(z.string(), json)).optional().describe('Of a table: objects whose members are columns.'),
-  current: z.number().optional().describe('Of progress: from 0 to total.'),
+  rows: z.array(z.record(z.string(), json)).optional().describe('For a table: objects whose members are columns.'),
+  current: z.number().optional().describe('For progress: from 0 to total.'),
   total: z.number().optional().describe('Of progress.'),
-  url: z.string().optional().describe('Of a link: http, https, mailto or artifact.'),
-  label: z.string().optional().describe('Of progress or a link.'),
-  path: z.string().optional().describe('Of an image: a file in the working directory.'),
-  alt: short.optional().describe('Of an image: what it shows.'),
+  url: z.string().optional().describe('For a link: http, https, mailto or artifact.'),
+  label: z.string().optional().describe('For progress or a link.'),
+  path: z.string().optional().describe('For an image: a file in the working directory.'),
+  alt: short.optional().describe('For an image: what it shows.'),
 });
 type Input = z.infer<typeof input>;
 
 /** What can be said of the tool without a task that uses it. */
 export const ARTIFACT_TOOL = {
   name: 'artifact',
-  description: 'Keeps something for people to see: markdown, a table, progress, a link or an image.',
+  description: 'Publishes something for people to see: markdown, a table, progress, a link or an image.',
   risk: 'low',
   effects: { kind: 'read-only' },
 } as const;
@@ -45,7 +43,7 @@ export const artifactToolForm: AnyTool = defineTool({
   ...ARTIFACT_TOOL,
   input,
   output,
-  handler: async () => fail('There is no task that this could be kept for.'),
+  handler: async () => fail('There is no task to attach this to.'),
 });
 
 /** Lets an agent show something to people. A call that is made again after a crash keeps it once. */

@@ -39,7 +39,7 @@ export function unknownArtifact(given: string): ErrorEnvelope<'artifact/unknown'
   const shown = given.slice(0, 64).toWellFormed();
   return failure('artifact/unknown', {
     message: `There is no artifact ${shown} in this data directory.`,
-    suggestion: 'See "signalbox artifacts RUN" for those of a run, and give the whole id of one.',
+    suggestion: 'List a run\'s artifacts with "signalbox artifacts RUN", and give a full id.',
     details: { artifact: shown },
   });
 }

@@ -172,7 +172,7 @@ function contentsOf(backup: string): Result<BackupContents, ErrorEnvelope<'comma
   } catch {
     return err(
       usageError(
-        `${backup} is not a backup: it has no ${CONTENTS} that can be read.`,
+        `${backup} is not a backup: it has no readable ${CONTENTS}.`,
         'Give the directory that "signalbox backup" wrote.',
       ),
     );
@@ -194,14 +194,14 @@ function notEmpty(directory: string): ErrorEnvelope<'store/unusable'> {
 function nothingThere(directory: string): ErrorEnvelope<'store/missing'> {
   return failure('store/missing', {
     message: `There is nothing to back up: ${directory} has neither runs nor sessions.`,
-    suggestion: 'Name the data directory that has them: --data-dir DIRECTORY.',
+    suggestion: 'Choose another data directory with --data-dir DIRECTORY.',
   });
 }
 
 function notCopied(directory: string, { message }: Error): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
-    message: `The copy in ${directory} is not complete: ${message}.`,
-    suggestion: 'See that there is room and that it can be written, remove the directory, and try again.',
+    message: `The copy in ${directory} is incomplete: ${message}.`,
+    suggestion: 'Check that it is writable and has room, remove the directory, and try again.',
     retry: { kind: 'retryable_immediate' },
   });
 }

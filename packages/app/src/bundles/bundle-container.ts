@@ -145,7 +145,7 @@ async function beginsAsOne(handle: FileHandle): Promise<boolean> {
 async function checked(handle: FileHandle): Promise<WrittenBundle> {
   const bytes = (await handle.stat()).size;
   if (bytes < HEADER_BYTES + TRAILER_BYTES || !(await beginsAsOne(handle)))
-    throw new ContainerFault('format', 'it is not a bundle of a run');
+    throw new ContainerFault('format', 'it is not a run bundle');
   const claimed = Buffer.alloc(32);
   await handle.read(claimed, 0, 32, HEADER_BYTES - 32);
   const hash = createHash('sha256');
@@ -197,9 +197,9 @@ async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): Asy
     if (rest === '') continue;
     begun.push(rest);
     length += rest.length;
-    if (length > MAX_LINE) throw new ContainerFault('format', 'a line of it has no end');
+    if (length > MAX_LINE) throw new ContainerFault('format', 'it has an endless line');
   }
-  if (begun.length > 0) throw new ContainerFault('format', 'its last line has no end');
+  if (begun.length > 0) throw new ContainerFault('format', 'its last line is incomplete');
 }
 
 async function* chunksOf(handle: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
@@ -213,4 +213,4 @@ async function* chunksOf(handle: FileHandle, from: number, to: number): AsyncGen
 }
 
 const digestOf = (hash: Hash): Digest => `sha256:${hash.digest('hex')}` as Digest;
-const changed = () => new ContainerFault('integrity', 'its bytes are not those that were written');
+const changed = () => new ContainerFault('integrity', 'its bytes do not match its digest');

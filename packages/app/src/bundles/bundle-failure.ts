@@ -29,9 +29,7 @@ export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
   const isOfDisk = DISK_FAILURES.has(systemCode);
   return failure(isOfDisk ? 'STORE_IO_FAILED' : 'command/usage', {
     message: `${file} cannot be read (${systemCode}).`,
-    suggestion: isOfDisk
-      ? 'See that the disk is sound, then try again.'
-      : 'Give the file that "signalbox export" wrote.',
+    suggestion: isOfDisk ? 'Check the disk, then try again.' : 'Give a file that "signalbox export" wrote.',
     details: { systemCode },
   });
 }
@@ -42,11 +40,11 @@ const DISK_FAILURES: ReadonlySet<string> = new Set(['EIO', 'ENOSPC', 'EDQUOT', '
 function refusal(file: string, code: BundleErrorCode, why: string, part?: string): ErrorEnvelope {
   const where = part === undefined ? '' : ` in ${part}`;
   return failure(code, {
-    message: `${file} cannot be relied on: ${why}${where}.`,
+    message: `${file} is not a valid bundle: ${why}${where}.`,
     suggestion:
       code === 'BUNDLE_UNSUPPORTED_VERSION'
-        ? 'Open it with the version of Signalbox that made it.'
-        : 'Export the run again where it is, or fetch the file again.',
+        ? 'Open it with the version of Signalbox that wrote it.'
+        : 'Export the run again, or download the file again.',
     ...(part !== undefined && { details: { part } }),
   });
 }

@@ -218,7 +218,7 @@ async function* blobLines(
 ): AsyncGenerator<string> {
   const content = await archive.get(name);
   if (!content.ok || filter.isIn(content.value)) {
-    salvage.push(content.ok ? `${blobPath(name)}: it holds a secret, and was left out` : content.error.message);
+    salvage.push(content.ok ? `${blobPath(name)}: omitted because it contains a secret` : content.error.message);
     return;
   }
   const path = blobPath(name);
@@ -257,7 +257,7 @@ async function treeOf(archive: Archive, root: RunRecord): Promise<readonly RunRe
 function unknownRun(run: RunId): ErrorEnvelope {
   return failure('run/unknown', {
     message: `There is no run ${run}.`,
-    suggestion: 'See "signalbox ls" for the runs there are.',
+    suggestion: 'List the runs with "signalbox ls".',
     details: { run },
   });
 }
@@ -265,7 +265,7 @@ function unknownRun(run: RunId): ErrorEnvelope {
 function notWritten(file: string, code: string): ErrorEnvelope {
   return failure('STORE_IO_FAILED', {
     message: `${file} was not written (${code}).`,
-    suggestion: 'See that the folder is there, writable and not full, then export again.',
+    suggestion: 'Check that the folder exists, is writable and has room, then export again.',
     details: { file, systemCode: code },
   });
 }

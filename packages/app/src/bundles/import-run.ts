@@ -69,11 +69,11 @@ export async function importRun(options: RunImportOptions, file: string): Promis
     if (!checked.ok) return checked;
     const { bundle, salvage, runs } = checked.value;
     const [root] = runs;
-    if (root === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it holds no run');
+    if (root === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it contains no run');
     if (salvage !== undefined) {
       throw new BundleFault(
         'BUNDLE_INTEGRITY_FAILED',
-        `it is what was left of a damaged run (${salvage[0]}), to be looked at only`,
+        `it is the valid part of a damaged run (${salvage[0]}), which can only be viewed`,
       );
     }
     const read = await readBundle(file, {
@@ -84,7 +84,7 @@ export async function importRun(options: RunImportOptions, file: string): Promis
         if (!put.ok) throw new NotKept(put.error);
       },
     });
-    if (read.digest !== bundle) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'it was changed while it was read');
+    if (read.digest !== bundle) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'it changed while it was being read');
     const run = machine.ids.mint<RunId>();
     const packages: { last: RunSource['packages'] } = { last: [] };
     const kept = store.restore(newRows(options, rows.rows(), { root, run, bundle, packages }));

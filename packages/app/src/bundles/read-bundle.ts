@@ -60,10 +60,10 @@ async function readLines({ digest, bytes, lines }: OpenContainer, sink: BundleSi
   for await (const line of lines()) {
     const said = readLine(line);
     if (said === undefined || end !== undefined)
-      throw new BundleFault('BUNDLE_INVALID_FORMAT', 'a line says nothing', part?.path);
+      throw new BundleFault('BUNDLE_INVALID_FORMAT', 'a line is empty', part?.path);
     switch (said.kind) {
       case 'head': {
-        if (head !== undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it begins twice');
+        if (head !== undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'it has two headers');
         head = headOf(said.head);
         expected = head.runs.flatMap(run => partPaths(run).map(place => ({ ...place, run })));
         await sink.head(head);
@@ -83,7 +83,7 @@ async function readLines({ digest, bytes, lines }: OpenContainer, sink: BundleSi
         break;
       }
       case 'row': {
-        if (part === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'a row is in no part');
+        if (part === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'a row is outside any part');
         part.digest.add(said.canonical);
         if (part.blob !== undefined) addTo(part.path, part.blob, said.row);
         else if (part.rows !== undefined) await sink.row(part.rows.run, rowOf(part.rows.part, said.row, part.path));
@@ -118,14 +118,17 @@ function headOf(value: Json): BundleHead {
   if (parsed.success) return parsed.data;
   const { bundleSchemaVersion: version } = value as { readonly bundleSchemaVersion?: Json };
   if (typeof version === 'number' && version !== BUNDLE_VERSION) {
-    throw new BundleFault('BUNDLE_UNSUPPORTED_VERSION', `it has version ${version}, and ${BUNDLE_VERSION} is known`);
+    throw new BundleFault(
+      'BUNDLE_UNSUPPORTED_VERSION',
+      `it has version ${version}; this program reads version ${BUNDLE_VERSION}`,
+    );
   }
-  throw new BundleFault('BUNDLE_INVALID_FORMAT', 'its first line is not that of a bundle');
+  throw new BundleFault('BUNDLE_INVALID_FORMAT', 'its first line is not a bundle header');
 }
 
 function endOf(value: Json): BundleEnd {
   const parsed = bundleEnd.safeParse(value);
-  if (!parsed.success) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'its last line is not that of a bundle');
+  if (!parsed.success) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'its last line is not a bundle footer');
   return parsed.data;
 }
 
@@ -133,12 +136,12 @@ function rowOf(part: keyof typeof archiveRow, row: Json, path: string): ArchiveR
   const parsed = archiveRow[part].safeParse(row);
   if (parsed.success) return { part, row: parsed.data } as ArchiveRow;
   const [issue] = parsed.error.issues;
-  throw new BundleFault('BUNDLE_INVALID_FORMAT', `a row is not what it should be at ${issue?.path.join('.')}`, path);
+  throw new BundleFault('BUNDLE_INVALID_FORMAT', `a row is invalid at ${issue?.path.join('.')}`, path);
 }
 
 function blobOf(path: string): Blob_ {
   const hex = /^blobs\/([0-9a-f]{64})$/.exec(path)?.[1];
-  if (hex === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'there is no such part', path);
+  if (hex === undefined) throw new BundleFault('BUNDLE_INVALID_FORMAT', 'the part is unknown', path);
   return { name: `sha256:${hex}` as Digest, chunks: [], bytes: 0 };
 }
 
@@ -154,17 +157,16 @@ function contentOf(path: string, { name, chunks }: Blob_): Uint8Array {
   const content = Buffer.concat(chunks);
   if (`sha256:${createHash('sha256').update(content).digest('hex')}` === name && blobPath(name) === path)
     return content;
-  throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'a content is not what its name says', path);
+  throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'a content does not match its name', path);
 }
 
 function checkEntries(found: BundleEnd['integrity']['entries'], { integrity }: BundleEnd): void {
   const said = new Map(integrity.entries.map(entry => [entry.path, canonicalJson(entry)]));
   for (const entry of found) {
     const isSaid = said.get(entry.path) === canonicalJson(entry);
-    if (!isSaid)
-      throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'its rows are not those that were written', entry.path);
+    if (!isSaid) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'its rows do not match their digest', entry.path);
   }
   if (said.size === found.length) return;
   const missing = [...said.keys()].find(path => !found.some(entry => entry.path === path));
-  throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'a part is gone', missing);
+  throw new BundleFault('BUNDLE_INTEGRITY_FAILED', 'a part is missing', missing);
 }

@@ -112,16 +112,16 @@ function nextOf(
   const place = `runs/${run}/records`;
   const n = before?.records ?? 0;
   if (chainHead(nodeHasher, before?.head ?? EMPTY_HEAD, record.header) !== record.hash)
-    throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `the hash of record ${n} does not hold`, place);
+    throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `the hash of record ${n} does not match`, place);
   const opened = openRecord(record, nodeHasher);
   if (!opened.ok) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `record ${n}: ${opened.error}`, place);
   const unexplained = away.take(opened.value);
   if (unexplained !== undefined) throw new BundleFault('BUNDLE_INTEGRITY_FAILED', `record ${n}: ${unexplained}`, place);
   const after = afterRecord(before, opened.value, record.hash);
   if (after === undefined)
-    throw new BundleFault('BUNDLE_INVALID_FORMAT', `record ${n} is not one that Signalbox writes`, place);
+    throw new BundleFault('BUNDLE_INVALID_FORMAT', `record ${n} is not a valid Signalbox record`, place);
   if (!after.ok || after.value.id !== run) {
-    throw new BundleFault('BUNDLE_EVENT_ORDER_INVALID', `record ${n} is not in its place`, place);
+    throw new BundleFault('BUNDLE_EVENT_ORDER_INVALID', `record ${n} is out of order`, place);
   }
   for (const name of neededBlobs(opened.value)) wanted.add(name);
   return after.value;

@@ -16,7 +16,7 @@ export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelop
     if (chosenOptionId !== undefined && offered.includes(chosenOptionId)) return undefined;
     return unfitting(
       decision,
-      offered.length === 0 ? 'it offers no options' : `${chosenOptionId ?? 'nothing'} is none of its options`,
+      offered.length === 0 ? 'it offers no options' : `${chosenOptionId ?? 'nothing'} is not one of its options`,
       offered.length === 0 ? 'Approve or deny it.' : `Choose one of: ${offered.join(', ')}.`,
     );
   }
@@ -31,7 +31,7 @@ export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelop
   if (asked.options !== undefined) {
     return unfitting(
       decision,
-      'it wants one of its options',
+      'it needs one of its options',
       `Choose one of: ${asked.options.map(o => o.id).join(', ')}.`,
     );
   }
@@ -43,7 +43,7 @@ export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelop
   return unfitting(
     decision,
     `its value does not fit: ${where}${issue?.message ?? 'it is missing'}`,
-    'Give a value that fits the schema of the question, as JSON.',
+    "Give a JSON value that fits the question's schema.",
   );
 }
 
@@ -64,7 +64,7 @@ export function withdrawn(
   const why = whyWithdrawn(run, decision, record);
   return failure('decision/withdrawn', {
     message: `Decision ${id} was withdrawn${closedAt === undefined ? '' : ` at ${closedAt}`}: ${why}.`,
-    suggestion: `See "signalbox decisions" for what waits, and "signalbox show ${run}" for the run.`,
+    suggestion: `List open decisions with "signalbox decisions", or see the run with "signalbox show ${run}".`,
     details: { decision: id, run, ...(closedAt !== undefined && { at: closedAt }) },
   });
 }

@@ -36,7 +36,7 @@ export async function heldDiff(
       const there = fileAt(path.join(directory, name));
       const isFile = command === null || command.digest !== undefined;
       if (there === 'other' || !isFile || (command?.size ?? 0) > LARGEST) {
-        notes.push(`${name}: ${theirs}; not shown, because it is no file or larger than 1 MB`);
+        notes.push(`${name}: ${theirs}; not shown, because it is not a file or is larger than 1 MB`);
         continue;
       }
       const content = command?.digest === undefined ? undefined : await contents.get(command.digest);
@@ -74,14 +74,14 @@ function put(full: string, content: Uint8Array): void {
 
 function notHeld(id: string): ErrorEnvelope {
   return failure('command/usage', {
-    message: `Decision ${id} is not about files that a command and someone else changed.`,
-    suggestion: 'Leave out --diff to see what is asked.',
+    message: `Decision ${id} is not about files changed by both a command and someone else.`,
+    suggestion: 'Omit --diff to see the question.',
   });
 }
 
 function notShown(why: string): ErrorEnvelope {
   return failure('workspace/failed', {
     message: `git could not show the difference: ${why}`,
-    suggestion: 'See whether git works here: "signalbox doctor".',
+    suggestion: 'Check git with "signalbox doctor".',
   });
 }

@@ -76,7 +76,7 @@ export function limitMisfit(decision: Decision, resolution: Resolution): ErrorEn
   if (value !== undefined && value > least) return undefined;
   return failure('VALIDATION_ERROR', {
     message: `The answer does not fit decision ${decision.id}: its value must be a whole number above ${least}, which was spent.`,
-    suggestion: `Leave the value out to raise the limit to ${about.suggested}, or give a larger number.`,
+    suggestion: `Omit the value to raise the limit to ${about.suggested}, or give a larger number.`,
     details: { decision: decision.id },
   });
 }

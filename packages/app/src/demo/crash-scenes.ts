@@ -38,39 +38,38 @@ export const crashScene = (home: string, program: Program): Scene<Stage> => ({
     const torn = stage.read('manifest.jsonl').subarray(manifest.length).toString();
     log.tell(`manifest.jsonl ends in ${torn.slice(0, 44)}… (${torn.length} bytes, no end of line)`);
     const orphan = stage.list('events').find(name => !segments.includes(name));
-    log.tell(`events/${orphan} is complete, but no record speaks of it`);
+    log.tell(`events/${orphan} is complete, but no record names it`);
     const after = stage.verify();
     if (!after.ok || !before.ok) return void log.claim('the journal can be verified', false);
     log.verdict(after.value);
     const isDebris = torn.length > 0 && !torn.includes('\n') && orphan !== undefined;
-    log.claim(
-      'what was never acknowledged lies there, and is named and ignored',
-      isDebris && after.value.notes.length === 2,
-    );
+    log.claim('the unacknowledged files are reported and ignored', isDebris && after.value.notes.length === 2);
     const isOldTruth = after.value.ok && after.value.head === before.value.head;
-    log.claim('the journal is exactly what it was before', isOldTruth);
+    log.claim('the journal is exactly as before', isOldTruth);
   },
 });
 
 export const recoverScene: Scene<Stage> = {
-  title: 'The same append is made again',
+  title: 'The append is retried',
   async play(log, stage) {
     const begun = performance.now();
     const appended = await stage.append(stage.story.repair);
     const took = Math.ceil(performance.now() - begun);
-    if (!log.claim('it goes through at once: the lock died with its holder', appended.ok && appended.value.isNew))
+    if (
+      !log.claim('it succeeds at once: the lock was released when its holder died', appended.ok && appended.value.isNew)
+    )
       return;
-    log.tell(`it took ${took} ms, and cut off what the dead process had left`);
+    log.tell(`it took ${took} ms, and removed what the dead process left behind`);
     const report = stage.verify();
     if (!report.ok) return void log.claim(report.error.message, false);
     log.verdict(report.value);
     const { ok, events, notes } = report.value;
     const isAll = events - 1 === stage.story.repair.events.at(-1)?.seq;
-    log.claim('every event is there once, and no debris is left', ok && isAll && notes.length === 0);
+    log.claim('every event is recorded once, and nothing is left behind', ok && isAll && notes.length === 0);
 
     const size = stage.read('manifest.jsonl').length;
     const again = await stage.append(stage.story.repair);
     const isSame = again.ok && !again.value.isNew && stage.read('manifest.jsonl').length === size;
-    log.claim('made a third time it is recognised, and writes nothing', isSame);
+    log.claim('a third try is recognised and writes nothing', isSame);
   },
 };

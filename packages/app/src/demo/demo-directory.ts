@@ -20,10 +20,10 @@ export function openDemoDirectory(kept: string | undefined): Result<DemoDirector
     }
     mkdirSync(kept, { recursive: true, mode: 0o700 });
     if (readdirSync(kept).length === 0) return ok({ path: path.resolve(kept), close() {} });
-    return err(usageError(`${kept} is not empty.`, 'The demo writes into a new or an empty directory. Give another.'));
+    return err(usageError(`${kept} is not empty.`, 'The demo needs a new or empty directory. Choose another.'));
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    const suggestion = 'Give a directory that you may write to, with --dir.';
-    return err(usageError(`The demo has no place to play: ${wanted} cannot be made or read (${why}).`, suggestion));
+    const suggestion = 'Give a writable directory with --dir.';
+    return err(usageError(`The demo cannot create or read ${wanted} (${why}).`, suggestion));
   }
 }

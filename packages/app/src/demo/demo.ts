@@ -56,8 +56,8 @@ export async function playDemo({
 function brokenStep({ step, title, lines }: DemoStep): ErrorEnvelope<'command/unexpected'> {
   const broken = lines.flatMap(line => (line.kind === 'claim' && !line.holds ? [line.text] : []));
   return failure('command/unexpected', {
-    message: `Step ${step} of the demo (${title}) did not go as it must. Not so: ${broken.join('; ')}.`,
-    suggestion: 'See what "signalbox doctor" says of this machine. If it finds nothing, please report this.',
+    message: `Step ${step} of the demo (${title}) failed. Not true: ${broken.join('; ')}.`,
+    suggestion: 'Check this machine with "signalbox doctor". If it finds nothing, please report this.',
     details: { step, broken },
   });
 }

@@ -10,7 +10,7 @@ export const DRIVE_PLAN = 'drive-plan';
 
 /** A plan with an agent, which is killed while it works and goes on in another process. */
 export const planScene = (home: string, program: Program): Scene<unknown> => ({
-  title: 'A plan with an agent is killed, and goes on',
+  title: 'A plan with an agent is killed and resumes',
   async play(log) {
     const place = path.join(home, 'plan');
     writePlan(place);
@@ -18,7 +18,7 @@ export const planScene = (home: string, program: Program): Scene<unknown> => ({
     const line = await child.firstLine;
     const end = await child.kill();
     const wasKilled = line !== undefined && end.kind === 'killed' && end.signal === 'SIGKILL';
-    if (!log.claim('a process ran a task and an agent, was at the third step, then SIGKILL', wasKilled)) return;
+    if (!log.claim('a process ran a task and an agent, and was killed in the third step', wasKilled)) return;
     log.tell(`side.txt: ${sideOf(place).join(', ')}`);
 
     rmSync(path.join(place, 'hold'));
@@ -26,7 +26,7 @@ export const planScene = (home: string, program: Program): Scene<unknown> => ({
     if (!opened.ok) return void log.claim(opened.error.message, false);
     const { host, close } = opened.value;
     const [run] = (await host.reader.runs({ status: ['running'] })).items;
-    log.claim('the next process owns the data at once, and finds the run', run !== undefined);
+    log.claim('the next process owns the data at once and finds the run', run !== undefined);
     if (run === undefined) return close();
     const begun = performance.now();
     await host.resume(run.id);
@@ -35,9 +35,9 @@ export const planScene = (home: string, program: Program): Scene<unknown> => ({
     const ended = await host.reader.run(run.id);
     await close();
     log.tell(`it took ${took} ms; side.txt: ${sideOf(place).join(', ')}`);
-    log.claim('the run is completed, and what was committed was not done again', isWhole(place, ended?.status));
+    log.claim('the run completes without repeating committed work', isWhole(place, ended?.status));
     const report = (ended?.output as { readonly report?: unknown } | undefined)?.report;
-    log.claim(`what the agent said before the crash is there: ${JSON.stringify(report)}`, report === REPORT);
+    log.claim(`the agent's output from before the crash is there: ${JSON.stringify(report)}`, report === REPORT);
   },
 });
 

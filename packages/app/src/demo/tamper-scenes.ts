@@ -12,7 +12,7 @@ export const tamperScene: Scene<Stage> = {
   async play(log, stage) {
     const original = stage.read(SEGMENT);
     stage.write(SEGMENT, withoutFailure(original));
-    log.tell(`${SEGMENT} now says "testsFailed":0 where it said 1`);
+    log.tell(`${SEGMENT} now says "testsFailed":0 instead of 1`);
     const report = stage.verify();
     if (!report.ok) return void log.claim(report.error.message, false);
     log.verdict(report.value);
@@ -21,43 +21,43 @@ export const tamperScene: Scene<Stage> = {
     log.claim('the verifier names the file', isNamed);
     const salvaged = stage.openJournal().salvage();
     log.claim(
-      'the 4 events before it are still good, and can be read as salvage',
+      'the 4 events before it are still valid, and can be salvaged',
       salvaged.ok && salvaged.value.view.length === 4,
     );
     const appended = await stage.append(stage.story.repair);
-    log.claim('nothing more is appended to it', !appended.ok && appended.error.code === 'SESSION_CORRUPT');
+    log.claim('further appends are refused', !appended.ok && appended.error.code === 'SESSION_CORRUPT');
 
     stage.write(SEGMENT, original);
     const mended = stage.verify();
-    log.claim('with the byte put back it is healthy again', mended.ok && mended.value.ok);
+    log.claim('with the byte restored it is healthy again', mended.ok && mended.value.ok);
   },
 };
 
 export const rewriteScene: Scene<Stage> = {
-  title: 'Somebody rewrites history, with digests that fit',
+  title: 'Somebody rewrites history, with matching digests',
   play(log, stage) {
     const [segment, manifest] = [stage.read(SEGMENT), stage.read(MANIFEST)];
     const kept = stage.verify();
     if (!kept.ok) return void log.claim(kept.error.message, false);
     const { head } = kept.value;
-    log.tell(`the head was kept elsewhere: ${head}`);
+    log.tell(`the head was noted elsewhere: ${head}`);
 
     const forged = withoutFailure(segment);
     stage.write(SEGMENT, forged);
     stage.write(MANIFEST, withDigest(manifest, nodeHasher(forged)));
-    log.tell('the same lie as before, and its manifest record made to match');
+    log.tell('the same change as before, with a matching manifest record');
     const plain = stage.verify();
     const compared = stage.verify(head);
     if (!plain.ok || !compared.ok) return void log.claim('the journal can be verified', false);
     log.verdict(plain.value);
-    log.claim('from the files alone nobody can tell', plain.value.ok && plain.value.head !== head);
+    log.claim('the files alone do not reveal it', plain.value.ok && plain.value.head !== head);
     log.verdict(compared.value, head);
-    log.claim('whoever kept the head can', compared.value.defect?.code === 'head_mismatch');
+    log.claim('the noted head does', compared.value.defect?.code === 'head_mismatch');
 
     stage.write(SEGMENT, segment);
     stage.write(MANIFEST, manifest);
     const mended = stage.verify(head);
-    log.claim('with the true history put back it has its head again', mended.ok && mended.value.ok);
+    log.claim('with the true history restored, the head matches again', mended.ok && mended.value.ok);
   },
 };
 

@@ -22,26 +22,29 @@ import type { Scene } from './scene.ts';
 
 /** A scripted agent works in a project of its own beside the journal. */
 export const undoScene = (home: string): Scene<unknown> => ({
-  title: 'A tool breaks a working tree, and fails',
+  title: 'A tool breaks a working tree and fails',
   async play(log) {
     const project = path.join(home, 'project');
     makeProject(project);
     const agent = openAgent(project, home);
-    if (agent === undefined) return void log.claim('the project can be worked in', false);
+    if (agent === undefined) return void log.claim('the project is usable', false);
     const untouched = pictureOf(project);
 
     const wrote = await agent.call('call-1', writeFile.name, { path: 'src/greet.js', content: 'export {};\n' });
     if (!log.claim('an agent writes src/greet.js: succeeded', wrote === 'succeeded')) return;
     const before = pictureOf(project);
 
-    log.tell(`it runs, without a sandbox, as the command is the demo's own: ${BREAKS_EVERYTHING}`);
+    log.tell(`it runs this command, unconfined because it is the demo's own: ${BREAKS_EVERYTHING}`);
     const broke = await agent.call('call-2', runCommand.name, { command: ['sh', '-c', BREAKS_EVERYTHING] });
-    log.claim('the call failed, and what it did was undone', broke === 'failed, restored');
-    log.claim('every file, mode and empty directory is as it was, the ignored .env too', pictureOf(project) === before);
+    log.claim('the call failed and its changes were undone', broke === 'failed, restored');
+    log.claim(
+      'every file, mode and empty directory is as before, including the ignored .env',
+      pictureOf(project) === before,
+    );
 
     const isBack = await agent.backToBefore('call-1');
-    log.claim('going back to before the first call takes its file away, and nothing else', isBack);
-    log.claim('the tree is as it was at the start', pictureOf(project) === untouched);
+    log.claim('going back to before the first call removes only its file', isBack);
+    log.claim('the tree is as at the start', pictureOf(project) === untouched);
   },
 });
 

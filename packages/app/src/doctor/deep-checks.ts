@@ -12,7 +12,7 @@ import { verifyDirectory } from '../verify-directory.ts';
 import { type Check, failed, passed } from './check.ts';
 
 const SHOWN = 5;
-const REPAIR = 'Run "signalbox repair": it rebuilds what can be rebuilt, and names the rest.';
+const REPAIR = 'Run "signalbox repair": it rebuilds what it can and reports the rest.';
 const RESTORE = 'Restore it from a backup or an export.';
 
 /** Checks everything that is kept: the database file, every log, every row, every blob, and the journals of runs and guided sessions. */
@@ -36,9 +36,9 @@ export async function checkDeep(dataDir: string): Promise<readonly Check[]> {
 /** Whether the database knows all that the journals beside it know. */
 export function checkJournals(dataDir: string, all = false): Check {
   const { absent, behind } = journalsAhead(dataDir, { all });
-  if (absent.length + behind.length === 0) return passed('journals', 'the database has all that the journals have');
+  if (absent.length + behind.length === 0) return passed('journals', 'the database has every record of the journals');
   const runs = [...absent, ...behind];
-  return failed('journals', `the database lacks records of ${listed(runs)}, which their journals have`, REPAIR);
+  return failed('journals', `the database lacks journal records of ${listed(runs)}`, REPAIR);
 }
 
 /** Journals that differ from the logs. One that ends early is only behind, and one that goes further is told apart. */
@@ -51,7 +51,7 @@ async function journalsChanged(archive: Archive, dataDir: string): Promise<Check
   for (const [run, noted] of openWrittenLengths(dataDir, 'journaled').all()) {
     const length = journalLength(dataDir, run);
     if (length >= noted || (await archive.run(run)) === undefined) continue;
-    wrong.push(`run ${run}: its journal has ${length} records, and had ${noted}`);
+    wrong.push(`run ${run}: its journal has ${length} records but had ${noted}`);
   }
   for (const run of runs) {
     const verified = verifyDirectory(path.join(dataDir, 'runs', run));
@@ -79,9 +79,9 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
     const strays = archive.strays().map(defectWords);
     const found = [...wrong, ...strays];
     return [
-      passed('database', 'SQLite finds nothing wrong with the file'),
+      passed('database', 'SQLite finds no problems in the file'),
       found.length === 0
-        ? passed('runs', `${records} records of ${runs} runs, and every row and blob follows from them`)
+        ? passed('runs', `${records} records of ${runs} runs, and every row and blob matches them`)
         : failed('runs', listed(found), `Look closer with "signalbox verify RUN". ${REPAIR}`),
       await journalsChanged(archive, dataDir),
     ];
@@ -108,8 +108,8 @@ function checkBlobs(dataDir: string): Check {
     const full = path.join(root, file);
     return statSync(full).isFile() && nodeHasher(readFileSync(full)) !== `sha256:${path.basename(file)}`;
   });
-  if (changed.length === 0) return passed('blobs', `${blobs.length}, each what its name says`);
-  return failed('blobs', `${listed(changed.map(file => path.basename(file)))} not what the name says`, RESTORE);
+  if (changed.length === 0) return passed('blobs', `${blobs.length}, each matching its name`);
+  return failed('blobs', `${listed(changed.map(file => path.basename(file)))} do not match their names`, RESTORE);
 }
 
 function checkSessions(dataDir: string): Check {
@@ -122,7 +122,7 @@ function checkSessions(dataDir: string): Check {
     if (!verified.ok) return [`${name}: ${verified.error.message}`];
     return verified.value.ok ? [] : [`${name}: ${verified.value.defect?.reason ?? verified.value.health}`];
   });
-  if (wrong.length === 0) return passed('sessions', `${sessions.length}, each as its journal attests`);
+  if (wrong.length === 0) return passed('sessions', `${sessions.length}, each matching its journal`);
   return failed('sessions', listed(wrong), RESTORE);
 }
 

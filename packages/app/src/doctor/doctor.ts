@@ -52,7 +52,7 @@ function aheadOnly(dataDir: string): readonly Check[] {
 async function checkDataDirectory(dataDir: string, program: Program): Promise<readonly Check[]> {
   const { check, scratch } = openScratch(dataDir);
   if (scratch === undefined) {
-    const advice = 'Mend the data directory first.';
+    const advice = 'Fix the data directory first.';
     return [check, warned('lock', 'not tried', advice), warned('fsync', 'not tried', advice)];
   }
   try {

@@ -13,6 +13,6 @@ export async function checkLayers(
   return warned(
     'layers',
     probed.error.message,
-    'Commands run in the directory itself. What a failed one changed is brought back from a snapshot, and what that discards is kept: signalbox undo RUN CALL --kept.',
+    'Commands run in the directory itself. Changes of a failed command are undone from a snapshot, and files that this discards are kept: signalbox undo RUN CALL --kept.',
   );
 }

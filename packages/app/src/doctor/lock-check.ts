@@ -11,7 +11,7 @@ export async function checkLock(directory: string, program: Program, locks: File
   const path = `${directory}/lock`;
 
   const mine = await locks.acquire(path);
-  if (!mine.ok) return failed(NAME, `a lock file cannot be used there (${describe(mine.error)})`, ADVICE);
+  if (!mine.ok) return failed(NAME, `a lock file does not work there (${describe(mine.error)})`, ADVICE);
   const second = startChild(program, HOLD_LOCK, path);
   const refusal = await second.firstLine;
   await second.kill();
@@ -27,9 +27,10 @@ export async function checkLock(directory: string, program: Program, locks: File
     return failed(NAME, `a second process could not take the free lock (${answer ?? 'no answer'})`, ADVICE);
   }
   const after = await locks.acquire(path);
-  if (!after.ok) return failed(NAME, `the lock of a killed process was not freed (${describe(after.error)})`, ADVICE);
+  if (!after.ok)
+    return failed(NAME, `the lock of a killed process was not released (${describe(after.error)})`, ADVICE);
   after.value.release();
-  return passed(NAME, 'held against a second process, free when its holder is killed');
+  return passed(NAME, 'held against a second process, released when its holder is killed');
 }
 
 function describe(refusal: { readonly code: string; readonly reason?: string }): string {

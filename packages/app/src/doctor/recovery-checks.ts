@@ -22,7 +22,7 @@ function checkOf({ id, tool, run, outcome, message, paths }: RecoveryNote): Chec
   const whose = run === undefined ? '' : ` of run ${run}`;
   const advice =
     outcome === 'failed'
-      ? 'Remove what is in its way, then start Signalbox again: every start tries again.'
+      ? 'Remove the obstacle, then start Signalbox again: every start retries it.'
       : `Dismiss it with "signalbox recoveries --dismiss ${id}".`;
   return warned(NAME, [`${tool} ${id}${whose}: ${message}`, ...lists].join(' '), advice);
 }

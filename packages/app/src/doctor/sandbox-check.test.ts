@@ -19,9 +19,7 @@ describe('the check of the sandbox', () => {
       name: 'sandbox',
       status: 'warn',
       found: 'bwrap is not installed',
-      advice: expect.stringMatching(
-        /^Install it. Without it, commands of agents are refused. .*"allowUnconfined": true/,
-      ),
+      advice: expect.stringMatching(/^Install it. Without it, agents' commands are refused. .*"allowUnconfined": true/),
     });
     configured('{"commands": {"allowUnconfined": true}}');
     expect(await checkSandbox(folder, async () => err(missing))).toMatchObject({

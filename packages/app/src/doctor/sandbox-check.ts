@@ -13,7 +13,7 @@ export async function checkSandbox(
   const settings = readCommandSettings(dataDirectory);
   if (!settings.ok) return failed(NAME, settings.error, 'Correct the file; until then no command runs unconfined.');
   const sandbox = await detect();
-  if (sandbox.ok) return passed(NAME, 'commands of agents are confined');
+  if (sandbox.ok) return passed(NAME, "agents' commands are confined");
   const { message, suggestion } = sandbox.error;
   if (settings.value.allowUnconfined) {
     return warned(
@@ -22,5 +22,5 @@ export async function checkSandbox(
       `${suggestion} Unconfined commands read and change whatever you can; each waits for a person.`,
     );
   }
-  return warned(NAME, message, `${suggestion} Without it, commands of agents are refused. ${UNCONFINED_HINT}`);
+  return warned(NAME, message, `${suggestion} Without it, agents' commands are refused. ${UNCONFINED_HINT}`);
 }

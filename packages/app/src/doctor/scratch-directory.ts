@@ -34,7 +34,7 @@ export function openScratch(dataDir: string): ScratchAttempt {
       fault === undefined
         ? passed(
             NAME,
-            `${dataDir} ${firstMade === undefined ? 'is there' : 'can be made'}, private${isOpen ? ' once it is used' : ''} and writable`,
+            `${dataDir} ${firstMade === undefined ? 'exists' : 'can be created'}, private${isOpen ? ' once it is used' : ''} and writable`,
           )
         : failed(NAME, sentence(fault.message), fault.suggestion);
     const remove = () => {
@@ -45,8 +45,8 @@ export function openScratch(dataDir: string): ScratchAttempt {
   } catch (cause) {
     removeEmpty(dataDir, firstMade);
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    const advice = 'Make it yours and writable, or choose another with --data-dir or SIGNALBOX_DATA_DIR.';
-    return { check: failed(NAME, `${dataDir} cannot be made or written (${why})`, advice) };
+    const advice = 'Make it writable for yourself, or choose another with --data-dir or SIGNALBOX_DATA_DIR.';
+    return { check: failed(NAME, `${dataDir} cannot be created or written (${why})`, advice) };
   }
 }
 

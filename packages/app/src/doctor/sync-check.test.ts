@@ -41,7 +41,7 @@ describe('[A9] fsync', () => {
       name: 'fsync',
       status: 'fail',
       found: 'sync failed with EINVAL',
-      advice: 'Without it nothing survives a power cut. Choose a data directory on a local disk.',
+      advice: 'Without fsync, data does not survive a power cut. Choose a data directory on a local disk.',
     });
   });
 });

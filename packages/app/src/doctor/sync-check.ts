@@ -30,7 +30,7 @@ export function checkSync(
     }
   } catch (cause) {
     if (!(cause instanceof DiskError)) throw cause;
-    const advice = 'Without it nothing survives a power cut. Choose a data directory on a local disk.';
+    const advice = 'Without fsync, data does not survive a power cut. Choose a data directory on a local disk.';
     return failed(NAME, cause.message, advice);
   }
   const [file, names] = [files, directories].map(times => `${median(times).toFixed(1)} ms`);

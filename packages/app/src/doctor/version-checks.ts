@@ -20,7 +20,7 @@ export function checkSqlite(version: string = sqliteVersion()): Check {
     : failed(
         'sqlite',
         version,
-        `Older than ${SQLITE_MINIMUM}, whose write-ahead log is sound. Install a Node that carries it: ${NODE_MINIMUM} or newer.`,
+        `SQLite ${SQLITE_MINIMUM} or newer is required for a reliable write-ahead log. Install Node ${NODE_MINIMUM} or newer, which includes it.`,
       );
 }
 
@@ -32,7 +32,7 @@ export async function checkGit(program = gitProgram()): Promise<Check> {
     : warned(
         'git',
         'not found',
-        'Install git where the system keeps its programs (/usr/bin, /usr/local/bin). Without it there are no diffs of what agents changed and no worktrees.',
+        "Install git in a system directory (/usr/bin, /usr/local/bin). Without it there are no diffs of agents' changes and no worktrees.",
       );
 }
 

@@ -36,7 +36,7 @@ describe('what commands may do in a directory', () => {
     openAcceptedRules(data).accept(project, manualMachine().clock);
     expect(found().get('sandbox.json')).toMatchObject({
       status: 'warn',
-      found: expect.stringMatching(/also read .*shared; see the variables CI; use the network of this machine/),
+      found: expect.stringMatching(/also read .*shared; see the variables CI; use this machine's network/),
     });
     expect(found().get('limits')?.found).toMatch(/^64 MB/);
   });

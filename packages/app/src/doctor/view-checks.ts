@@ -31,20 +31,18 @@ function widening({ project, state }: Found, read: readonly string[], root: stri
   const { file, digest, rules } = project;
   const which = `${file} (sha256 ${digest.slice(0, 12)})`;
   if (state !== 'accepted') {
-    const why = state === 'new' ? 'was not accepted' : 'was changed since it was accepted';
+    const why = state === 'new' ? 'was not accepted' : 'has changed since it was accepted';
     const advice = `Commands are refused here. Read the file, then accept it: signalbox sandbox accept '${root}'`;
     return warned('sandbox.json', `${which} ${why}`, advice);
   }
   const parts = [
     ...(read.length === 0 ? [] : [`also read ${listed(read)}`]),
     ...(rules.env.length === 0 ? [] : [`see the variables ${rules.env.join(', ')}`]),
-    ...(rules.network === 'host'
-      ? ['use the network of this machine, cloud metadata and local services included']
-      : []),
+    ...(rules.network === 'host' ? ["use this machine's network, including cloud metadata and local services"] : []),
   ];
   const found = `${which}: commands ${parts.length === 0 ? 'have other limits or places to write' : parts.join('; ')}`;
   if (rules.network === 'none' && rules.write.length === 0) return passed('sandbox.json', found);
-  return warned('sandbox.json', found, 'What commands do over the network or outside the project is not undone.');
+  return warned('sandbox.json', found, 'Effects over the network or outside the project are not undone.');
 }
 
 function listed(paths: readonly string[]): string {

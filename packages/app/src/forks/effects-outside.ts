@@ -61,10 +61,10 @@ async function isDone(
 
 export function effectsNotAccepted({ id }: RunRecord, frame: number, effects: readonly string[]): ErrorEnvelope {
   return failure('run/effects-outside', {
-    message: `Since frame ${frame} run ${id} has done what cannot be undone: ${effects.slice(0, 5).join(', ')}${
+    message: `Since frame ${frame}, run ${id} has had effects that cannot be undone: ${effects.slice(0, 5).join(', ')}${
       effects.length > 5 ? ` and ${effects.length - 5} more` : ''
-    }. A fork knows nothing of it, and may do it again.`,
-    suggestion: 'Say that you accept it (--accept-effects), or fork a later frame.',
+    }. A fork does not know about them and may repeat them.`,
+    suggestion: 'Accept that with --accept-effects, or fork from a later frame.',
     details: { run: id, frame, effects: [...effects] },
   });
 }

@@ -188,7 +188,7 @@ function isInside(outer: string, inner: string): boolean {
 
 function notMade(directory: string, why: string): ErrorEnvelope {
   return failure('state/fork-failed', {
-    message: `The directory ${directory} cannot be the fork's: ${why}.`,
-    suggestion: 'Name an empty directory that can be written.',
+    message: `The fork cannot use the directory ${directory}: ${why}.`,
+    suggestion: 'Give an empty, writable directory.',
   });
 }

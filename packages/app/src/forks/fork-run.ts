@@ -73,8 +73,8 @@ export async function lookAtFork(
 
 function unconfirmed({ id, input }: RunRecord, other: Json): ErrorEnvelope {
   return failure('run/unconfirmed', {
-    message: `Nothing was done: with another input than run ${id} had, work is done that was not meant before.`,
-    suggestion: 'Compare the two inputs, and say that it is meant (--yes).',
+    message: `Nothing was done: the input differs from that of run ${id}, so different work would run.`,
+    suggestion: 'Compare the two inputs, and confirm with --yes.',
     details: { run: id, before: input, after: other },
   });
 }

@@ -299,7 +299,7 @@ function isInside(outer: string, inner: string): boolean {
 
 function partOfAnother({ id }: RunRecord, parent: RunId): ErrorEnvelope {
   return failure('run/no-effect', {
-    message: `Run ${id} is a sub-plan of run ${parent} and cannot be rolled back by itself.`,
+    message: `Run ${id} is a sub-plan of run ${parent} and cannot be rolled back on its own.`,
     suggestion: `Roll back run ${parent} to one of its own calls; see "signalbox checkpoints ${parent}".`,
     details: { run: id, parent },
   });

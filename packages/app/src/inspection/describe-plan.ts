@@ -38,7 +38,7 @@ export async function describePlan(
 
 function noSchema(plan: string, why: string): ErrorEnvelope {
   return failure('plan/input-invalid', {
-    message: `What the plan ${plan} takes cannot be shown as JSON Schema: ${why}.`,
-    suggestion: 'Give the input as JSON: it is checked when the plan is started.',
+    message: `The input of plan ${plan} cannot be shown as JSON Schema: ${why}.`,
+    suggestion: 'Give the input as JSON: it is checked when the plan starts.',
   });
 }

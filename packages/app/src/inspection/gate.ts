@@ -29,8 +29,8 @@ const RETRY_MS = 2_000;
 
 function tooMany(others: number): ErrorEnvelope<'request/too-many'> {
   return failure('request/too-many', {
-    message: `Nothing was done: ${others} of the same kind go on or wait already.`,
-    suggestion: 'Ask again when one of them is done.',
+    message: `Nothing was done: ${others} of the same kind are already running or waiting.`,
+    suggestion: 'Try again when one of them has finished.',
     retry: { kind: 'retryable_after_ms', afterMs: RETRY_MS },
   });
 }

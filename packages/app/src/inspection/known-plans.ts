@@ -70,7 +70,7 @@ async function planOf(reader: Pick<RunReader, 'valueAt'>, file: string, runs: re
 
 function unknownPlace(): ErrorEnvelope<'VALIDATION_ERROR'> {
   return failure('VALIDATION_ERROR', {
-    message: 'The list of plans has no such place: "after" must be the "next" of the page before.',
-    suggestion: 'Ask for the first page again.',
+    message: 'The list of plans has no such position: "after" must be the "next" of the previous page.',
+    suggestion: 'Start again from the first page.',
   });
 }

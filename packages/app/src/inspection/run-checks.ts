@@ -88,8 +88,8 @@ function bounded(value: Json | undefined): { readonly value?: Json; readonly byt
 
 function notChecked(run: RunId, reason: string): ErrorEnvelope<'run/thread-lost'> {
   return failure('run/thread-lost', {
-    message: `Run ${run} was not checked to its end: the thread was lost, ${reason}.`,
-    suggestion: `Nothing is known of it yet. Ask again, or run "signalbox verify ${run}".`,
+    message: `The check of run ${run} did not finish: its thread was lost, ${reason}.`,
+    suggestion: `Try again, or run "signalbox verify ${run}".`,
     details: { run },
   });
 }

@@ -87,7 +87,7 @@ function releaseAll(held: readonly HeldLock[]): void {
 function canceled(wanted: string): LockError {
   return failure('state/lock-canceled', {
     message: `waiting for the directory ${wanted} was canceled`,
-    suggestion: 'Nothing was run. Call again.',
+    suggestion: 'Nothing was run. Try again.',
     retry: { kind: 'retryable_immediate' },
   });
 }
@@ -95,6 +95,6 @@ function canceled(wanted: string): LockError {
 function unusable(wanted: string, reason: string): LockError {
   return failure('state/lock-failed', {
     message: `the directory ${wanted} cannot be locked: ${reason}`,
-    suggestion: 'See what "signalbox doctor" says of the data directory. Nothing was run.',
+    suggestion: 'Nothing was run. Check the data directory with "signalbox doctor".',
   });
 }

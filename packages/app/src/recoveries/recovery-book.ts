@@ -107,7 +107,7 @@ function hasKept({ outcome, paths }: RecoveryNote): boolean {
 function unknown(id: string): ErrorEnvelope {
   return failure('recovery/unknown', {
     message: `There is no recovery of a call ${id.slice(0, 80)}, or it was dismissed.`,
-    suggestion: 'See "signalbox recoveries" for those there are.',
+    suggestion: 'List recoveries with "signalbox recoveries".',
     details: { call: id.slice(0, 80) },
   });
 }
@@ -115,7 +115,7 @@ function unknown(id: string): ErrorEnvelope {
 function stillOpen({ id, message }: RecoveryNote): ErrorEnvelope {
   return failure('recovery/open', {
     message: `The recovery of call ${id} has not succeeded yet: ${message}`,
-    suggestion: 'Remove what is in its way, then start Signalbox again: every start tries again.',
+    suggestion: 'Remove the obstacle, then start Signalbox again: every start retries it.',
     details: { call: id },
   });
 }

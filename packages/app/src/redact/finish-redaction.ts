@@ -32,10 +32,10 @@ export interface RedactionPorts {
 
 /** What no command of this program reaches. */
 export const OUTSIDE: readonly string[] = [
-  'bundles that were exported',
+  'exported bundles',
   'backups of the data directory',
-  'journals and logs that were copied elsewhere',
-  'what agents and tools were sent',
+  'copies of journals and logs',
+  'data sent to agents and tools',
 ];
 
 /** How often the end of all reads is waited for, and for how long. */
@@ -129,38 +129,38 @@ export async function leftIn(
   const runs = store.takenAway.holders(onlyThis(secret)).map(run => ({ where: `run ${run}`, why: whyOfRun }));
   const files = (await derived.filesWith('.', secret)).map(({ file, fault }) => ({
     where: file,
-    why: fault === undefined ? whyOf(file) : `it cannot be read (${fault}), so nobody knows; look at it yourself`,
+    why: fault === undefined ? whyOf(file) : `it cannot be read (${fault}); check it yourself`,
   }));
   return [...runs, ...files];
 }
 
-const whyOfRun = 'another run, or a place where this one works: redact that run, or rename the place';
+const whyOfRun = "another run, or this run's working directory: redact that run, or rename the directory";
 
 function whyOf(file: string): string {
   const [folder = ''] = file.split(path.sep);
   switch (folder) {
     case 'blobs':
-      return 'a file that a snapshot of a workspace, a checkpoint or a session still needs';
+      return 'a file that a workspace snapshot, a checkpoint or a session still needs';
     case 'checkpoints':
     case 'undo':
-      return 'what files were before a tool call changed them; it goes with its run';
+      return 'a file as it was before a tool call; it is removed with its run';
     case 'sessions':
     case 'snapshots':
     case 'workflows':
       return 'a guided session, whose journal cannot be changed; delete the session';
     case 'workspaces':
-      return 'a file of a run, which is its own; remove it there';
+      return "a file in a run's workspace; remove it there";
     case 'runs':
       return 'the journal or log of another run: redact that run';
     default:
-      return 'a file that is not of a run; remove it if nothing needs it';
+      return 'a file that belongs to no run; remove it if nothing needs it';
   }
 }
 
 function cutOff(): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
-    message: 'The redaction was cut off: the thread that writes logs ended.',
-    suggestion: 'Redact again; the next start of an owner ends it too.',
+    message: 'The redaction was interrupted: the log writer thread ended.',
+    suggestion: 'Redact again, or let the next owner finish it when it starts.',
     retry: { kind: 'retryable_immediate' },
   });
 }
@@ -168,8 +168,9 @@ function cutOff(): ErrorEnvelope<'STORE_IO_FAILED'> {
 function stillRead(): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
     message:
-      'The secret is out of the runs, but somebody still reads what the database was before, so it is still on disk.',
-    suggestion: 'Close what reads the data directory and redact again; the next start of an owner ends it too.',
+      'The secret was removed from the runs, but is still on disk because a process still reads an older state of the database.',
+    suggestion:
+      'Close programs that read the data directory and redact again, or let the next owner finish it when it starts.',
     retry: { kind: 'retryable_immediate' },
   });
 }

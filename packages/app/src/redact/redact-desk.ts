@@ -59,7 +59,7 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
     const runs = await familyOf(record);
     const known = formsOf(value).map(form => knownSecretOf(name, form, secrets.mac));
     const filter = onlyThis(secretOf(ports, { known }));
-    if (filter.has(name)) return err(usageError('The name holds the value.', 'Choose another one: --name NAME.'));
+    if (filter.has(name)) return err(usageError('The name contains the value.', 'Choose another one: --name NAME.'));
     for (const one of runs) {
       const wrong = await journalDisagreement(readJournal(dataDirectory, one), store, one);
       if (wrong !== undefined) return err(disagrees(one, wrong));
@@ -116,8 +116,8 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
 
 function underWay(run: RunId): ErrorEnvelope<'run/driven'> {
   return failure('run/driven', {
-    message: `Nothing was redacted: run ${run} is under way, and its plan may write the value again.`,
-    suggestion: `Pause or stop it first: "signalbox pause ${run}". Once it rests, redact it, then resume it.`,
+    message: `Nothing was redacted: run ${run} is active, and its plan may write the value again.`,
+    suggestion: `Pause it first with "signalbox pause ${run}", redact it, then resume it.`,
     details: { run },
   });
 }
@@ -135,7 +135,7 @@ export function unconfirmedRedaction(run: RunId, { runs }: RedactionReport): Err
   const records = runs.reduce((sum, one) => sum + one.records.length, 0);
   return failure('run/unconfirmed', {
     message: `Nothing was redacted: it would change ${records} records, for good.`,
-    suggestion: 'Look at them with --dry-run, and confirm with --yes.',
+    suggestion: 'Preview it with --dry-run, and confirm with --yes.',
     details: { run },
   });
 }

@@ -48,7 +48,7 @@ export function noteFault(dataDirectory: string): ErrorEnvelope<'store/damaged'>
     return undefined;
   } catch {
     return failure('store/damaged', {
-      message: `${FILE} in the data directory cannot be read: a redaction or a collapse that was cut off may not have ended.`,
+      message: `${FILE} in the data directory cannot be read: an interrupted redaction or collapse may be unfinished.`,
       suggestion: `Delete ${FILE}, verify the runs, and repeat the redaction: it is safe to repeat.`,
     });
   }

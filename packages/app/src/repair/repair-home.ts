@@ -115,18 +115,18 @@ function restoreFrom(
       refused.push({ run, what: `its journal is damaged after ${records.length} records: ${defect}` });
     const at = log.findIndex((record, n) => records[n] !== undefined && records[n].hash !== record.hash);
     if (at >= 0) {
-      refused.push({ run, what: `its journal has another record ${at} than its log` });
+      refused.push({ run, what: `its journal and its log differ in record ${at}` });
       continue;
     }
     const other = log.findIndex((record, n) => records[n] !== undefined && records[n].body !== record.body);
     if (records.length <= log.length && other < 0) continue;
     if (other >= 0 && !isOlder) {
-      refused.push({ run, what: `its journal has another body of record ${other} than its log` });
+      refused.push({ run, what: `its journal and its log differ in the body of record ${other}` });
       continue;
     }
     const taken = isOlder ? replace(run, records) : append(run, records.slice(log.length));
     if (taken.ok) restored.push({ run, records: taken.value });
-    else refused.push({ run, what: `its journal could not be taken in: ${taken.error}` });
+    else refused.push({ run, what: `its journal could not be restored: ${taken.error}` });
   }
   return { restored, refused };
 }
@@ -207,7 +207,7 @@ function damagedFile(what: string): ErrorEnvelope<'store/unusable'> {
   return failure('store/unusable', {
     message: `The database file is damaged: ${what}.`,
     suggestion:
-      'Run "signalbox repair"; if that cannot mend it, "signalbox repair --from-journals" puts it aside and rebuilds it.',
+      'Run "signalbox repair"; if that cannot fix it, "signalbox repair --from-journals" sets it aside and rebuilds it.',
   });
 }
 
@@ -215,6 +215,6 @@ function orFromJournals(error: ErrorEnvelope): ErrorEnvelope {
   if (error.code !== 'store/unusable') return error;
   return {
     ...error,
-    suggestion: 'Put it aside and rebuild it from the journals: "signalbox repair --from-journals".',
+    suggestion: 'Set it aside and rebuild it from the journals: "signalbox repair --from-journals".',
   };
 }

@@ -13,6 +13,7 @@ export function readRetention(dataDirectory: string): Result<RetentionPolicy, Er
 function unusable(file: string, why: string): ErrorEnvelope<'VALIDATION_ERROR'> {
   return failure('VALIDATION_ERROR', {
     message: `The configuration ${file} cannot be used: ${why}.`,
-    suggestion: 'Correct it, such as: {"retention": {"collapseAfterDays": 30, "removeAfterDays": 90}}, or remove it.',
+    suggestion:
+      'Correct it, for example {"retention": {"collapseAfterDays": 30, "removeAfterDays": 90}}, or remove it.',
   });
 }

@@ -48,7 +48,7 @@ describe('what a project allows its commands', () => {
     const project = write({ read: ['~/a'] });
     rules.accept(project, clock);
     write({ read: ['~/a', '~/.ssh'] });
-    expect(rules.rulesFor(project)).toMatchObject(refused('was changed since'));
+    expect(rules.rulesFor(project)).toMatchObject(refused('has changed since'));
     expect(rules.look(project)).toMatchObject({ value: { state: 'changed' } });
     write({ read: ['~/a'] });
     expect(rules.rulesFor(project)).toMatchObject({ ok: true });
@@ -63,7 +63,7 @@ describe('what a project allows its commands', () => {
     const copy = write({ network: 'host' }, path.join(`${data}-workspaces`, 'run'));
     expect(rules.rulesFor(copy)).toMatchObject({ ok: true, value: { rules: { network: 'host' } } });
     write({ network: 'host', read: ['~'] }, copy);
-    expect(rules.rulesFor(copy)).toMatchObject(refused('was changed since'));
+    expect(rules.rulesFor(copy)).toMatchObject(refused('has changed since'));
   });
 
   it('[A261] is nothing without a file, and nothing is accepted there', () => {

@@ -99,10 +99,10 @@ function projectOf(root: string): string | undefined {
 }
 
 function notAccepted(file: string, state: 'changed' | 'new', root: string): SandboxRulesError {
-  const what = state === 'new' ? 'has not been accepted by a person' : 'was changed since a person accepted it';
+  const what = state === 'new' ? 'has not been accepted by a person' : 'has changed since a person accepted it';
   return failure('tool/refused', {
     message: `${file} ${what}`,
-    suggestion: `Nothing was run. A person reads the file and runs: signalbox sandbox accept '${root}'`,
+    suggestion: `Nothing was run. A person must read the file and run: signalbox sandbox accept '${root}'`,
   });
 }
 

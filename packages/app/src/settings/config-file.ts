@@ -46,5 +46,5 @@ export function readConfigPart<Schema extends z.ZodType>(
 function placeOf(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return ' does not fit';
   const place = issue.path.map(part => `.${String(part)}`).join('');
-  return issue.code === 'unrecognized_keys' ? `${place} has a part that is not known` : `${place}: ${issue.message}`;
+  return issue.code === 'unrecognized_keys' ? `${place} has an unknown field` : `${place}: ${issue.message}`;
 }

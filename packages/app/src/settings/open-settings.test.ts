@@ -100,11 +100,14 @@ describe('the settings', () => {
     ['[]', /is not a JSON object/],
     ['null', /is not a JSON object/],
     [`{"retention": "${SECRET}"}`, /Nothing is collected.*retention/],
-    [`{"retention": {"${SECRET}": 1}}`, /has a part that is not known/],
+    [`{"retention": {"${SECRET}": 1}}`, /has an unknown field/],
     ['{"retention": {"removeAfterDays": "7"}}', /retention\.removeAfterDays/],
     [`{"logs": {"level": "${SECRET}"}}`, /logs\.level/],
-    [`{"logs": {"${SECRET}": "${SECRET}"}}`, /has a part that is not known/],
-    [`{"retentoin": {}, "${SECRET}": "${SECRET}", "apiKey": "${SECRET}"}`, /3 of its parts, such as retentoin, apiKey/],
+    [`{"logs": {"${SECRET}": "${SECRET}"}}`, /has an unknown field/],
+    [
+      `{"retentoin": {}, "${SECRET}": "${SECRET}", "apiKey": "${SECRET}"}`,
+      /3 unknown parts, such as retentoin, apiKey/,
+    ],
     [' '.repeat(2_000_000), /more than 1048576 bytes/],
   ])('[A123] say what is wrong with %.40s, and nothing that is written there', async (text, why) => {
     const { problem, read, item } = place(text);

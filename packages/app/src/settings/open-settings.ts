@@ -130,18 +130,15 @@ function itemsOf({
   const configuredRoots = readPlanRoots(dataDirectory);
   const roots = [...planRoots, ...(configuredRoots.ok ? configuredRoots.value : [])];
   return [
-    told('dataDirectory', dataDirectory, directoryFrom, 'Where everything is kept.'),
+    told('dataDirectory', dataDirectory, directoryFrom, 'Where Signalbox keeps its data.'),
     told(
       'workflows.directories',
       workflowDirectories,
       'program',
-      'Where guided workflows are looked for, in this order.',
+      'Where guided workflows are searched, in this order.',
     ),
-    preference('autonomy', 'How far an agent goes alone in a guided session, unless the person who starts it says so.'),
-    preference(
-      'riskPolicy',
-      'Which risks an agent takes in a guided session, unless the person who starts it says so.',
-    ),
+    preference('autonomy', 'Default autonomy of agents in a guided session.'),
+    preference('riskPolicy', 'Default risk policy of agents in a guided session.'),
     {
       name: 'plans.roots',
       about: 'Directories that plans may be started from over REST, MCP and the console.',
@@ -151,11 +148,11 @@ function itemsOf({
       counts: 'at-once',
       needsRestart: false,
     },
-    days('collapseAfterDays', 'Days after its end from which only the frames of a run stay that tell something.'),
-    days('removeAfterDays', 'Days after its end from which a run goes.'),
+    days('collapseAfterDays', 'Days after its end until a run is collapsed to its significant frames.'),
+    days('removeAfterDays', 'Days after its end until a run is removed.'),
     unconfined(dataDirectory, isWritten('commands', 'allowUnconfined')),
-    log('level', DEFAULT_LOG_LEVEL, 'What the log of a run holds at least.'),
-    log('maxBytes', DEFAULT_LOG_BYTES, 'How large the log of a run gets.'),
+    log('level', DEFAULT_LOG_LEVEL, "The minimum level of a run's log."),
+    log('maxBytes', DEFAULT_LOG_BYTES, "The maximum size of a run's log."),
   ];
 }
 
@@ -163,7 +160,7 @@ function unconfined(dataDirectory: string, isWritten: boolean): SettingItem {
   const settings = readCommandSettings(dataDirectory);
   return {
     name: 'commands.allowUnconfined',
-    about: 'Whether commands of agents run without a sandbox, each after a person allowed it, where no sandbox works.',
+    about: "Whether agents' commands may run unconfined, each approved by a person, if no sandbox works.",
     ...(settings.ok && { desired: settings.value.allowUnconfined }),
     applied: settings.ok && settings.value.allowUnconfined,
     from: settings.ok && isWritten ? 'file' : 'default',
@@ -180,7 +177,7 @@ function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: Setti
     about,
     isThere: Boolean(env[name]?.trim()),
   });
-  const variables = new Map<string, string>([['SIGNALBOX_DATA_DIR', 'Where everything is kept.']]);
+  const variables = new Map<string, string>([['SIGNALBOX_DATA_DIR', 'Where Signalbox keeps its data.']]);
   for (const { name, key, baseUrlName } of providers) {
     if (key !== undefined && !variables.has(key.name)) variables.set(key.name, `The key for ${name}.`);
     if (baseUrlName !== undefined && !variables.has(baseUrlName)) variables.set(baseUrlName, `The address of ${name}.`);
@@ -190,8 +187,7 @@ function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: Setti
     {
       kind: 'file',
       name: file,
-      about:
-        'How long runs stay, what their logs hold, where plans are started from, and whether commands may run unconfined.',
+      about: 'Retention, logs, the directories of plans, and whether commands may run unconfined.',
       isThere: existsSync(file),
       ...(problem !== undefined && { problem }),
     },
@@ -216,8 +212,8 @@ function problemOf(dataDirectory: string): string | undefined {
   const roots = readPlanRoots(dataDirectory);
   const problems = [
     ...(retention.ok ? [] : [`Nothing is collected. ${retention.error.message}`]),
-    ...(logs.ok ? [] : [`Logs are as if nothing was set: ${logs.error}.`]),
-    ...(roots.ok ? [] : [`Plans are started as if no directory was added: ${roots.error}.`]),
+    ...(logs.ok ? [] : [`Logs use the defaults: ${logs.error}.`]),
+    ...(roots.ok ? [] : [`No additional plan directories are used: ${roots.error}.`]),
     ...(commands.ok ? [] : [`No command runs unconfined: ${commands.error}.`]),
     ...unknownParts(Object.keys(parts.value ?? {})),
   ];
@@ -230,7 +226,7 @@ function unknownParts(names: readonly string[]): readonly string[] {
   if (unknown.length === 0) return [];
   const words = unknown.filter(name => /^[a-z]{1,24}$/i.test(name)).slice(0, 5);
   const shown = words.length === 0 ? '' : `, such as ${words.join(', ')}`;
-  return [`Nobody reads ${unknown.length} of its parts${shown}: there are ${KNOWN_PARTS.join(', ')}.`];
+  return [`It has ${unknown.length} unknown parts${shown}; the known ones are ${KNOWN_PARTS.join(', ')}.`];
 }
 
 function policyOf(tool: ToolFacts): ToolPolicy {

@@ -203,7 +203,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
       if (hold === undefined) return undefined;
       return failure('store/held', {
         message: wordsOf(hold.reason, dataDirectory),
-        suggestion: 'Runs that wait go on by themselves when it takes writes again; then ask again.',
+        suggestion: 'Paused runs resume automatically once it accepts writes again; then try again.',
         retry: { kind: 'retryable_after_ms', afterMs: MOST_WAIT_MS },
         details: { reason: hold.reason, since: hold.since },
       });

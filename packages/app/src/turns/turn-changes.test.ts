@@ -52,7 +52,7 @@ describe('what a turn changed', () => {
   it('[A145] is said not to be known where its checkpoints are gone', async () => {
     const { diff, patch } = await turnChanges(nothing, path.join(folder, 'gone'), task);
     expect([diff.filesChanged, diff.summary]).toEqual([[], expect.stringMatching(/^not known: .*collected/)]);
-    expect(patch).toMatch(/^# The snapshots of its tool calls are not here/);
+    expect(patch).toMatch(/^# The snapshots of its tool calls are missing/);
   });
 
   it('[A145] is said not to be known where its snapshots were collected', async () => {

@@ -17,7 +17,7 @@ export interface TurnChanges {
  */
 export async function turnChanges(contents: Contents, folder: string, task: TaskId): Promise<TurnChanges> {
   if (!existsSync(path.join(folder, placeFile(task)))) {
-    return unknown('The snapshots of its tool calls are not here: they were collected, or made elsewhere.');
+    return unknown('The snapshots of its tool calls are missing: they were collected or are on another machine.');
   }
   const calls = readCheckpoints(folder).filter(call => call.task === task);
   const files = new Set<string>();

@@ -86,8 +86,8 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
   async function promptOf(record: RunRecord, { run, task }: TurnArtifact): Promise<MadePrompt | string> {
     const row = await reader.task(run, task);
     const brief = row === undefined ? undefined : await turnBrief(reader, record, row);
-    if (brief === undefined) return 'The prompt of this turn is not known any more: its frame was not kept.';
-    if (tools === undefined) return 'The prompt of this turn cannot be made here: there are no agents.';
+    if (brief === undefined) return 'The prompt of this turn is no longer known: its frame was collected.';
+    if (tools === undefined) return 'The prompt of this turn cannot be rendered here: there are no agents.';
     const offered = [...(await tools.atHand()), artifactToolForm];
     const effective = await effectivePrompt(machine, brief, offered, await lastBeginning(reader, run, task));
     if (effective === undefined) return 'No model was asked in this turn: the schema of its answer cannot be used.';
@@ -160,7 +160,7 @@ const DERIVED = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$
 function gone({ id, run }: TurnArtifact): ErrorEnvelope<'artifact/unknown'> {
   return failure('artifact/unknown', {
     message: `Artifact ${id} is gone with its run ${run}.`,
-    suggestion: 'Runs stay that are kept: "signalbox keep RUN".',
+    suggestion: 'Keep runs that you need with "signalbox keep RUN".',
     details: { artifact: id, run },
   });
 }

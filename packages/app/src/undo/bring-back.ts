@@ -66,7 +66,7 @@ export async function bringBackRecorded(
 function unknownAttempt(call: string, attempt: number, kept: number): ErrorEnvelope {
   return failure('state/checkpoint-unknown', {
     message: `Call ${call} kept files in ${kept} ${kept === 1 ? 'attempt' : 'attempts'}; attempt ${attempt} does not exist.`,
-    suggestion: 'Leave out --attempt to bring back the newest version of every path.',
+    suggestion: 'Omit --attempt to restore the newest version of every path.',
     details: { call, attempt },
   });
 }

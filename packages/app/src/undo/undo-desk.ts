@@ -84,7 +84,7 @@ export async function callCheckpoints(
         at,
         outcome: 'failed',
         elapsedMs: null,
-        summary: 'cut off by the end of its process, and undone by the next start',
+        summary: 'interrupted when its process ended, and undone by the next start',
         changesFiles: false,
         beyond: false,
         node: nodes.get(task),
@@ -162,7 +162,7 @@ async function heldCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promis
 
 function stillHeld(call: string, run: RunId): ErrorEnvelope {
   return failure('state/nothing-to-undo', {
-    message: `There is nothing to undo of call ${call}: its changes are held until a person decides about them, and none is applied.`,
+    message: `Call ${call} has nothing to undo: its changes are held until a person decides, and none is applied.`,
     suggestion: `Decide with: signalbox decisions --run ${run}`,
     details: { call },
   });
@@ -193,7 +193,7 @@ function withElsewhere(undo: CallUndo): CallUndo {
 export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): ErrorEnvelope {
   return failure('run/unconfirmed', {
     message: `Nothing was undone: it would change ${paths.length} ${paths.length === 1 ? 'path' : 'paths'}.`,
-    suggestion: 'Look at them with --dry-run, and say that it is meant (--yes).',
+    suggestion: 'Preview them with --dry-run, and confirm with --yes.',
     details: { run, call, paths: [...paths] },
   });
 }

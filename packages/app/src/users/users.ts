@@ -242,14 +242,14 @@ function invalidName(name: string): ErrorEnvelope {
   return failure('user/invalid', {
     message: `"${name.slice(0, 80)}" cannot be the name of a user.`,
     suggestion:
-      'Take up to 64 lower-case letters, digits, dots, dashes and underscores, the first a letter or a digit.',
+      'Use up to 64 lower-case letters, digits, dots, dashes and underscores, starting with a letter or digit.',
   });
 }
 
 function pastExpiry(expiresAt: Timestamp): ErrorEnvelope {
   return failure('user/invalid', {
     message: `A token cannot expire in the past; got ${expiresAt}.`,
-    suggestion: 'Give a later time, or leave it out for a token that does not expire.',
+    suggestion: 'Give a later time, or omit it for a token that does not expire.',
   });
 }
 
@@ -257,10 +257,10 @@ function taken(name: string): ErrorEnvelope {
   return failure('user/taken', {
     message: RESERVED.includes(name)
       ? `The name ${name} is reserved: events use it for something else.`
-      : `There is a user ${name} already.`,
+      : `User ${name} already exists.`,
     suggestion: RESERVED.includes(name)
       ? 'Choose another name.'
-      : 'Choose another name, rotate the token of that user, or remove the user first.',
+      : "Choose another name, rotate that user's token, or remove the user first.",
     details: { user: name },
   });
 }
@@ -269,7 +269,7 @@ function unknown(name: string): ErrorEnvelope {
   const shown = name.slice(0, 80);
   return failure('user/unknown', {
     message: `There is no user ${shown}.`,
-    suggestion: 'List the users and name one of them.',
+    suggestion: 'List the users and choose one of them.',
     details: { user: shown },
   });
 }
@@ -277,6 +277,6 @@ function unknown(name: string): ErrorEnvelope {
 function unusable(place: string, reason: string): ErrorEnvelope {
   return failure('store/unusable', {
     message: `The users in ${place} cannot be read or written: ${reason}.`,
-    suggestion: 'Remove the file, and add the user again: only that user is shut out.',
+    suggestion: 'Remove the file and add the user again: only that user is affected.',
   });
 }

@@ -10,7 +10,7 @@ export async function runDiff(
   frame?: number,
 ): Promise<Result<SnapshotDiff & { readonly frame: number }, ErrorEnvelope>> {
   const asked = frame ?? Math.max(0, frames - 1);
-  if (workspace === undefined) return err(none(`Run ${id} has no workspace of its own`));
+  if (workspace === undefined) return err(none(`Run ${id} has no workspace`));
   if (asked >= Math.max(1, frames)) return err(unknownFrame(id, frames));
   const [from, to] = [await workspaceAt(reader, id, 0), await workspaceAt(reader, id, asked)];
   if (from === undefined || to === undefined)
@@ -28,8 +28,8 @@ function none(why: string): ErrorEnvelope<'workspace/none'> {
 
 function unknownFrame(run: string, frames: number): ErrorEnvelope<'run/frame-unknown'> {
   return failure('run/frame-unknown', {
-    message: `Run ${run} has ${frames} frames, and not the one that was asked for.`,
-    suggestion: 'Ask for a frame from 0 on that is below the number of frames.',
+    message: `Run ${run} has no such frame; it has ${frames} frames.`,
+    suggestion: 'Frames are numbered from 0.',
     details: { run, frames },
   });
 }

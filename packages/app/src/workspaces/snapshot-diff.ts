@@ -142,6 +142,6 @@ async function treeOf(contents: Contents, ref: Digest): Promise<Result<Directory
 function notCompared(why: string): ErrorEnvelope<'workspace/failed'> {
   return failure('workspace/failed', {
     message: `git could not show the difference: ${why}`,
-    suggestion: 'See whether git works here: "signalbox doctor".',
+    suggestion: 'Check git with "signalbox doctor".',
   });
 }

@@ -25,7 +25,7 @@ export async function workWithFiles(
 
 export function noWorkspaces(): ErrorEnvelope<'workspace/none'> {
   return failure('workspace/none', {
-    message: 'The plan asks for a workspace, and there are none here.',
+    message: 'The plan needs a workspace, and none are available here.',
     suggestion: 'Run it with "signalbox run".',
   });
 }

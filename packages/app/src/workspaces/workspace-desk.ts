@@ -216,7 +216,7 @@ async function kept(files: HostFilesystem): Promise<Result<Digest, ErrorEnvelope
     return err(
       failure('workspace/failed', {
         message: `The files under ${files.root} could not be kept: ${thrownMessage(cause)}`,
-        suggestion: 'See whether there is room in the data directory.',
+        suggestion: 'Check that the data directory has room.',
       }),
     );
   }
@@ -224,8 +224,8 @@ async function kept(files: HostFilesystem): Promise<Result<Digest, ErrorEnvelope
 
 function noWorkspace(run: RunId): ErrorEnvelope<'workspace/none'> {
   return failure('workspace/none', {
-    message: `Run ${run} has no workspace of its own.`,
-    suggestion: 'Say `workspace: true` in the definition of its plan, and start it again.',
+    message: `Run ${run} has no workspace.`,
+    suggestion: 'Set `workspace: true` in the plan, and start it again.',
     details: { run },
   });
 }
@@ -241,6 +241,6 @@ function notKept(run: RunId, frame: number): ErrorEnvelope<'workspace/none'> {
 function notARef(ref: string): ErrorEnvelope<'workspace/none'> {
   return failure('workspace/none', {
     message: `There is no snapshot ${JSON.stringify(ref.slice(0, 100).toWellFormed())}.`,
-    suggestion: 'Give a ref that `workspace.snapshot()` answered with.',
+    suggestion: 'Give a ref that `workspace.snapshot()` returned.',
   });
 }

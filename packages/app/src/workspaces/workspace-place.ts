@@ -151,9 +151,9 @@ function writeDurably(file: string, text: string): void {
 
 function notMade(run: RunId, cause: unknown): WorkspaceError {
   return failure('workspace/failed', {
-    message: `The workspace of run ${run} could not be made: ${thrownMessage(cause)}`,
+    message: `The workspace of run ${run} could not be created: ${thrownMessage(cause)}`,
     suggestion:
-      'See that the directory and its repository can be read and that there is room beside the data directory.',
+      'Check that the directory and its repository are readable, and that there is room next to the data directory.',
     details: { run },
   });
 }

@@ -118,7 +118,7 @@ describe('the turns of agents', () => {
     expect((await call('artifact', full)).printed).toMatch(/\[user\]\nWrite a report of these findings:/);
     expect(JSON.parse((await call('artifact', `artifact://${blocks}`)).printed)).toMatchObject({ role: null });
     // Its tools worked on another machine.
-    expect((await call('artifact', diff)).printed).toMatch(/^# The snapshots of its tool calls are not here/);
+    expect((await call('artifact', diff)).printed).toMatch(/^# The snapshots of its tool calls are missing/);
     const ids = (await call('artifacts', run, '--turns', '--kind', 'diff', '--json')).printed.split('\n');
     expect(ids.map(line => JSON.parse(line).kind)).toEqual(['diff', 'diff', 'diff', 'diff']);
     expect((await call('artifacts', run, '--turns', '--key', 'notes')).printed).toBe('');
@@ -129,7 +129,7 @@ describe('signalbox diff', () => {
   it('says so where a run has no workspace', async () => {
     const { run, call } = await withArtifacts();
     const said = await call('diff', run);
-    expect([said.code, said.complaints]).toEqual([1, expect.stringContaining('has no workspace of its own')]);
+    expect([said.code, said.complaints]).toEqual([1, expect.stringContaining('has no workspace')]);
     expect((await call('diff', run, '--frame', 'x')).code).toBe(2);
   });
 });

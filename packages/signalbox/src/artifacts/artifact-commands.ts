@@ -21,16 +21,15 @@ interface ArtifactsFlags extends DataFlags {
 export const defineArtifacts: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Lists the artifacts of a run, newest first: what it kept for people to see, of each key the last version, and the prompt and ' +
-        'the diff of every turn of an agent that ended.',
+      "Lists a run's artifacts, newest first: the latest version of each key, and the prompt and diff of every finished agent turn.",
     )
-    .option('--kind <kind>', 'only markdown, table, progress, link, image or another kind')
-    .option('--key <key>', 'only the versions of a key')
-    .option('--all', 'all versions of keys')
+    .option('--kind <kind>', 'only this kind: markdown, table, progress, link, image or another')
+    .option('--key <key>', 'only versions of this key')
+    .option('--all', 'all versions of each key')
     .option('--turns', 'only the prompts and diffs of turns')
-    .option('--kept', 'only what the run kept')
+    .option('--kept', 'only artifacts that the run stored')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print each as a line of JSON')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ signalbox artifacts 019b8d62 --kind table')
     .action(async (given: string, flags: ArtifactsFlags) => {
       const directory = askedDataDirectory(flags.dataDir);
@@ -59,12 +58,10 @@ interface ArtifactFlags extends DataFlags {
 
 export const defineArtifact: DefineCommand = (command, { terminal, end }) => {
   command
-    .description(
-      'Prints what an artifact holds, or writes it into a file. It is named by its id or by artifact://<id>.',
-    )
-    .option('-o, --output <file>', 'write the content into a new file')
+    .description('Prints an artifact, or writes it to a file. Name it by its id or by artifact://<id>.')
+    .option('-o, --output <file>', 'write the content to a new file')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what is known of it, with its text, as JSON')
+    .option('--json', 'print its metadata and text as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox artifact 7a1e2e54-5913-5d6d-9f0a-af6853f30c43 -o chart.png')
     .action(async (given: string, flags: ArtifactFlags) => {
       const directory = askedDataDirectory(flags.dataDir);
@@ -109,7 +106,7 @@ function describe({ id, kind, name, key, version, bytes, node, createdAt }: Arti
 function contentOf(artifact: Artifact, content: Uint8Array): string {
   if (isText(artifact)) return shownLines(textOf(content)).join('\n');
   const what = artifact.alt === undefined ? '' : `: ${shown(artifact.alt)}`;
-  return `${artifact.mimeType}, ${artifact.bytes} bytes${what}. Write it into a file with -o.`;
+  return `${artifact.mimeType}, ${artifact.bytes} bytes${what}. Write it to a file with -o.`;
 }
 
 function isText({ mimeType }: Artifact): boolean {
@@ -120,7 +117,7 @@ function textOf(content: Uint8Array): string {
   return Buffer.from(content).toString('utf8');
 }
 
-/** Nothing that is there is written over. */
+/** Never overwrites an existing file. */
 function written(file: string, content: Uint8Array): ErrorEnvelope | undefined {
   try {
     writeFileSync(file, content, { flag: 'wx' });
@@ -129,7 +126,7 @@ function written(file: string, content: Uint8Array): ErrorEnvelope | undefined {
     const { code } = cause as NodeJS.ErrnoException;
     return usageError(
       `${shown(file)} cannot be written (${code ?? String(cause)}).`,
-      'Name a file that is not there yet.',
+      'Name a file that does not exist yet.',
     );
   }
 }

@@ -3,7 +3,7 @@ import { shown, type Terminal } from '../terminal.ts';
 
 const PAGE = 200;
 
-/** A run as it went: each frame with what made it, which nodes came and went, and what it wrote. */
+/** The story of a run: each frame with its trigger, the nodes that were mounted and unmounted, and its writes. */
 export async function printFrames(
   terminal: Terminal,
   reader: Pick<Reader, 'frames' | 'transitions'>,
@@ -41,7 +41,7 @@ function describeFrame(frame: Frame, changes: readonly TransitionView[]): string
   ].join('\n');
 }
 
-/** The transitions of a frame, read once in their order. */
+/** A frame's transitions, in order. */
 function transitionsByFrame(reader: Pick<Reader, 'transitions'>, run: RunRecord['id']) {
   let pending: readonly TransitionView[] = [];
   let next: { readonly frame: number; readonly index: number } | undefined = { frame: 0, index: 0 };
@@ -59,7 +59,7 @@ function transitionsByFrame(reader: Pick<Reader, 'transitions'>, run: RunRecord[
   };
 }
 
-/** What is written in a frame is seen in the next one; what a run begins with, in its first. */
+/** A frame's writes are visible in the next frame; the initial state in the first. */
 function seenIn({ frame, trigger }: TransitionView): number {
   return trigger === 'plan.initial' || trigger === 'run.forked' ? 0 : frame + 1;
 }

@@ -1,4 +1,4 @@
-/** What `verifyReplay` loads when it is called: whoever writes plans should not load it with the plan API. */
+/** Loaded by `verifyReplay` on first call, so that importing the plan API does not load it. */
 import { thisMachine, verifyBundleReplay } from '@signalbox/app/runs';
 import { describeVerdict } from './replay-report.ts';
 import type { ReplayBundle } from './verify-replay.ts';

@@ -29,17 +29,14 @@ interface ReplayFlags extends DataFlags {
 export const defineReplay: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Shows a run of the data directory, or of an exported file, frame by frame; nothing is run. With --verify its frames are ' +
-        'made again from what is recorded: no work is done, no effect is run, no key and no network is used, and every frame ' +
-        'must have the hash that is recorded. The plan in a file, or of a run that was imported, is somebody else’s code: it is run in a ' +
-        'process without network, without your files and with nowhere to write, or not at all. To do new work from a frame, see "signalbox fork".',
+      'Shows a run from the data directory or from an exported file, frame by frame, without running anything. With --verify, its ' +
+        'frames are reproduced from the record: no task or effect runs, no key or network is used, and every frame must match its ' +
+        'recorded hash. The plan of an exported file or an imported run is somebody else’s code: it runs in a process without network, ' +
+        'without your files and with nowhere to write, or not at all. To do new work from a frame, see "signalbox fork".',
     )
-    .option('--verify', 'make every frame again, and compare')
-    .option('--plan <file>', 'with --verify: another plan instead of the files that the run kept')
-    .option(
-      '--trust',
-      'with --verify: run the plan of a file, or of a run that was imported, unconfined; its author is trusted',
-    )
+    .option('--verify', 'reproduce every frame and compare hashes')
+    .option('--plan <file>', "with --verify: use this plan instead of the run's own plan files")
+    .option('--trust', 'with --verify: trust the author, and run the plan of a file or an imported run unconfined')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print it as JSON')
     .addHelpText(
@@ -49,9 +46,9 @@ Examples:
   $ signalbox replay 019b8d62
   $ signalbox replay 019b8d62 --verify
   $ signalbox replay release.bundle --verify --json
-  $ signalbox replay release.bundle --verify --plan plan.tsx     does the plan as it is now still make the same frames?
+  $ signalbox replay release.bundle --verify --plan plan.tsx     does the current plan still make the same frames?
 
-Exit codes: 0 shown, or every frame came out again; 1 a frame did not, or could not be verified; 2 usage.`,
+Exit codes: 0 shown, or every frame was reproduced; 1 a frame differed or could not be verified; 2 usage.`,
     )
     .action(async (given: string, flags: ReplayFlags) => {
       const isFile = isThere(given);

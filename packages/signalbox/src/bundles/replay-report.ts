@@ -3,20 +3,22 @@ import { type Paint, shown } from '../terminal.ts';
 
 type Marks = Pick<Paint, 'good' | 'bad' | 'doubtful'>;
 
-/** What a verifying replay found, for people. */
+/** The verdict of a verifying replay, for people. */
 export function describeVerdict({ ok, runs }: ReplayVerdict, paint: Marks): string {
   const frames = runs.reduce((sum, run) => sum + run.frames, 0);
-  if (ok) return [paint.good(`✓ ${frames} frames came out again`), ...runs.map(lineOf)].join('\n');
+  if (ok) return [paint.good(`✓ ${frames} frames reproduced`), ...runs.map(lineOf)].join('\n');
   const difference = runs.find(run => run.difference !== undefined);
-  const title = difference === undefined ? '✗ not every frame can be verified' : '✗ a frame came out otherwise';
+  const title = difference === undefined ? '✗ not every frame can be verified' : '✗ a frame differs';
   return [paint.bad(title), ...runs.map(lineOf), ...runs.flatMap(run => describeDifference(run, paint))].join('\n');
 }
 
 function lineOf({ run, name, frames, verified, unverified, collectedFrom }: RunReplay): string {
   const rest =
-    unverified.length === 0 ? '' : `, ${unverified.length} read what was not recorded (first: ${unverified[0]})`;
+    unverified.length === 0
+      ? ''
+      : `, ${unverified.length} read values that were not recorded (first: ${unverified[0]})`;
   const gone =
-    collectedFrom === undefined ? '' : `; frame ${collectedFrom} was collected, so later ones cannot be made again`;
+    collectedFrom === undefined ? '' : `; frame ${collectedFrom} was collected, so later frames cannot be reproduced`;
   return `  ${run}  ${shown(name)}  ${verified} of ${frames} frames verified${rest}${gone}`;
 }
 

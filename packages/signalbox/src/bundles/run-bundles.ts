@@ -13,7 +13,7 @@ import { withSurface } from '../surface/with-surface.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
 
-/** Writes a run into a file, and says what is in it. */
+/** Writes a run to a file, and prints a summary. */
 export function exportRunTo(
   terminal: Terminal,
   flags: DataFlags & { readonly output?: string | undefined },
@@ -39,16 +39,16 @@ function describeExport(
   return [
     salvage.length === 0
       ? paint.good(`✓ ${shown(file)}`)
-      : paint.doubtful(`! ${shown(file)}: what is left of a damaged run`),
+      : paint.doubtful(`! ${shown(file)}: the valid part of a damaged run`),
     `  run       ${run}${runs > 1 ? `, with ${runs - 1} of its sub-plans` : ''}`,
     `  head      ${head}`,
     `  bundle    ${digest}, ${bytes} bytes`,
-    ...(redacted === undefined ? [] : [paint.doubtful(`  redacted  secrets were taken out of ${redacted} rows`)]),
+    ...(redacted === undefined ? [] : [paint.doubtful(`  redacted  secrets were removed from ${redacted} rows`)]),
     ...salvage.map(what => paint.bad(`  damaged   ${shown(what)}`)),
   ].join('\n');
 }
 
-/** Takes a run in as a new one, whoever owns the data directory. */
+/** Imports a run as a new one, whichever process owns the data directory. */
 export function importRunFrom(
   terminal: Terminal,
   flags: DataFlags & {

@@ -20,7 +20,7 @@ export interface VerifyNamedFlags extends DataFlags {
   readonly expectHead?: string | undefined;
 }
 
-/** Checks an exported file, or a run by its id. False where what was given is neither. */
+/** Checks an exported file, or a run by its id. Returns false if the argument is neither. */
 export async function verifyNamed(
   terminal: Terminal,
   given: string,
@@ -39,14 +39,14 @@ export async function verifyNamed(
   if (existsSync(given) || (await targetOf(flags.dataDir, given)).kind !== 'run' || !/^[0-9a-f-]{4,36}$/.test(given))
     return false;
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-    // A run that is named in full is checked from its log, whatever the tables make of it.
+    // A run named by its full id is checked from its log, whatever the tables say.
     const parsed = runId.safeParse(given);
     const found = parsed.success ? parsed.data : await findRun(reader, given);
     if (typeof found !== 'string' && !found.ok) return found.error;
     const run = typeof found === 'string' ? found : found.value.id;
     const directory = askedDataDirectory(flags.dataDir);
     let report = await verifyRun(directory, run, expectHead);
-    // Nobody else writes the rest of a journal where nobody owns the data directory.
+    // If no process owns the data directory, nobody else will finish writing the journal.
     if (report.ok && report.value.ok && report.value.behind !== undefined && (await drainUnowned(directory, run)))
       report = await verifyRun(directory, run, expectHead);
     if (!report.ok) return report.error;
@@ -60,7 +60,7 @@ function describeRunReport(report: RunReport, paint: Paint): string {
   const isLogWhole = !defects.some(({ where }) => where === 'log');
   return [
     ...(ok
-      ? [paint.good('✓ the run is as it was committed')]
+      ? [paint.good('✓ the run matches its commits')]
       : defects.map(defect => paint.bad(`✗ ${shown(defectWords(defect))}`))),
     `  run       ${run}`,
     `  records   ${records}${isLogWhole ? '' : ' valid, from the start'}`,
@@ -82,10 +82,10 @@ function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** What was taken away is said: which records, by whom, and why. */
+/** Reports replaced records: which, by whom, and why. */
 function takenWords({ kind, record, by, why, records, isLater }: NonNullable<RunReport['taken']>[number]): string {
   const word = kind === 'collapse' ? 'collapsed' : 'redacted ';
-  const later = isLater === true ? ', after the head that was expected' : '';
+  const later = isLater === true ? ', after the expected head' : '';
   return `  ${word} records ${rangesOf(records)}, by ${shown(by)} (${shown(why)}), says record ${record}${later}`;
 }
 
@@ -103,7 +103,7 @@ function describeBundle(report: BundleReport, paint: Paint): string {
   const { ok, bundle, bytes, exportedAt, runs, blobs, salvage = [], redacted, unexpected } = report;
   return [
     ok
-      ? paint.good('✓ every part is as it was written')
+      ? paint.good('✓ every part matches its digest')
       : paint.bad(`✗ ${shown(unexpected ?? 'what is left of a damaged run')}`),
     `  bundle    ${bundle}, ${bytes} bytes, exported ${exportedAt}`,
     ...runs.map(
@@ -113,7 +113,7 @@ function describeBundle(report: BundleReport, paint: Paint): string {
     ...runs.flatMap(({ taken = [] }) => taken.map(one => paint.doubtful(takenWords(one)))),
     `  head      ${runs[0]?.head ?? ''}`,
     `  contents  ${blobs}`,
-    ...(redacted === undefined ? [] : [paint.doubtful(`  redacted  secrets were taken out of ${redacted} rows`)]),
+    ...(redacted === undefined ? [] : [paint.doubtful(`  redacted  secrets were removed from ${redacted} rows`)]),
     ...salvage.map(what => paint.bad(`  damaged   ${shown(what)}`)),
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** A run of a bundle whose every frame came out again. */
+/** A run in a bundle whose frames were all reproduced. */
 export interface VerifiedRun {
   readonly run: string;
   /** The name of its plan. */
@@ -9,19 +9,19 @@ export interface VerifiedRun {
 }
 
 export interface VerifyReplayOptions {
-  /** The file of a plan to replay the run with, instead of the files that the run kept: does it still make the same frames? */
+  /** A plan file to replay the run with, instead of the run's own files: does it still make the same frames? */
   readonly plan?: string | URL;
   /**
-   * The bundle is your own, or its author is trusted: the plan in it is run in this process's place. Without it, that plan is run in
-   * a confined process, and not at all where there is no sandbox.
+   * The bundle is your own, or you trust its author: its plan runs with this process's rights. Without it, the plan runs in a
+   * confined process, or not at all if there is no sandbox.
    */
   readonly trust?: boolean;
 }
 
 /**
- * For tests: makes the frames of an exported run again, and those of its sub-plans, from what the bundle holds. No work is
- * done and no effect is run; no key and no network is used. Answers with the runs, or throws an error that says which frame
- * came out otherwise, in what, and which file and line made it.
+ * For tests: reproduces the frames of an exported run and its sub-plans from the bundle. No task or effect runs, and no key
+ * or network is used. Returns the runs, or throws an error that names the frame that differs, how, and the file and line
+ * that made it.
  */
 export async function verifyReplay(
   bundle: string | URL,
@@ -31,10 +31,10 @@ export async function verifyReplay(
   return loaded.replayBundle(pathOf(bundle), plan && pathOf(plan), trust);
 }
 
-/** Types are stripped where the sources run; the built package has its own entry beside it. */
+/** In a checkout Node strips the types; the built package has its own entry next to it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './replay-bundle.ts' : './replay-bundle.js';
 
-/** Throws where a frame came out otherwise. */
+/** Throws if a frame differs. */
 export type ReplayBundle = (
   file: string,
   plan: string | undefined,

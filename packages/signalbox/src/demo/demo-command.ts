@@ -16,18 +16,18 @@ export const defineDemo: DefineCommand = (command, context) => {
   const { terminal, signals, end } = context;
   command
     .description(
-      'Starts the server and the console with runs to look at: one that works, one that asks you and goes on, one that failed, one ' +
-        'with a fork, and a guided session that an agent walks. Scripted models: no keys, no network. Ctrl-C ends it and leaves ' +
+      'Starts the server and the console with sample runs: one that works, one that asks you and continues, one that failed, one ' +
+        'with a fork, and a guided session that an agent walks. Models are scripted: no keys, no network. Ctrl-C ends it and leaves ' +
         'nothing behind.',
     )
     .option(
       '--scenes',
-      'instead, play in the terminal how a log survives a crash and is lied to, and a tool call is undone',
+      'instead, show in the terminal how a log survives a crash and detects tampering, and how a tool call is undone',
     )
     .option('--dir <dir>', 'use this new or empty directory and keep it; by default a temporary one')
-    .option('--port <n>', 'where to listen, on 127.0.0.1 only; 0 takes one that is free', '0')
+    .option('--port <n>', 'port to listen on, on 127.0.0.1 only; 0 picks a free one', '0')
     .option('--no-open', 'do not open a browser')
-    .option('--json', 'print where it listens, or one JSON object per scene')
+    .option('--json', 'print the address, or one JSON object per scene')
     .addHelpText(
       'after',
       `
@@ -35,7 +35,7 @@ Examples:
   $ signalbox demo
   $ signalbox demo --scenes --dir tour
 
-Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
+Exit codes: 0 everything worked, 1 something failed, 2 usage.`,
     )
     .action(async ({ scenes = false, dir, port: given, open, json = false }: DemoFlags) => {
       if (scenes) return (await import('./demo-scenes.ts')).playScenes(context, { dir, json });
@@ -43,7 +43,7 @@ Exit codes: 0 everything was as it must be, 1 something was not, 2 usage.`,
       const { playLive } = await import('./demo-live.ts');
       const failed =
         port === undefined
-          ? usageError(`--port takes a number up to 65535, and ${given} is none.`, 'Leave it out.')
+          ? usageError(`--port must be a number up to 65535; got "${given}".`, 'Leave it out.')
           : await playLive(terminal, { directory: dir, port, open, json }, signals.ending());
       if (failed === undefined) return end(exitCodes.done);
       reportError(terminal, failed, json);

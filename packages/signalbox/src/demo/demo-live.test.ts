@@ -14,7 +14,7 @@ describe('the demo', () => {
       },
     }));
     expect(leftOut(missing).join('\n')).toContain(
-      'Left out: commands of agents. They are refused here: bwrap is not installed.',
+      "Not shown: agents' commands. They are refused here: bwrap is not installed.",
     );
     expect(leftOut(undefined)).toEqual([]);
   });

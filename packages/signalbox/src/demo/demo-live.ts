@@ -14,10 +14,10 @@ export interface LiveOptions {
   readonly json: boolean;
 }
 
-/** Somebody with a token of their own: what they did has their name. */
+/** A person with their own token, so that their actions carry their name. */
 const USER = 'ada';
 
-/** Server, console and runs to look at, until Ctrl-C. */
+/** Server, console and sample runs, until Ctrl-C. */
 export async function playLive(
   terminal: Terminal,
   { directory, port, open, json }: LiveOptions,
@@ -30,7 +30,7 @@ export async function playLive(
   const plans = path.join(place.path, 'plans');
   const machine = thisMachine();
   const model = await startDemoModel(machine.clock.now);
-  // For this process alone, which ends with the demo.
+  // Only for this process, which ends with the demo.
   Object.assign(process.env, model.env);
   try {
     const serving = await openServing(terminal, { directory: data, port, planRoots: [plans] });
@@ -63,15 +63,15 @@ function greeting(terminal: Terminal, page: string, missing: string | undefined)
   return [
     `${strong('Open')} ${page}`,
     '',
-    'A run works, one waits for you in the queue, one failed, one has a fork and was imported once more, one waits for a',
-    'model that is busy, and an agent walks a workflow.',
+    'One run works, one waits for you in the queue, one failed, one has a fork and an imported copy, one waits for a',
+    'busy model, and an agent walks a workflow.',
     ...leftOut(missing),
     faint('Ctrl-C ends it and leaves nothing behind.'),
   ].join('\n');
 }
 
-/** The demo's own agents run no commands, so that it works without a sandbox. */
+/** The demo's agents run no commands, so that it works without a sandbox. */
 export function leftOut(missing: string | undefined): readonly string[] {
   if (missing === undefined) return [];
-  return ['', `Left out: commands of agents. They are refused here: ${missing}. "signalbox doctor" says what to do.`];
+  return ['', `Not shown: agents' commands. They are refused here: ${missing}. "signalbox doctor" says what to do.`];
 }

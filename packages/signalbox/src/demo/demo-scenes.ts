@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { type Paint, paintOf, quoted, reportError, shown } from '../terminal.ts';
 
-/** Plays the scenes in the terminal, and ends. */
+/** Plays the scenes in the terminal, then exits. */
 export async function playScenes(
   { terminal, self, end }: CommandContext,
   { dir, json }: { readonly dir: string | undefined; readonly json: boolean },
@@ -50,10 +50,9 @@ function short(digest: string): string {
   return `${digest.slice(0, 'sha256:'.length + 12)}…`;
 }
 
-/** Commands for whoever has seen it; the files are there to look at where they were kept. */
+/** Commands to try next; the files exist only if they were kept. */
 function nextCommands({ journalPath, head }: DemoOutcome, kept: string | undefined): readonly string[] {
-  if (kept === undefined)
-    return [`signalbox demo --scenes --dir tour     play it again, and keep the files to look at`];
+  if (kept === undefined) return [`signalbox demo --scenes --dir tour     play it again, and keep the files`];
   const journal = quoted(`${kept}/${journalPath}`);
   return [
     `cat ${journal}/manifest.jsonl`,

@@ -1,11 +1,11 @@
 import { shown } from '../terminal.ts';
 
-/** A path for a person; the directory itself has a name, too. */
+/** A path for people; the directory itself has a name too. */
 export function shownPath(path: string): string {
   return path === '' ? '.' : shown(path);
 }
 
-/** What becomes of paths, a line each, relative to the directory that the first line names. */
+/** The outcome for each path, one line each, relative to the directory in the first line. */
 export function changedPaths({
   directory,
   paths,

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks the person at the terminal; undefined where there is none. */
+/** Asks the person at the terminal; returns undefined if there isn't one. */
 export async function confirm(question: string): Promise<boolean | undefined> {
   const { stdin: input, stderr: output } = process;
   if (input.isTTY !== true || output.isTTY !== true) return undefined;

@@ -18,14 +18,14 @@ const OPS = ['increment', 'append', 'merge'] as const;
 export const defineEdit: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Changes a key of the durable state of a run, as the plan allows it. Who did it and why is in its events, both values in ' +
-        'its transitions; a run that goes on is rendered anew at once.',
+      "Changes a key of a run's durable state, if the plan allows it. The run's events record who did it and why, its transitions " +
+        'both values; an active run is rendered again at once.',
     )
-    .requiredOption('--reason <text>', 'why, for whoever looks at it later')
-    .option('--delete', 'take the key away')
-    .option('--op <op>', 'increment, append or merge: what is made of the value that is there then')
+    .requiredOption('--reason <text>', 'why, for later readers')
+    .option('--delete', 'delete the key')
+    .option('--op <op>', 'increment, append or merge: how to combine the value with the current one')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what became of it as JSON')
+    .option('--json', 'print the outcome as JSON')
     .addHelpText(
       'after',
       `\nExamples:\n  $ signalbox edit 019b8d62 attempts 0 --reason "the network is back"
@@ -35,13 +35,13 @@ export const defineEdit: DefineCommand = (command, { terminal, end }) => {
       end(
         await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
           if ((text === undefined) !== (flags.delete === true)) {
-            return usageError('Give either a value or --delete.', 'Such as: signalbox edit RUN phase \'"review"\'');
+            return usageError('Give either a value or --delete.', 'Example: signalbox edit RUN phase \'"review"\'');
           }
           const op = OPS.find(each => each === flags.op);
           if (op !== flags.op || (op !== undefined && text === undefined)) {
             return usageError(
-              '--op is increment, append or merge, and needs a value.',
-              'Such as: signalbox edit RUN n 1 --op increment',
+              '--op must be increment, append or merge, and needs a value.',
+              'Example: signalbox edit RUN n 1 --op increment',
             );
           }
           const value = text === undefined ? undefined : parseJson(text);

@@ -36,7 +36,7 @@ interface ForkFlags extends DataFlags {
 export const defineFork: DefineCommand = (command, context) => {
   command
     .description(
-      'Makes a new run that goes on from a moment of another one, and follows it to its end. What was done by then counts as ' +
+      'Creates a new run that continues from a moment of another one, and follows it to its end. Work done by then counts as ' +
         'done, with its results; the other run is not touched.',
     )
     .option('--frame <n>', 'from this frame; see "signalbox frames"')
@@ -47,8 +47,8 @@ export const defineFork: DefineCommand = (command, context) => {
 
 export const defineRerun: DefineCommand = (command, context) => {
   command.description(
-    'Makes a new run that goes on from where the last work of a node began, and follows it to its end: the node and what ' +
-      'depends on it are done anew. The other run is not touched.',
+    "Creates a new run that continues from where a node's last work began, and follows it to its end: the node and its " +
+      'dependents run again. The other run is not touched.',
   );
   forking(command, context, `signalbox rerun 019b8d62 build --input '{"branch": "next"}' --yes`, node => ({
     ok: true,
@@ -63,16 +63,16 @@ function forking(
   momentFrom: (node: string, flags: ForkFlags) => Result<ForkMoment, ErrorEnvelope>,
 ): void {
   command
-    .option('--name <name>', 'what the new run is called')
-    .option('--input <json>', 'another input than the run had; asks first')
-    .option('--yes', 'do not ask')
-    .option('--directory <dir>', 'an empty directory to work in, with the files of that moment')
+    .option('--name <name>', 'name of the new run')
+    .option('--input <json>', 'a different input; asks first')
+    .option('--yes', 'skip the confirmation')
+    .option('--directory <dir>', 'an empty directory to work in, which receives the files of that moment')
     .option(...ANY_DIRECTORY_OPTION)
-    .option('--paused', 'make it, and do not go on with it')
-    .option('--accept-effects', 'also if the world keeps what was done since')
+    .option('--paused', 'create the run without starting it')
+    .option('--accept-effects', 'fork even though later effects outside remain')
     .option(...TRUST_OPTION)
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print events and the end as JSON')
+    .option('--json', 'print events and the result as JSON')
     .addHelpText('after', `\nExample:\n  $ ${example}`)
     .action(async (given: string, ...rest: readonly unknown[]) => {
       const flags = rest.at(-2) as ForkFlags;
@@ -114,11 +114,9 @@ async function fork(
     if (forked.ok && !json) {
       const { origin } = (await surface.reader.run(forked.value)) ?? {};
       const frame = origin?.kind === 'fork' ? origin.frame : 0;
-      terminal.print(`${forked.value} goes on from frame ${frame} of ${run.id}`);
+      terminal.print(`${forked.value} continues from frame ${frame} of ${run.id}`);
       if (await sharesFiles(surface, run, forked.value)) {
-        terminal.complain(
-          `It works on the files of ${run.workingDirectory} as they are now; --directory gives it its own.`,
-        );
+        terminal.complain(`It works on the current files of ${run.workingDirectory}; --directory gives it its own.`);
       }
     }
     return forked;
@@ -127,11 +125,11 @@ async function fork(
   const forked = await begin();
   if (!forked.ok) return forked.error;
   if (json) terminal.print(JSON.stringify({ run: forked.value, status: 'paused' }));
-  else terminal.print(`It is paused. Go on with: signalbox resume ${forked.value}`);
+  else terminal.print(`It is paused. Continue with: signalbox resume ${forked.value}`);
   return exitCodes.done;
 }
 
-/** Whether agents of the parent changed files in a directory that the fork works in too. */
+/** Whether the parent's agents changed files in a directory that the fork also works in. */
 async function sharesFiles(surface: RunSurface, run: RunRecord, fork: RunRecord['id']): Promise<boolean> {
   const { workingDirectory } = (await surface.reader.run(fork)) ?? {};
   if (workingDirectory === undefined || workingDirectory !== run.workingDirectory) return false;
@@ -139,19 +137,19 @@ async function sharesFiles(surface: RunSurface, run: RunRecord, fork: RunRecord[
   return calls.ok && calls.value.some(({ changesFiles }) => changesFiles);
 }
 
-/** Another input is shown beside the one that the run had. */
+/** Shows a different input next to the original one. */
 async function isMeant(terminal: Terminal, run: RunRecord, input: Json, { yes = false }: ForkFlags): Promise<boolean> {
   if (yes) return true;
   terminal.complain(`- ${shown(JSON.stringify(run.input))}\n+ ${shown(JSON.stringify(input))}`);
-  return (await confirm('Go on with this input?')) ?? false;
+  return (await confirm('Continue with this input?')) ?? false;
 }
 
 function momentOf({ frame, call, after = false }: ForkFlags): Result<ForkMoment, ErrorEnvelope> {
   const no = (message: string) =>
-    ({ ok: false, error: usageError(message, 'Such as: signalbox fork RUN --frame 3') }) as const;
+    ({ ok: false, error: usageError(message, 'Example: signalbox fork RUN --frame 3') }) as const;
   if ((frame === undefined) === (call === undefined)) return no('Say where to fork: either --frame or --call.');
   if (call !== undefined) return { ok: true, value: { kind: 'call', call, after } };
   if (after) return no('--after goes with --call.');
-  if (!/^\d{1,9}$/.test(frame ?? '')) return no(`--frame takes the number of a frame, not ${frame}.`);
+  if (!/^\d{1,9}$/.test(frame ?? '')) return no(`--frame must be a frame number; got "${frame}".`);
   return { ok: true, value: { kind: 'frame', frame: Number(frame) } };
 }

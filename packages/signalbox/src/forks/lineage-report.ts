@@ -1,7 +1,7 @@
 import type { lineageOf } from '@signalbox/app/runs';
 import { shown } from '../terminal.ts';
 
-/** Where a run comes from, and what was forked from it, a line each. */
+/** A run's parent and forks, one line each. */
 export function describeLineage({ parent, forks }: Awaited<ReturnType<typeof lineageOf>>): readonly string[] {
   return [
     ...(parent === undefined ? [] : [`  from frame ${parent.frame} of ${parent.run}`]),

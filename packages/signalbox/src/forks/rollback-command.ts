@@ -30,18 +30,18 @@ interface RollbackFlags extends DataFlags {
 export const defineRollback: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
-      'Takes the files, state and transcript of a run back to before a tool call, and continues from there in a new run, which it ' +
-        'follows to its end. It says first what that changes. The old run is stopped and keeps its history. If somebody else ' +
-        'changed the same files since, nothing is changed.',
+      "Rolls a run's files, state and transcript back to before a tool call, continues from there in a new run, and follows it " +
+        'to its end. It first shows what changes. The old run is stopped and keeps its history. If somebody else changed the same ' +
+        'files since, nothing is changed.',
     )
     .option('--to <call>', 'the tool call to go back to; see "signalbox checkpoints"')
     .option('--after', 'go back to right after the call, not before it')
-    .option('--dry-run', 'only say what would change')
-    .option('--yes', 'do not ask')
-    .option('--accept-effects', 'also if the world keeps what was done since')
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'skip the confirmation')
+    .option('--accept-effects', 'roll back even though later effects outside remain')
     .option('--paused', 'do not start the new run')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what changed, events and the end as JSON')
+    .option('--json', 'print changes, events and the result as JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  $ signalbox rollback 019b8d62 --to 5d2b…/1/2/0 --dry-run\n  $ signalbox rollback 019b8d62 --to 5d2b…/1/2/0 --yes',
@@ -52,7 +52,10 @@ export const defineRollback: DefineCommand = (command, { terminal, signals, end 
         await withSurface(terminal, { ...flags, warm: !isOnlyMade }, async surface => {
           const { to } = flags;
           if (to === undefined) {
-            return usageError('Say which call to go back to: --to CALL.', 'List them with: signalbox checkpoints RUN');
+            return usageError(
+              'Name the call to go back to with --to CALL.',
+              'List them with: signalbox checkpoints RUN',
+            );
           }
           const run = await findRun(surface.reader, given);
           return run.ok ? rollback({ terminal, signals }, surface, run.value, { ...flags, to }) : run.error;
@@ -97,7 +100,7 @@ async function rollback(
       );
     return { ok: true, value: done.value.run as RunId } as const;
   };
-  // A run that continued before and has ended or waits since is not followed again.
+  // A new run from an earlier rollback that has ended or waits is not followed again.
   const isResting = made !== undefined && (await surface.reader.run(made))?.status !== 'paused';
   if (!paused && !isResting) return followed(terminal, flags, surface, 0, begin, signals.ending());
   const done = await begin();
@@ -106,14 +109,14 @@ async function rollback(
   return exitCodes.done;
 }
 
-/** `isMade`: the run had been rolled back there before this was asked. */
+/** `isMade`: the run was already rolled back to this call. */
 function changes({ calls, lost, effects, run, ...files }: Rollback, isMade: boolean): readonly string[] {
   if (isMade) return [`  already rolled back: continues as ${run}`];
   return [
     ...calls.map(({ call, tool }) => `  undo ${shown(tool)}  ${shown(call)}`),
     ...changedPaths(files),
     ...(files.paths.length === 0 ? ['  no file changes'] : []),
-    ...lost.map(path => `  cannot be brought back: ${shownPath(path)}`),
-    ...effects.map(effect => `  stays as it is: ${shown(effect)}`),
+    ...lost.map(path => `  cannot be restored: ${shownPath(path)}`),
+    ...effects.map(effect => `  remains: ${shown(effect)}`),
   ];
 }

@@ -19,9 +19,9 @@ import { confirm } from './confirm.ts';
 
 export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => {
   command
-    .description('Lists the tool calls of the agents of a run, with what became of them and what can be undone.')
+    .description("Lists the tool calls of a run's agents, with their outcomes and what can be undone.")
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print each as a line of JSON')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ signalbox checkpoints 019b8d62')
     .action(async (given: string, flags: DataFlags) => {
       end(
@@ -31,7 +31,7 @@ export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => 
           const folder = checkpointFolder(askedDataDirectory(flags.dataDir), run.value.id);
           const found = await callCheckpoints(reader, folder, run.value);
           for (const one of found) terminal.print(flags.json ? JSON.stringify(one) : describe(one));
-          if (found.length === 0 && !flags.json) terminal.print('No tool call is recorded.');
+          if (found.length === 0 && !flags.json) terminal.print('No tool calls yet.');
           return exitCodes.done;
         }),
       );
@@ -49,16 +49,16 @@ interface UndoFlags extends DataFlags {
 export const defineUndo: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Undoes what one tool call did to files, and nothing else. It says first what that changes. Where somebody changed the ' +
-        'same files since, nothing is overwritten.',
+      'Undoes the file changes of one tool call, and nothing else. It first shows what changes. If somebody changed the same ' +
+        'files since, nothing is overwritten.',
     )
-    .option('--kept', 'instead, bring back what the rollback of a failed call overwrote or removed')
-    .option('--attempt <n>', 'with --kept: only what that attempt of the call kept; see "signalbox checkpoints"')
-    .option('--copies', 'with --kept: bring back what changed since as a copy beside it, named *.kept')
-    .option('--dry-run', 'only say what would change')
-    .option('--yes', 'do not ask')
+    .option('--kept', 'instead, restore files that the rollback of a failed call overwrote or removed')
+    .option('--attempt <n>', 'with --kept: only files kept by this attempt; see "signalbox checkpoints"')
+    .option('--copies', 'with --kept: restore files that changed since as copies next to them, named *.kept')
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'skip the confirmation')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what changed as JSON')
+    .option('--json', 'print the changes as JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  $ signalbox undo 019b8d62 5d2b…/1/2/0 --dry-run\n  $ signalbox undo 019b8d62 5d2b…/1/2/0 --kept',
@@ -78,7 +78,7 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
           if (dryRun) return report(terminal, planned.value, json, true);
           if (!yes) {
             for (const line of changes(planned.value)) terminal.complain(line);
-            const question = kept ? 'Bring these back?' : 'Undo it?';
+            const question = kept ? 'Restore these?' : 'Undo it?';
             if (!(await confirm(question))) return unconfirmedUndo(run.value.id, call, planned.value);
           }
           const undone = await surface.undo(run.value.id, call, asked);
@@ -93,25 +93,25 @@ function misuse({ kept, copies }: UndoFlags, attempt: number | undefined): Error
     return usageError('--attempt and --copies go with --kept.', 'See "signalbox undo --help".');
   }
   if (attempt === undefined || (Number.isInteger(attempt) && attempt > 0)) return undefined;
-  return usageError('--attempt must be a number from 1 on.', 'See "signalbox checkpoints RUN" for the attempts.');
+  return usageError('--attempt must be a number, 1 or more.', 'See "signalbox checkpoints RUN" for the attempts.');
 }
 
 function report(terminal: Terminal, undo: CallUndo, json: boolean, isPlanned: boolean): ExitCode {
   if (json) terminal.print(JSON.stringify(undo));
   else if (undo.paths.length === 0 && !undo.conflicts?.length && undo.lost.length === 0)
-    terminal.print('Nothing to bring back: everything is in place already.');
+    terminal.print('Nothing to restore: everything is already in place.');
   else terminal.print([isPlanned ? 'Would change:' : 'Changed:', ...changes(undo)].join('\n'));
   return exitCodes.done;
 }
 
 function changes({ conflicts = [], copies, ...undo }: CallUndo): readonly string[] {
-  const hint = conflicts.length > 0 && copies === undefined ? ['  bring those back as copies with: --copies'] : [];
+  const hint = conflicts.length > 0 && copies === undefined ? ['  restore those as copies with: --copies'] : [];
   return [
     ...changedPaths(undo),
-    ...conflicts.map(path => `  left as it is, because it changed since: ${shownPath(path)}`),
+    ...conflicts.map(path => `  not touched, because it changed since: ${shownPath(path)}`),
     ...(copies ?? []).map(path => `  copy: ${shownPath(path)}`),
     ...hint,
-    ...undo.lost.map(path => `  cannot be brought back: ${shownPath(path)}`),
+    ...undo.lost.map(path => `  cannot be restored: ${shownPath(path)}`),
   ];
 }
 

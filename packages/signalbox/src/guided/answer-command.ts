@@ -23,24 +23,24 @@ interface AnswerFlags extends DataFlags {
 export const defineAnswer: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Answers what a guided session waits for: a confirmation, an approval, or something that only you can choose or give. The answer ' +
-        'is recorded in the session, once; the agent is told when it takes the step up again.',
+      'Answers a question of a guided session: a confirmation, an approval, or something that only you can choose or provide. The ' +
+        'answer is recorded once; the agent receives it when it retries the step.',
     )
     .option('--approve', 'yes')
     .option('--deny', 'no')
-    .option('--value <text>', 'the answer, where more than yes or no is asked')
+    .option('--value <text>', 'the answer, if the question needs more than yes or no')
     .option('--reason <text>', 'why, for the agent; with --approve or --deny')
-    .option('--shown <hash>', 'the hash of what you were shown: the answer is void if it says something else now')
+    .option('--shown <hash>', 'the hash of what you were shown: the answer is void if it has changed')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the answered gap as JSON')
     .addHelpText(
       'after',
       `
-Without an answer it shows what is asked.
+Without an answer it shows the question.
 
 Examples:
   $ signalbox decisions
-  $ signalbox answer 019b8d62 7c1e     what is asked; the beginnings of ids are enough
+  $ signalbox answer 019b8d62 7c1e     show the question; id prefixes are enough
   $ signalbox answer 019b8d62 7c1e --approve --reason "go on"
   $ signalbox answer 019b8d62 7c1e --value "the second option"
 
@@ -74,16 +74,16 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not answered yet.`,
     });
 };
 
-/** An answer that carries the hash of what is shown now, unless the person says which one was seen. */
+/** An answer with the hash of what is shown now, unless the person gives the hash they saw. */
 function answerOf(flags: AnswerFlags, { shown: now }: WaitingGap): GapAnswer | ErrorEnvelope | 'none' {
   const { approve = false, deny = false, value, reason, shown: seen = now } = flags;
   const given = [approve, deny, value !== undefined].filter(Boolean).length;
   if (given === 0) return 'none';
-  if (given > 1) return usageError('--approve, --deny and --value are one answer each.', 'Give one of them.');
+  if (given > 1) return usageError('--approve, --deny and --value exclude each other.', 'Give one of them.');
   if (value !== undefined && reason !== undefined) {
-    return usageError('--reason goes with --approve or --deny.', 'Say it in the value.');
+    return usageError('--reason goes with --approve or --deny.', 'Put it in the value.');
   }
-  // What is no hash is refused by the schema of answers, with its field.
+  // The schema of answers rejects a value that is not a hash, and names the field.
   const hash = seen as typeof now;
   if (value !== undefined) return { kind: 'answered', value, shown: hash };
   return { kind: approve ? 'approved' : 'denied', ...(reason !== undefined && { note: reason }), shown: hash };

@@ -5,7 +5,7 @@ import { openReader, type Resolution, thisMachine } from '@signalbox/app/runs';
 import { askedDataDirectory, writableDataDirectory } from '../data-directory-option.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 
-/** What a guided session waits for, as a decision of the one queue. */
+/** A gap that a guided session waits for, as a decision in the queue. */
 type GuidedDecision = Extract<ReturnType<GuidedRuns['decisions']>, { readonly ok: true }>['value'][number];
 
 /** A decision of a guided session, and how it is answered. */
@@ -14,8 +14,8 @@ export interface FoundGap {
 }
 
 /**
- * The gap that an id, or the beginning of one, names; undefined where there is none. A beginning that a decision of a run has,
- * too, is refused.
+ * The gap with this id or id prefix; undefined if there isn't one. A prefix that also matches a decision of a run is
+ * refused.
  */
 export async function findGap(
   dataDir: string | undefined,

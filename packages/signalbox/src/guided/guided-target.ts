@@ -4,13 +4,13 @@ import { findSession, type SessionId } from '@signalbox/app/guided';
 import { everyRun, openReader } from '@signalbox/app/runs';
 import { askedDataDirectory } from '../data-directory-option.ts';
 
-/** What the beginning of an id names: a guided session, or something that is looked for among the runs. */
+/** What an id prefix names: a guided session, or something to look up among the runs. */
 export type Target =
   | { readonly kind: 'session'; readonly sessionId: SessionId }
   | { readonly kind: 'run' }
   | { readonly kind: 'refused'; readonly error: ErrorEnvelope };
 
-/** A whole id is one or the other; a beginning that both have is refused. */
+/** A full id is one or the other; a prefix that matches both is refused. */
 export async function targetOf(dataDir: string | undefined, given: string): Promise<Target> {
   const dataDirectory = askedDataDirectory(dataDir);
   const session = findSession({ dataDirectory }, given);
@@ -20,13 +20,13 @@ export async function targetOf(dataDir: string | undefined, given: string): Prom
   if (runs > 0) {
     return {
       kind: 'refused',
-      error: usageError(`Runs and guided sessions begin with ${given}.`, 'Give more of the id.'),
+      error: usageError(`Both a run and a guided session begin with ${given}.`, 'Give more of the id.'),
     };
   }
   return session.ok ? { kind: 'session', sessionId: session.value } : { kind: 'refused', error: session.error };
 }
 
-/** Whether several sessions begin with what was given. */
+/** Whether several sessions have this prefix. */
 export function isAmbiguous({ code, details }: ErrorEnvelope): boolean {
   const { matches = 0 } = (details ?? {}) as { readonly matches?: number };
   return code === 'session/unknown' && matches > 1;

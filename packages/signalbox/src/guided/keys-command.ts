@@ -17,36 +17,36 @@ export const defineKeys: DefineCommand = (command, { terminal, end }) => {
       reportError(terminal, outcome.error, json);
       return end(exitCodeOf(outcome.error));
     }
-    if (outcome.value.length === 0 && !json) terminal.print('There are no keys yet: the first token makes one.');
+    if (outcome.value.length === 0 && !json) terminal.print('No keys yet: the first token creates one.');
     for (const key of outcome.value) terminal.print(json ? JSON.stringify(key) : `${key.role.padEnd(8)}  ${key.name}`);
     end(exitCodes.done);
   };
 
   command
     .description(
-      'Looks after the keys that the tokens of guided sessions are signed with. Tokens are handles: a run whose tokens are void is ' +
-        'found again with the tool resume_session.',
+      'Manages the keys that sign the tokens of guided sessions. Tokens are handles: an agent finds a run whose tokens are void again ' +
+        'with the tool resume_session.',
     )
     .addHelpText(
       'after',
       `
 Examples:
   $ signalbox keys ls
-  $ signalbox keys rotate     twice in a row voids every token that was given before
+  $ signalbox keys rotate     twice in a row voids every earlier token
 
 Exit codes: 0 done, 1 failed, 2 usage.`,
     )
     .action(() => {
-      reportError(terminal, usageError('Which of them?', 'See "signalbox keys --help".'), false);
+      reportError(terminal, usageError('Name a subcommand.', 'See "signalbox keys --help".'), false);
       end(exitCodes.usage);
     });
 
   command
     .command('ls')
-    .summary('list the keys by names that say nothing of them')
-    .description('Lists the keys by names that say nothing of them: the current one, and the one before it.')
+    .summary('list the keys by names that reveal nothing')
+    .description('Lists the keys, current and previous, by names that reveal nothing.')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one key a line as JSON')
+    .option('--json', 'print one JSON object per line')
     .action((flags: DataFlags) => {
       const { rng } = thisMachine();
       tell(flags, listTokenKeys({ dataDirectory: askedDataDirectory(flags.dataDir), rng }));
@@ -54,10 +54,10 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
 
   command
     .command('rotate')
-    .summary('make a new key; tokens of the one before stay good until the next time')
-    .description('Makes a new key for new tokens. Tokens of the key before stay good until the next rotation.')
+    .summary('create a new key; tokens of the previous key stay valid until the next rotation')
+    .description('Creates a new key for new tokens. Tokens of the previous key stay valid until the next rotation.')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one key a line as JSON')
+    .option('--json', 'print one JSON object per line')
     .action(async (flags: DataFlags) => {
       const { rng } = thisMachine();
       tell(flags, await rotateTokenKeys({ dataDirectory: writableDataDirectory(flags.dataDir), rng }));

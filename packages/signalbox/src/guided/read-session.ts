@@ -3,7 +3,7 @@ import { paintOf, type Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 import { describeSession } from './session-report.ts';
 
-/** A guided session, and how it is told to a person. Loaded for sessions only: most of what `show` shows is a run. */
+/** A guided session and its report. Loaded only for sessions, because `show` mostly shows runs. */
 export async function readSession(dataDirectory: string, sessionId: SessionId) {
   const session = await showSession({ dataDirectory, directories: workflowPlaces() }, sessionId);
   return session.ok

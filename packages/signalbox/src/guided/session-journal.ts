@@ -5,7 +5,7 @@ import { findSession } from '@signalbox/app/guided';
 import { askedDataDirectory } from '../data-directory-option.ts';
 import { isAmbiguous } from './guided-target.ts';
 
-/** The directory of the journal that is meant: what is there under that path, else that of the session with that id. */
+/** The journal's directory: the given path if it exists, else the journal of the session with that id. */
 export function journalNamed(given: string, dataDir: string | undefined): string | ErrorEnvelope {
   if (existsSync(given)) return given;
   const dataDirectory = askedDataDirectory(dataDir);

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '@signalbox/app/guided';
 import { type Paint, shown } from '../terminal.ts';
 
-/** Sessions for a person: each with its runs, where they are, and what waits. */
+/** Sessions for people: each with its runs, their places, and what waits. */
 export function describeSessions(sessions: readonly SessionSummary[], paint: Paint): string {
   return sessions.map(session => describeSession(session, paint)).join('\n');
 }

@@ -2,7 +2,7 @@ import type { NodeDetail, RunDetail, SessionDetail } from '@signalbox/app/guided
 import { type Paint, shown } from '../terminal.ts';
 import { answerText } from './waiting-report.ts';
 
-/** A session for a person: its health, each run as a tree of places, what waits and what was noted. */
+/** A session for people: its health, each run as a tree of places, open gaps and notes. */
 export function describeSession(session: SessionDetail, paint: Paint): string {
   const { sessionId, health, defect, events, head, isKept, lastActiveAt, workspace, runs, omittedRuns } = session;
   const good = health === 'healthy' ? paint.good(health) : paint.bad(health);
@@ -16,8 +16,8 @@ export function describeSession(session: SessionDetail, paint: Paint): string {
     lines.push(
       paint.bad(`  ${defect.code}: ${shown(defect.file)}: ${shown(defect.reason)}`),
       health === 'corrupt_tail'
-        ? '  What follows is the valid part; it can be exported, not gone on with.'
-        : '  Nothing of it can be relied on. Restore it from a backup or an export.',
+        ? '  The valid part follows. You can export it, but not continue it.'
+        : '  None of it can be trusted. Restore it from a backup or an export.',
     );
   }
   for (const run of runs) lines.push('', ...describeRun(run, sessionId, paint));
@@ -36,7 +36,7 @@ function describeRun(run: RunDetail, sessionId: string, paint: Paint): readonly 
   ];
   if (source.kind !== 'as_pinned') {
     const why = source.kind === 'changed' ? `is ${source.workflowHash} now` : 'is gone or no longer valid';
-    lines.push(paint.doubtful(`  Its source ${why}; the run goes on with its pin.`));
+    lines.push(paint.doubtful(`  Its source ${why}; the run continues with its pinned version.`));
   }
   if (omittedNodes > 0) lines.push(`  (${omittedNodes} earlier places are not shown)`);
   lines.push(...treeLines(run, paint));
@@ -60,7 +60,7 @@ function statusText(status: RunDetail['status'], paint: Paint): string {
   return status === 'in_progress' ? status : paint.doubtful(status);
 }
 
-/** One place a line. A place with one child goes on below it; each further child begins a branch, further in. */
+/** One place per line. A first child continues below its parent; each further child starts an indented branch. */
 function treeLines({ nodes, preferredTip }: RunDetail, paint: Paint): readonly string[] {
   const known = new Map(nodes.map(node => [node.nodeId, node]));
   const children = new Map<string, NodeDetail[]>();
@@ -71,7 +71,7 @@ function treeLines({ nodes, preferredTip }: RunDetail, paint: Paint): readonly s
     else children.set(parent.nodeId, [...(children.get(parent.nodeId) ?? []), node]);
   }
   const lines: string[] = [];
-  // Not a recursion: a walk can be long.
+  // Not recursive: a walk can be long.
   const open = roots.toReversed().map(node => ({ node, depth: 0 }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, depth } = next;

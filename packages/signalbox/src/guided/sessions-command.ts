@@ -20,17 +20,17 @@ export const defineSessions: DefineCommand = (command, { terminal, end }) => {
 
   command
     .description(
-      'Lists the guided sessions of the data directory, the last that was written first: their runs, where each is, and what ' +
-        'waits for you. "signalbox show" shows one of them.',
+      'Lists guided sessions, most recently written first: their runs, the place of each, and what waits for you. "signalbox show" ' +
+        'shows one of them.',
     )
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one session a line as JSON')
+    .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
       `
 Examples:
   $ signalbox sessions
-  $ signalbox sessions keep 019b8d62       never delete it for its age; the beginning of an id is enough
+  $ signalbox sessions keep 019b8d62       never delete it for its age; an id prefix is enough
   $ signalbox sessions unkeep 019b8d62
 
 Exit codes: 0 done, 1 failed, 2 usage.`,
@@ -39,21 +39,21 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
       const listed = listSessions({ dataDirectory: askedDataDirectory(flags.dataDir) });
       if (!listed.ok) return tell(flags, listed.error);
       if (flags.json) for (const session of listed.value) terminal.print(JSON.stringify(session));
-      else if (listed.value.length === 0) terminal.print('There are no guided sessions yet.');
+      else if (listed.value.length === 0) terminal.print('No guided sessions yet.');
       else terminal.print(describeSessions(listed.value, paintOf(terminal)));
       end(exitCodes.done);
     });
 
   for (const [name, keep, summary] of [
     ['keep', true, 'keep a session, whatever its age'],
-    ['unkeep', false, 'let a kept session be deleted when its time is over'],
+    ['unkeep', false, 'let a kept session expire again'],
   ] as const) {
     command
       .command(`${name} <session>`)
       .summary(summary)
       .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
       .option(...DATA_DIR_OPTION)
-      .option('--json', 'print what is so now as JSON')
+      .option('--json', 'print the new state as JSON')
       // The parent has the same options, and commander gives them to it.
       .action(async (given: string, _flags: DataFlags, self: { optsWithGlobals(): DataFlags }) => {
         const flags = self.optsWithGlobals();

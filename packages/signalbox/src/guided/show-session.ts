@@ -11,7 +11,7 @@ interface Flags extends DataFlags {
   readonly xml?: boolean;
 }
 
-/** Shows a guided session; undefined where the id names none. */
+/** Shows a guided session; returns undefined if the id names none. */
 export async function showIfSession(given: string, flags: Flags, terminal: Terminal): Promise<ExitCode | undefined> {
   const target = await targetOf(flags.dataDir, given);
   if (target.kind === 'run') return undefined;
@@ -29,7 +29,7 @@ export async function showIfGuidedRun(given: string, flags: Flags, terminal: Ter
 
 async function showOne(sessionId: SessionId, flags: Flags, terminal: Terminal): Promise<ExitCode> {
   if (flags.frame !== undefined || flags.xml === true) {
-    const error = usageError('--frame and --xml are for runs of plans.', 'Leave them out for a guided session.');
+    const error = usageError('--frame and --xml only apply to plan runs.', 'Leave them out for a guided session.');
     return refused(error, flags, terminal);
   }
   const { readSession } = await import('./read-session.ts');

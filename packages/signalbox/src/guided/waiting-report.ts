@@ -1,7 +1,7 @@
 import type { Gap, WaitingGap } from '@signalbox/app/guided';
 import { type Paint, shown } from '../terminal.ts';
 
-/** What a guided session waits for, as it is shown to a person. */
+/** A gap of a guided session, as shown to a person. */
 export interface ShownGap {
   readonly id: string;
   readonly sessionId: string | undefined;
@@ -10,7 +10,7 @@ export interface ShownGap {
   readonly summary: string;
   /** The hash of what is shown. */
   readonly hash: string;
-  /** What was said; undefined while it waits. */
+  /** The answer; undefined while it waits. */
   readonly answer: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export function shownGap({ sessionId, gap, shown: hash }: WaitingGap): ShownGap 
   return { id, sessionId, detail: reason.detail, summary, hash, answer };
 }
 
-/** Something that a guided session waits for and how it is answered, or what the answer was. */
+/** A gap of a guided session with how to answer it, or its answer. */
 export function describeGap({ id, sessionId, detail, summary, hash, answer }: ShownGap, paint: Paint): string {
   const lines = [
     `${paint.strong(id)}  ${detail}  ${paint.faint(`of guided session ${sessionId}`)}`,
@@ -32,12 +32,12 @@ export function describeGap({ id, sessionId, detail, summary, hash, answer }: Sh
 }
 
 export function answerText({ answer }: Pick<Gap, 'answer'>): string {
-  if (answer === undefined) return 'a later attempt had what was missing';
+  if (answer === undefined) return 'a later attempt supplied it';
   if (answer.kind === 'answered') return answer.value;
   return answer.note === undefined ? answer.kind : `${answer.kind}: ${answer.note}`;
 }
 
-/** Whether a yes is enough, or something has to be said. */
+/** The command to answer with: yes or no, or a text. */
 function answerHint(detail: string, id: string): string {
   const isYesOrNo = detail === 'needs_user_approval' || detail === 'needs_user_environment_action';
   return isYesOrNo ? `signalbox approve | deny ${id}` : `signalbox approve ${id} --value TEXT`;

@@ -1,12 +1,12 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** A file that `init` writes, by its path from the folder. */
+/** A file that `init` writes, by its path relative to the folder. */
 export interface FirstFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** What a new folder of plans holds. A `package.json` only where editors could not find the types otherwise. */
+/** The files of a new plan folder. It gets a `package.json` only if editors could not find the types otherwise. */
 export function firstFiles({ withManifest }: { readonly withManifest: boolean }): readonly FirstFile[] {
   return [
     { path: 'plan.tsx', text: PLAN },
@@ -22,7 +22,7 @@ export const MCP_SNIPPET = JSON.stringify(
   2,
 );
 
-const PLAN = `// A plan says, at every moment, what should be going on. It is rendered again whenever what it reads changes.
+const PLAN = `// A plan describes what should be happening at every moment. It is rendered again whenever a value it reads changes.
 //   signalbox run plan.tsx
 //   signalbox run plan.tsx --input '{"places": ["Oslo"]}'
 import { definePlan, Each, If, Parallel, Phase, Task } from 'signalbox';
@@ -31,14 +31,14 @@ import * as z from 'zod';
 export default definePlan({
   name: 'first',
   input: z.object({ places: z.array(z.string()).default(['Lisbon', 'Nairobi', 'Osaka']) }),
-  // What it remembers. Every change is committed with its reason: see "signalbox transitions".
+  // Durable state. Every change is committed with its reason: see "signalbox transitions".
   state: z.object({
     lengths: z.record(z.string(), z.number()).default({}),
     longest: z.string().optional(),
   }),
   render: ctx => (
     <>
-      {/* Phases run one after the other; what is in a Parallel starts at once. */}
+      {/* Phases run one after the other; the children of Parallel start together. */}
       <Phase name="measure">
         <Parallel>
           <Each items={ctx.input.places}>

@@ -13,10 +13,10 @@ interface InitFlags {
 export const defineInit: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Writes a small plan that runs as it is, without keys and without a network, and the tsconfig.json with which editors check ' +
-        'plans. A file that is there already is never overwritten unless you say so.',
+      'Creates a small plan that runs without keys or a network, and a tsconfig.json so that editors can check plans. Existing ' +
+        'files are not overwritten unless you pass --force.',
     )
-    .option('--force', 'overwrite what is there')
+    .option('--force', 'overwrite existing files')
     .option('--json', 'print what was written as one line of JSON')
     .addHelpText(
       'after',
@@ -25,7 +25,7 @@ Examples:
   $ signalbox init
   $ signalbox init plans
 
-Exit codes: 0 done, 2 usage, or a file is there already.`,
+Exit codes: 0 done, 2 usage, or a file already exists.`,
     )
     .action((given: string | undefined, { force = false, json = false }: InitFlags) => {
       const done = writeFirstFiles(path.resolve(given ?? '.'), { force });
@@ -38,7 +38,7 @@ Exit codes: 0 done, 2 usage, or a file is there already.`,
     });
 };
 
-/** What was written, and what to do with it. */
+/** The files that were written, and what to do next. */
 export function describeInit({ written, typesInstalled }: Initialised, folder: string): string {
   const place = (name: string) => shown(path.join(folder, name));
   const install = written.includes('package.json') ? 'npm install' : 'npm install --save-dev signalbox';
@@ -50,7 +50,7 @@ export function describeInit({ written, typesInstalled }: Initialised, folder: s
     `  signalbox run ${shown(quoted(path.join(folder, 'plan.tsx')))}`,
     ...(typesInstalled ? [] : ['', 'For the types in your editor:', `  ${prefix}${install}`]),
     '',
-    'For a client that speaks MCP, once your version of Signalbox has "signalbox mcp" (see "signalbox --help"):',
+    'For an MCP client, if your version of Signalbox has "signalbox mcp" (see "signalbox --help"):',
     ...MCP_SNIPPET.split('\n').map(line => `  ${line}`),
   ].join('\n');
 }

@@ -50,8 +50,8 @@ describe('signalbox init', () => {
       code: 2,
       printed: '',
       complaints:
-        `error: tsconfig.json is in ${folder} already: nothing was written.\n` +
-        'Give another folder, "signalbox init DIR", or overwrite with --force.',
+        `error: tsconfig.json already exists in ${folder}; nothing was written.\n` +
+        'Choose another folder with "signalbox init DIR", or overwrite with --force.',
     });
     expect(readdirSync(folder)).toEqual(['tsconfig.json']);
     expect(await init(folder, '--force')).toMatchObject({ code: 0 });

@@ -7,11 +7,11 @@ import { firstFiles } from './first-files.ts';
 export interface Initialised {
   readonly directory: string;
   readonly written: readonly string[];
-  /** Whether editors find the types of the plan API from there. */
+  /** Whether editors find the types of the plan API from this folder. */
   readonly typesInstalled: boolean;
 }
 
-/** Writes the first files of a folder of plans: all, or none if one is there already and nobody said to overwrite it. */
+/** Writes the first files of a plan folder: all of them, or none if one exists and `force` is not set. */
 export function writeFirstFiles(
   directory: string,
   { force }: { readonly force: boolean },
@@ -23,15 +23,15 @@ export function writeFirstFiles(
   if (there.length > 0 && !force) {
     const names = there.join(' and ');
     const error = usageError(
-      `${names} ${there.length === 1 ? 'is' : 'are'} in ${directory} already: nothing was written.`,
-      'Give another folder, "signalbox init DIR", or overwrite with --force.',
+      `${names} already ${there.length === 1 ? 'exists' : 'exist'} in ${directory}; nothing was written.`,
+      'Choose another folder with "signalbox init DIR", or overwrite with --force.',
     );
     return { ok: false, error };
   }
   try {
-    // Folder by folder: a recursive mkdir never ends on file systems that answer ENOENT below what exists, such as /proc.
+    // One folder at a time: a recursive mkdir never ends on file systems like /proc that answer ENOENT below existing folders.
     for (const folder of ancestorsOf(directory).toReversed()) if (!existsSync(folder)) mkdirSync(folder);
-    // A file that appeared meanwhile is not overwritten either.
+    // A file that has appeared since is not overwritten either.
     for (const { path: name, text } of files)
       writeFileSync(path.join(directory, name), text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {

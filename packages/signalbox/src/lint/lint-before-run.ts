@@ -5,8 +5,8 @@ import { paintOf, type Terminal } from '../terminal.ts';
 import { describeFindings } from './lint-report.ts';
 
 /**
- * Says what a plan's author should know before it runs. Errors refuse the run; what cannot be looked at is left to loading,
- * which says it better.
+ * Prints lint findings before a plan runs. Errors refuse the run; files that cannot be linted are left to the loader, whose
+ * errors are better.
  */
 export function lintBeforeRun(terminal: Terminal, plan: string): ErrorEnvelope | undefined {
   const linted = lintPlan(plan);
@@ -15,6 +15,6 @@ export function lintBeforeRun(terminal: Terminal, plan: string): ErrorEnvelope |
   for (const line of describeFindings(told, process.cwd(), paintOf(terminal))) terminal.complain(line);
   const errors = told.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return undefined;
-  const what = `the plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`}, and was not run`;
+  const what = `the plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`}and was not run`;
   return planFailure(new PlanError('plan/lint-refused', what));
 }

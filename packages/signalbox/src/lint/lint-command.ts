@@ -12,14 +12,14 @@ interface LintFlags {
 export const defineLint: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Looks at plans and at the local files they import, without running them: what would fail, what could not be replayed, what is ' +
-        'lost at a restart, and loops without an end. "// signalbox-ignore RULE" leaves a line, and the next, alone.',
+      'Checks plans and the local files they import, without running them, for code that would fail, could not be replayed or would ' +
+        'lose data at a restart, and for endless loops. "// signalbox-ignore RULE" ignores its own line and the next.',
     )
-    .option('--strict', 'let warnings count as errors')
-    .option('--json', 'print what is found as JSON')
+    .option('--strict', 'treat warnings as errors')
+    .option('--json', 'print findings as JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  $ signalbox lint plans/*.tsx --strict\n\nExit codes: 0 nothing that counts, 1 errors, or warnings with --strict, 2 usage.',
+      '\nExample:\n  $ signalbox lint plans/*.tsx --strict\n\nExit codes: 0 no errors, 1 errors, or warnings with --strict, 2 usage.',
     )
     .action((plans: readonly string[], { json = false, strict = false }: LintFlags) => {
       const findings = new Map<string, LintFinding>();

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { LintFinding } from '@signalbox/plan/lint';
 import { type Paint, shown } from '../terminal.ts';
 
-/** Two lines a finding: where it is and what is wrong, and how to mend it. Files are told as the caller would type them. */
+/** Two lines per finding: its place and message, then how to fix it. Paths are relative to the working directory. */
 export function describeFindings(findings: readonly LintFinding[], cwd: string, paint: Paint): readonly string[] {
   return findings.flatMap(({ file, line, column, severity, rule, message, mend }) => [
     `${shown(placeOf(file, cwd))}:${line}:${column} ${severityOf(severity, paint)} ${shown(message)} ${paint.faint(rule)}`,
@@ -10,13 +10,13 @@ export function describeFindings(findings: readonly LintFinding[], cwd: string, 
   ]);
 }
 
-/** One line on all of them. */
+/** One summary line. */
 export function describeCounts(findings: readonly LintFinding[]): string {
   const counts = (['error', 'warning', 'info'] as const).map(severity => {
     const count = findings.filter(finding => finding.severity === severity).length;
     return count === 0 ? undefined : `${count} ${severity}${count === 1 || severity === 'info' ? '' : 's'}`;
   });
-  return counts.filter(count => count !== undefined).join(', ') || 'Nothing to say.';
+  return counts.filter(count => count !== undefined).join(', ') || 'No findings.';
 }
 
 function placeOf(file: string, cwd: string): string {

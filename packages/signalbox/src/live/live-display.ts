@@ -3,9 +3,9 @@ import type { ScreenSize } from './live-screen.ts';
 import type { Screen } from './screen.ts';
 import { widthOf } from './text-width.ts';
 
-/** Lines at the end of a terminal that are drawn again in place. */
+/** Lines at the end of a terminal, redrawn in place. */
 export interface LiveDisplay {
-  /** Draws a last time, and leaves what was drawn above whatever comes next. */
+  /** Draws one last time and leaves the lines above later output. */
   close(): void;
 }
 
@@ -13,16 +13,16 @@ const INTERVAL_MS = 100;
 const ESC = '\u001b[';
 const HIDE_CURSOR = `${ESC}?25l`;
 const SHOW_CURSOR = `${ESC}?25h`;
-/** Terminals that know it show what comes between at once. */
+/** Terminals that support synchronized output show everything in between at once. */
 const [BEGIN, END] = [`${ESC}?2026h`, `${ESC}?2026l`];
 
-/** Draws at most ten times a second, and only what changed. What others print meanwhile stays, above what is drawn. */
+/** Draws at most ten times a second, and only if something changed. Other output stays above the drawn lines. */
 export function openDisplay(screen: Screen, draw: (size: ScreenSize, now: number) => readonly string[]): LiveDisplay {
   let drawn: readonly string[] = [];
   let width = 0;
   let isMidLine = false;
 
-  /** Back to where the first drawn line begins, with nothing from there on. A narrower terminal has wrapped the lines. */
+  /** Clears from the first drawn line on. A terminal that became narrower has wrapped the lines. */
   const erase = (columns: number) => {
     if (drawn.length === 0) return '';
     const rows = drawn.reduce((sum, line) => sum + rowsOf(line, columns), 0);

@@ -1,24 +1,24 @@
 import type { StoredEvent } from '@signalbox/app/runs';
 
-/** What is known of a node beyond its status: of its last task. Times are milliseconds. */
+/** Facts about a node's last task, beyond its status. Times are in milliseconds. */
 export interface NodeFacts {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly round: number;
   readonly attempt: number;
-  /** When it is tried again, and what went wrong. */
+  /** When it is retried, and why it failed. */
   readonly retryAt?: number;
   readonly error?: string;
   readonly blocked?: string;
-  /** The end of what it said, or how far it says that it is. */
+  /** The end of its output, or its reported progress. */
   readonly said?: string;
 }
 
-/** What has happened in a run, as far as a person who watches wants to know. */
+/** The facts of a run that a person watching it wants to see. */
 export interface LiveFacts {
   readonly startedAt: number | undefined;
   readonly nodes: ReadonlyMap<string, NodeFacts>;
-  /** Whose tasks are whose, for what agents say. */
+  /** The node of each task, to attribute agents' output. */
   readonly nodeOfTask: ReadonlyMap<string, string>;
   readonly done: number;
   readonly failed: number;
@@ -34,14 +34,14 @@ export const NO_FACTS: LiveFacts = {
   retries: 0,
 };
 
-/** A part of what an agent says while it works. */
+/** A piece of an agent's output while it works. */
 export interface Saying {
   readonly task: string;
   readonly kind: string;
   readonly payload: unknown;
 }
 
-/** The facts after some events and some sayings; the facts before stay as they are. */
+/** Returns new facts with these events and output applied; the old facts are not changed. */
 export function factsAfter(
   before: LiveFacts,
   events: readonly StoredEvent[],
@@ -92,14 +92,14 @@ export function factsAfter(
   return { startedAt, nodes, nodeOfTask, done, failed, retries };
 }
 
-/** More of a line than any terminal shows is not kept. */
+/** Keeps no more of a line than a terminal can show. */
 const LONGEST = 400;
 
 function sayingOf(text: string): Partial<NodeFacts> {
   return text.trim() === '' ? {} : { said: text.slice(-LONGEST) };
 }
 
-/** The text in a piece of JSON of which only its sender knows the shape. */
+/** The text in JSON of unknown shape. */
 function textOf(payload: unknown): string {
   if (typeof payload === 'string') return payload;
   if (typeof payload !== 'object' || payload === null) return '';

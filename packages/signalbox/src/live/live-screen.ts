@@ -16,11 +16,11 @@ interface Row {
   readonly status: string;
   readonly title: string;
   readonly notes: string;
-  /** A task or an agent, not what holds them. */
+  /** A task or an agent, not a container. */
   readonly isWork: boolean;
 }
 
-/** Ever less detail, until a tree fits: each level keeps what the one before left out. */
+/** Levels of decreasing detail, tried until the tree fits; each also omits what the previous levels omit. */
 const LEVELS = [
   'all',
   'finished inside hidden',
@@ -30,9 +30,9 @@ const LEVELS = [
 ];
 
 /**
- * The tree of a run as it stands, at most `height` lines of `width` columns: what works and what is wrong stays, what is
- * finished or still to come is put together where there is too little room. Once nobody drives the run nothing is shown as
- * working: what was not told to have ended was cut off.
+ * The current tree of a run, at most `height` lines of `width` columns: working and failed nodes stay; finished and coming
+ * ones are grouped if there is too little room. Once nothing drives the run, no node is shown as working: those without a
+ * recorded end were cut off.
  */
 export function liveScreen(
   tree: TreeNode,
@@ -114,7 +114,7 @@ function childRows(node: TreeNode, facts: LiveFacts, now: number, level: number,
   return rows;
 }
 
-/** A loop is in the round that the work inside it is in. */
+/** A loop's round is the round of the work inside it. */
 function loopNotes(node: TreeNode, { nodes }: LiveFacts): readonly string[] {
   if (nodeKindFacts(node.kind)?.role !== 'loop') return [];
   const rounds = idsIn(node).flatMap(id => nodes.get(id)?.round ?? []);

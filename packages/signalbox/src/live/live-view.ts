@@ -6,21 +6,21 @@ import { factsAfter, NO_FACTS, type Saying } from './live-facts.ts';
 import { liveScreen } from './live-screen.ts';
 import type { Screen } from './screen.ts';
 
-/** Reading trees takes at most this share of the time: who watches a run must not slow it down. */
+/** Reading trees takes at most this share of the time: watching a run must not slow it down. */
 const READING_SHARE = 0.1;
 
-/** A status that was told since the tree was read, and by which event. */
+/** A status reported since the tree was read, and its event. */
 interface Told {
   readonly status: NonNullable<TreeNode['status']>;
   readonly seq: number;
 }
 
-/** A run as a tree that is drawn again in place while it goes on. */
+/** A run as a tree, redrawn in place while the run is active. */
 export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint: Paint): RunView {
   let facts = NO_FACTS;
   let tree: TreeNode | undefined;
   let told = new Map<string, Told>();
-  // What was heard since the last drawing.
+  // Received since the last drawing.
   let events: StoredEvent[] = [];
   let sayings: Saying[] = [];
   let hasOtherNodes = true;
@@ -28,7 +28,7 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
   let readAgainAt = 0;
   let isOver = false;
 
-  /** Statuses come with events; the tree is read again only when it has other nodes. */
+  /** Statuses come with events; the tree is read again only when its nodes change. */
   async function read(): Promise<void> {
     const begun = screen.now();
     hasOtherNodes = false;
@@ -57,7 +57,7 @@ export function liveViewOf(screen: Screen, reader: RunReader, run: RunId, paint:
     takeIn();
     if (hasOtherNodes && reading === undefined && now >= readAgainAt) {
       reading = read();
-      // What goes wrong is thrown at the end, to whoever follows the run.
+      // Errors are thrown at the end, to the caller that follows the run.
       reading.catch(() => {});
     }
     return tree === undefined ? [] : liveScreen(withStatuses(tree, told), facts, size, now, paint, isOver);

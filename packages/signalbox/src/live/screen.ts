@@ -7,13 +7,13 @@ export interface Screen {
   now(): number;
   /** Calls back at this interval, and when the size changed. */
   every(ms: number, draw: () => void): () => void;
-  /** Tells of text that others are about to write to the same terminal. */
+  /** Calls back before other code writes to the same terminal. */
   beforeOthersWrite(told: (text: string) => void): () => void;
-  /** Calls back when the process is about to end, however that comes. */
+  /** Calls back when the process is about to end, for whatever reason. */
   beforeEnd(restore: () => void): () => void;
 }
 
-/** The terminal of this process; undefined where nothing can be drawn: a pipe, or a terminal that only prints. */
+/** This process's terminal; undefined for a pipe or a terminal that cannot redraw. */
 export function hostScreen(
   stdout: NodeJS.WriteStream = process.stdout,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -47,7 +47,7 @@ export function hostScreen(
       };
     },
     beforeEnd(restore) {
-      // A signal that ends the process gives no other chance; it is sent again once the terminal is as it was.
+      // Last chance before a signal ends the process; it is sent again once the terminal is restored.
       const fatal = (signal: NodeJS.Signals) => {
         restore();
         for (const name of FATAL) process.off(name, fatal);
@@ -63,5 +63,5 @@ export function hostScreen(
   };
 }
 
-/** Those that nothing else of the program takes. */
+/** Signals that nothing else in the program handles. */
 const FATAL = ['SIGQUIT'] as const;

@@ -2,12 +2,12 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** How many columns a text takes in a terminal. */
+/** The number of terminal columns a text takes. */
 export function widthOf(text: string): number {
   return stringWidth(text, { countAnsiEscapeCodes: true });
 }
 
-/** The text, cut to at most `width` columns; a text that was cut ends in `…`. */
+/** The text, cut to at most `width` columns; a cut text ends in `…`. */
 export function fitted(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 0) return '';

@@ -1,7 +1,7 @@
 import type { LogLine } from '@signalbox/app/runs';
 import { type Paint, shown } from '../terminal.ts';
 
-/** A line of a log for people; what an agent said is set in, under its node. */
+/** A log line for people; agents' output is indented under its node. */
 export function describeLine({ timestamp, level, event, node, message }: LogLine, paint: Paint): string {
   if (event.startsWith('stream.')) return `  ${shown(node ?? '')} ${event.slice('stream.'.length)}: ${shown(message)}`;
   const who = node === undefined ? '' : ` ${paint.strong(shown(node))}`;

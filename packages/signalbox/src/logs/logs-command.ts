@@ -28,20 +28,20 @@ interface LogsFlags extends DataFlags {
 }
 
 const PAGE = 500;
-/** Between two looks at a run that goes on. */
+/** Polling interval for an active run. */
 const LOOK_MS = 250;
 
 export const defineLogs: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Prints what happened in a run and what its agents said, in order; with --follow also what comes. Secrets that are ' +
-        'known here, and values whose names say that they are secret, are left out. The same lines are in logs/stream.ndjson of the run.',
+      "Prints a run's log and what its agents said, in order; with --follow also new lines. Known secrets, and values with " +
+        "secret-like names, are left out. The run's logs/stream.ndjson has the same lines.",
     )
-    .option('-f, --follow', 'go on until nobody drives the run any more')
-    .option('--level <level>', `only what is at least this: ${logLevels.join(', ')}`, 'info')
-    .option('--node <node>', 'only what is about this node, and what its agent said')
+    .option('-f, --follow', 'keep printing until nothing drives the run any more')
+    .option('--level <level>', `minimum level: ${logLevels.join(', ')}`, 'info')
+    .option('--node <node>', 'only lines about this node, and what its agent said')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one line of JSON each')
+    .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
       '\nExamples:\n  $ signalbox logs 019b8d62 --follow\n  $ signalbox logs 019b8d62 --level warn --json',
@@ -52,8 +52,8 @@ export const defineLogs: DefineCommand = (command, { terminal, end }) => {
           const level = logLevels.find(name => name === flags.level);
           if (level === undefined) {
             return usageError(
-              `--level takes one of ${logLevels.join(', ')}, and ${flags.level} is none.`,
-              'Such as: --level warn',
+              `--level must be one of ${logLevels.join(', ')}; got "${flags.level}".`,
+              'Example: --level warn',
             );
           }
           const run = await findRun(reader, given);
@@ -99,7 +99,7 @@ async function print(
         const page = await reader.stream(run.id, task.id, heard.get(task.id) ?? 0, PAGE);
         for (const chunk of page) {
           heard.set(task.id, chunk.index + 1);
-          // What an agent says is what most people look for; its transcript repeats it.
+          // Agents' output is what most people look for; the transcript repeats it.
           const isShown = level === 'debug' || (level === 'info' && chunk.kind !== 'message');
           if (isShown) tell(lineOfChunk(run.id, task.node, chunk, correlationId, clean));
         }

@@ -4,6 +4,6 @@ import { runScript } from './kept-script.ts';
 
 const data: { readonly codeDirectory?: string; keepCode?: () => void } = workerThreads.workerData;
 let keep = () => {};
-// Before the script is run: it takes what it was started with, and leaves it to nobody.
+// Before the script runs: it consumes `workerData` and leaves it to no other code.
 data.keepCode = () => keep();
 ({ keep } = runScript(new URL('./journal-worker.script.js', import.meta.url), data.codeDirectory));

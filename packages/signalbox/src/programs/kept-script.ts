@@ -6,23 +6,23 @@ import vm from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 /**
- * Runs a program that was built as one script, from code that an earlier start kept compiled.
+ * Runs a program that was built as one script, using compiled code cached by an earlier start.
  *
- * 1. Kept code is V8's, which trusts it: the folder must be its owner's alone (`compiled-code.js`), and a damaged file does not count.
- * 2. It is kept once for each script and each Node, as far as the script was compiled by then: when `keep` is called, or soon.
- * 3. It holds code of the script and nothing else: neither what the script loads later nor any value.
- * 4. Nothing depends on it.
+ * 1. V8 trusts cached code: the folder must be private to its owner (`compiled-code.js`), and a damaged file is ignored.
+ * 2. Code is cached once per script and Node version, as far as the script is compiled when `keep` is called, or shortly after the start.
+ * 3. It contains only the script's code: neither modules that the script loads later nor any value.
+ * 4. Nothing depends on the cache.
  */
 export interface KeptScript<Exports> {
   readonly exports: Exports;
-  /** Keeps the code as it is compiled by now, if none is kept. */
+  /** Caches the code compiled so far, unless a cache exists. */
   keep(): void;
 }
 
-/** How many versions of one script are kept: programs of several versions may be installed. */
+/** Cached versions per script: several versions of the program may be installed. */
 const MOST_KEPT = 4;
 const CHECK_BYTES = 4;
-/** After which a program has run most of what it runs. */
+/** By then a program has run most of its code. */
 const SOON_MS = 1000;
 
 export function runScript<Exports>(url: URL, folder: string | undefined): KeptScript<Exports> {
@@ -37,7 +37,7 @@ export function runScript<Exports>(url: URL, folder: string | undefined): KeptSc
     filename: file,
     ...(cachedData && { cachedData }),
   });
-  // As they are now: the code of a plan may replace them later in its thread.
+  // Captured now: a plan's code may replace them later in its thread.
   const createCode = script.createCachedData.bind(script);
   const module = { exports: {} as Exports };
   const meta = {
@@ -49,22 +49,22 @@ export function runScript<Exports>(url: URL, folder: string | undefined): KeptSc
   script.runInThisContext()(module.exports, createRequire(url), module, meta);
   let isKept = folder === undefined || cachedData !== undefined;
   const keep = () => {
-    // Code that V8 refused was compiled with other options of Node, which may alternate: it stays.
+    // Code that V8 rejected was compiled with other Node options, which may alternate: keep it.
     if (isKept || place === undefined || folder === undefined) return;
     isKept = true;
     try {
       writeCode(place, createCode());
       forgetOld(folder, name);
     } catch {
-      // It starts as it did the first time.
+      // It starts without cached code.
     }
   };
-  // What is killed does not come to its end.
+  // A killed process never reaches its end.
   if (!isKept) setTimeout(keep, SOON_MS).unref();
   return { exports: module.exports, keep };
 }
 
-/** V8 does not survive code that is damaged. */
+/** V8 crashes on damaged code. */
 function keptCode(place: string): Buffer | undefined {
   try {
     const kept = readFileSync(place);

@@ -19,13 +19,13 @@ interface RecoveriesFlags extends DataFlags {
 export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Lists tool calls that were under way when a process ended, and what the next start did about them: which run, which call, ' +
-        'the outcome and the paths. An entry stays until you dismiss it, or for 30 days; one that failed stays until it succeeds.',
+      'Lists tool calls that were under way when a process ended, and how the next start recovered them: run, call, outcome and ' +
+        'paths. An entry stays for 30 days or until you dismiss it; a failed recovery stays until it succeeds.',
     )
-    .option('--dismiss <call>', 'show this one no more')
-    .option('--dismiss-all', 'show none of them any more, except those that failed')
+    .option('--dismiss <call>', 'dismiss this entry')
+    .option('--dismiss-all', 'dismiss all entries except failed ones')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one line of JSON each')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExamples:\n  $ signalbox recoveries\n  $ signalbox recoveries --dismiss-all')
     .action(({ dataDir, json = false, dismiss, dismissAll = false }: RecoveriesFlags) => {
       const refuse = (error: Parameters<typeof exitCodeOf>[0]) => {
@@ -47,7 +47,7 @@ export const defineRecoveries: DefineCommand = (command, { terminal, end }) => {
       if (isDismissing) return end(exitCodes.done);
       const notes = book.list();
       if (json) for (const note of notes) terminal.print(JSON.stringify(note));
-      else if (notes.length === 0) terminal.print('No tool call was cut off.');
+      else if (notes.length === 0) terminal.print('No interrupted tool calls.');
       else terminal.print(notes.map(note => describeRecovery(note, paintOf(terminal))).join('\n'));
       end(exitCodes.done);
     });

@@ -2,13 +2,13 @@ import type { RecoveryNote } from '@signalbox/app/runs';
 import { shownPath } from '../forks/changed-paths.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
 
-/** Tells on the terminal what this start did about calls that were cut off. */
+/** Reports on the terminal how this start recovered interrupted calls. */
 export function tellRecovered(terminal: Terminal, recovered: readonly RecoveryNote[]): void {
   const paint = paintOf(terminal);
   for (const note of recovered) terminal.complain(describeRecovery(note, paint));
 }
 
-/** Which call of which run, what became of it, and its paths. */
+/** A call with its run, outcome and paths. */
 export function describeRecovery({ id, tool, run, node, outcome, message, paths }: RecoveryNote, paint: Paint): string {
   const mark = outcome === 'failed' ? paint.bad('✗') : paint.doubtful('!');
   const whose = run === undefined ? '' : ` of run ${run}${node === undefined ? '' : `, node ${shown(node)}`}`;
@@ -19,12 +19,12 @@ export function describeRecovery({ id, tool, run, node, outcome, message, paths 
       return `  ${words(what)}: ${named.map(shownPath).join(', ')}${rest}`;
     }),
     ...(run !== undefined && paths.some(({ what }) => what === 'kept')
-      ? [`  bring back what was kept: signalbox undo ${run} ${shown(id)} --kept`]
+      ? [`  restore kept files: signalbox undo ${run} ${shown(id)} --kept`]
       : []),
   ].join('\n');
 }
 
-/** `leftAlone` as a person reads it: left alone. */
+/** `leftAlone` becomes "left alone". */
 function words(name: string): string {
   return shown(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
 }

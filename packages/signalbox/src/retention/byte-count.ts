@@ -1,6 +1,6 @@
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** So many bytes, in the unit that says it shortest. */
+/** A byte count in its shortest unit. */
 export function describeBytes(bytes: number): string {
   const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const amount = bytes / 1000 ** power;

@@ -2,11 +2,11 @@ import type { CollectReport } from '@signalbox/app/runs';
 import { type Paint, shown } from '../terminal.ts';
 import { describeBytes } from './byte-count.ts';
 
-/** What went, or would go: a line for each run, then what was beside them, then all of it together. */
+/** What was or would be removed: one line per run, then other items, then the total. */
 export function describeCollection(report: CollectReport, paint: Paint): readonly string[] {
   const { dryRun, policy, runs, collapsed, spared, bytes, blobsSpared } = report;
   const beside = [
-    ['folders of runs', report.folders],
+    ['run folders', report.folders],
     ['workspaces', report.workspaces],
     ['guided sessions', report.sessions],
     ['blobs', report.blobs],
@@ -23,18 +23,18 @@ export function describeCollection(report: CollectReport, paint: Paint): readonl
       .filter(([, { count }]) => count > 0)
       .map(([what, { count, bytes: size }]) => `${count} ${what}, ${describeBytes(size)}`),
     ...spared.map(({ run, why }) => paint.faint(`${run}  stays: ${WHY_SPARED[why]}`)),
-    ...(blobsSpared === undefined ? [] : [paint.doubtful(`No blob was looked at: ${shown(blobsSpared)}`)]),
+    ...(blobsSpared === undefined ? [] : [paint.doubtful(`Blobs were skipped: ${shown(blobsSpared)}`)]),
     `${dryRun ? 'Would free' : 'Freed'} ${describeBytes(bytes)}. ${paint.faint(describePolicy(policy))}`,
   ];
 }
 
 const WHY_SPARED: Readonly<Record<CollectReport['spared'][number]['why'], string>> = {
-  kept: 'it is kept',
-  forked: 'a fork of it stays',
+  kept: 'marked as kept',
+  forked: 'a fork needs it',
   journal: 'its journal does not match its log; verify it',
 };
 
 function describePolicy({ collapseAfterDays, removeAfterDays }: CollectReport['policy']): string {
   const after = (days: number | null) => (days === null ? 'never' : `after ${days} days`);
-  return `Runs that ended are collapsed ${after(collapseAfterDays)} and go ${after(removeAfterDays)}.`;
+  return `Ended runs are collapsed ${after(collapseAfterDays)} and removed ${after(removeAfterDays)}.`;
 }

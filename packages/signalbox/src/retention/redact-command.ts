@@ -26,19 +26,19 @@ interface RedactFlags extends DataFlags {
 export const defineRedact: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Takes a secret out of a run that was found in it later, and out of its sub-plans and forks: out of their logs, tables, journals and ' +
-        'contents, also where it is escaped or encoded (JSON, URL, base64, hex). A mark takes its place, the run still verifies, and its log says what ' +
-        'was changed, by whom and why. This cannot be undone. The value is not written again by any run from then on. Copies that it does not ' +
-        'reach are listed. A run that is under way must be paused first.',
+      'Removes a secret from a run, its sub-plans and its forks: from their logs, tables, journals and contents, also in escaped or ' +
+        'encoded form (JSON, URL, base64, hex). A mark replaces it, the run still verifies, and its log records what was changed, by whom ' +
+        'and why. This cannot be undone. From then on no run writes the value again. Copies out of its reach are listed. Pause an ' +
+        'active run first.',
     )
     .option('--value <text>', 'the secret; others may see it in your shell history and in "ps", so prefer --value-file')
     .option('--value-file <file>', 'read the secret from a file, or from standard input: "-"')
-    .option('--name <name>', 'what the mark calls it: [redacted: NAME]')
-    .option('--reason <text>', 'why; it is kept in the log')
-    .option('--dry-run', 'only say what would change')
-    .option('--yes', 'do not ask')
+    .option('--name <name>', 'name in the mark: [redacted: NAME]')
+    .option('--reason <text>', 'why; recorded in the log')
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'skip the confirmation')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what changed as JSON')
+    .option('--json', 'print the changes as JSON')
     .addHelpText(
       'after',
       `
@@ -77,7 +77,7 @@ Examples:
     });
 };
 
-/** Read once. A newline at the end of a file is not part of the secret. */
+/** Reads once. A trailing newline is not part of the secret. */
 function secretIn({ value, valueFile }: RedactFlags): Result<string, ErrorEnvelope> {
   if ((value === undefined) === (valueFile === undefined)) {
     return failed(
@@ -92,13 +92,11 @@ function secretIn({ value, valueFile }: RedactFlags): Result<string, ErrorEnvelo
     };
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    return failed(
-      usageError(`${valueFile} cannot be read (${code}).`, 'Give a file that holds the secret and nothing else.'),
-    );
+    return failed(usageError(`${valueFile} cannot be read (${code}).`, 'Give a file that contains only the secret.'));
   }
 }
 
-/** What changed, or would, then where the value still is. */
+/** What was or would be changed, then where the value remains. */
 export function describeRedaction(report: RedactionReport, paint: Paint): readonly string[] {
   const { dryRun, runs, blobs, logs, left, outside, name } = report;
   const would = dryRun ? 'would be ' : '';
@@ -107,11 +105,11 @@ export function describeRedaction(report: RedactionReport, paint: Paint): readon
     ...changed.map(
       ({ run, records, tokens }) =>
         `${run}  ${records.length} ${records.length === 1 ? 'record' : 'records'} ${would}redacted` +
-        (tokens ? `, what agents said token by token ${would}removed` : ''),
+        (tokens ? `, token-by-token output of agents ${would}removed` : ''),
     ),
-    ...(blobs + logs === 0 ? [] : [`${blobs} contents ${would}removed, ${logs} logs ${would}written again`]),
+    ...(blobs + logs === 0 ? [] : [`${blobs} contents ${would}removed, ${logs} logs ${would}rewritten`]),
     ...left.map(({ where, why }) => paint.doubtful(`not reached  ${shown(where)}: ${shown(why)}`)),
-    paint.faint(`Not reached outside of the data directory: ${outside.join('; ')}.`),
+    paint.faint(`Out of reach, outside the data directory: ${outside.join('; ')}.`),
     changed.length + blobs + logs === 0
       ? 'The value is not in the run.'
       : paint.good(`${dryRun ? 'Nothing was changed. The mark would be' : 'The mark is'} [redacted: ${shown(name)}].`),

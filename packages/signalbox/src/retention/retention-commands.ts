@@ -12,26 +12,26 @@ interface CollectFlags extends DataFlags {
 }
 
 export const defineKeep: DefineCommand = (command, context) => {
-  command.description('Keeps a run however old it gets: "signalbox gc" leaves it, and what is below it, as it is.');
+  command.description('Keeps a run however old it gets: "signalbox gc" does not touch it or its sub-plans.');
   keeping(command, context, true);
 };
 
 export const defineUnkeep: DefineCommand = (command, context) => {
-  command.description('Lets a run go when its time comes. Nothing happens before the next "signalbox gc".');
+  command.description('Lets a kept run expire again. Nothing happens before the next "signalbox gc".');
   keeping(command, context, false);
 };
 
 export const defineGc: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Takes away what is past its time: runs that ended are collapsed to the frames that tell something after 30 days, and go after ' +
-        '90, with blobs, folders and workspaces that nothing else needs. Kept runs, and what forks need, stay. The times are in ' +
-        '"retention" of config.json in the data directory.',
+      'Removes expired data: runs are collapsed to their significant frames 30 days after they ended, and removed after 90, with ' +
+        'blobs, folders and workspaces that nothing else needs. Kept runs, and runs that forks need, stay. Set the periods under ' +
+        '"retention" in config.json in the data directory.',
     )
-    .option('--dry-run', 'only say what would go, and how much that is')
-    .option('--compact', 'write the database anew, so that the disk gets its room back')
+    .option('--dry-run', 'only show what would be removed, and its size')
+    .option('--compact', 'rewrite the database to return free space to the disk')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what went as JSON')
+    .option('--json', 'print the report as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox gc --dry-run')
     .action(async (flags: CollectFlags) => {
       const { dryRun = false, compact = false, json = false } = flags;
@@ -51,8 +51,8 @@ export const defineGc: DefineCommand = (command, { terminal, end }) => {
 function keeping(command: Parameters<DefineCommand>[0], { terminal, end }: CommandContext, isKept: boolean): void {
   command
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print what became of it as JSON')
-    .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     the beginning of an id is enough`)
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     an id prefix is enough`)
     .action(async (given: string, flags: DataFlags) => {
       end(
         await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {

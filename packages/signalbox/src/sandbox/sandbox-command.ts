@@ -16,8 +16,8 @@ import { paintOf, reportError } from '../terminal.ts';
 export const defineSandbox: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Shows what commands of agents may read and change in a directory, which credentials are hidden from them, and their ' +
-        'limits. A project widens it with .signalbox/sandbox.json, which counts once a person has accepted it.',
+      "Shows what agents' commands may read and change in a directory, which credentials are hidden from them, and their limits. " +
+        'A project can allow more in .signalbox/sandbox.json, which takes effect once a person accepts it.',
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the report as one line of JSON')
@@ -29,12 +29,16 @@ Examples:
   $ signalbox sandbox ~/work/project --json
   $ signalbox sandbox accept ~/work/project
 
-Exit codes: 0 all is well or only warnings, 1 the project's file cannot be used, 2 usage.`,
+Exit codes: 0 no failures, 1 the project's file cannot be used, 2 usage.`,
     )
     .action((directory: string | undefined, flags: DataFlags) => {
       const root = path.resolve(directory ?? '.');
       if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-        reportError(terminal, usageError(`${root} is not a directory.`, 'Name one that exists.'), flags.json ?? false);
+        reportError(
+          terminal,
+          usageError(`${root} is not a directory.`, 'Give an existing directory.'),
+          flags.json ?? false,
+        );
         return end(exitCodes.usage);
       }
       const checks = checkView(askedDataDirectory(flags.dataDir), root);
@@ -44,10 +48,10 @@ Exit codes: 0 all is well or only warnings, 1 the project's file cannot be used,
 
   command
     .command('accept [dir]')
-    .summary('accept the sandbox.json of a project as it is now')
+    .summary("accept the current version of a project's sandbox.json")
     .description(
-      'Accepts .signalbox/sandbox.json of a directory, or of the nearest one above it, in its present version. Once the file ' +
-        'changes, commands are refused until it is accepted again.',
+      'Accepts the current version of .signalbox/sandbox.json in a directory or its nearest parent that has one. After a change ' +
+        'to the file, commands are refused until it is accepted again.',
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the file, its digest and what it allows as JSON')

@@ -20,7 +20,7 @@ const names = [
 const macNames = ['Google Chrome', 'Chromium', 'Microsoft Edge', 'Brave Browser'];
 const windowsNames = ['Google\\Chrome\\Application\\chrome.exe', 'Microsoft\\Edge\\Application\\msedge.exe'];
 
-/** An installed browser that can open a window without its own frame; SIGNALBOX_BROWSER names another. */
+/** An installed browser that can open an app window; SIGNALBOX_BROWSER overrides it. */
 export function findAppBrowser({ platform, env, isProgram = canRun }: BrowserFacts): string | undefined {
   const asked = env.SIGNALBOX_BROWSER;
   if (asked !== undefined && asked !== '') return isProgram(asked) ? asked : undefined;
@@ -33,7 +33,7 @@ function placesOf(platform: NodeJS.Platform, env: BrowserFacts['env']): readonly
     const roots = [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA].filter(root => root !== undefined);
     return roots.flatMap(root => windowsNames.map(name => path.win32.join(root, name)));
   }
-  // Not on the PATH: a project may have put a program of that name there.
+  // Not looked up on the PATH: a project may have put a program of that name there.
   const folders = systemPath().split(':');
   return names.flatMap(name => folders.map(folder => path.join(folder, name)));
 }

@@ -14,8 +14,8 @@ import { openServing } from './open-serving.ts';
 export const defineDesktop: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
-      'Opens the console in a window of its own, of a browser that is installed (Chrome, Chromium, Edge or Brave). Starts the server, ' +
-        'unless one runs already for this data directory. When the window is closed, what runs is paused and the server ends.',
+      'Opens the console in its own window of an installed browser (Chrome, Chromium, Edge or Brave). Starts the server unless one ' +
+        'already serves this data directory. Closing the window pauses active runs and stops the server.',
     )
     .option(...DATA_DIR_OPTION)
     .addHelpText(
@@ -42,8 +42,8 @@ async function openDesktop(
   const browser = findAppBrowser({ platform, env });
   if (browser === undefined) {
     return usageError(
-      'There is no browser that can open a window of its own.',
-      'Install Chrome, Chromium, Edge or Brave, name one in SIGNALBOX_BROWSER, or use "signalbox serve" and any browser.',
+      'No installed browser can open an app window.',
+      'Install Chrome, Chromium, Edge or Brave, set SIGNALBOX_BROWSER, or use "signalbox serve" with any browser.',
     );
   }
   const directory = askedDataDirectory(asked);
@@ -62,11 +62,11 @@ async function openDesktop(
   return exitCodes.done;
 }
 
-/** Until the window is closed. A profile of its own keeps it apart from what else the browser shows. */
+/** Resolves when the window is closed. A separate profile isolates it from the user's other windows. */
 async function showWindow(browser: string, directory: string, page: string, ending: AbortSignal): Promise<void> {
   const handover = handOver(directory, page);
   const profile = path.join(directory, 'desktop');
-  // The browser makes its files as the umask says; it remembers where it was, the token included.
+  // The browser creates files according to the umask, and its history includes the token.
   mkdirSync(profile, { recursive: true, mode: 0o700 });
   const args = [`--app=${handover.url}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
   const env = { ...process.env, PATH: systemPath() };

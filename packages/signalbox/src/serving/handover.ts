@@ -3,15 +3,15 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A page that leads to the console, for a browser to be started with. */
+/** A page to start a browser with, which redirects to the console. */
 export interface Handover {
   readonly url: string;
   close(): void;
 }
 
 /**
- * The arguments of a program can be read by everybody on the machine, so the token is not among them: it lies in a file of this
- * user's alone, which leads the browser on.
+ * Everyone on the machine can read a program's arguments, so the token is not among them: it is in a file that only this user
+ * can read, which redirects the browser.
  */
 export function handOver(directory: string, page: string): Handover {
   const file = path.join(directory, `open-${randomBytes(8).toString('hex')}.html`);

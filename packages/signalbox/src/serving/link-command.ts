@@ -8,11 +8,11 @@ import { ownerClient } from '../users/owner-client.ts';
 export const defineLink: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Prints a link that opens the console of the server that runs for this data directory. It works once, within ten minutes, and ' +
-        'holds no token.',
+      'Prints a link to the console of the server for this data directory. It works once, within ten minutes, and contains no ' +
+        'token.',
     )
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print the link and when it expires as JSON')
+    .option('--json', 'print the link and its expiry as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox link')
     .action(async ({ dataDir, json = false }: DataFlags) => {
       const directory = askedDataDirectory(dataDir);
@@ -21,7 +21,7 @@ export const defineLink: DefineCommand = (command, { terminal, end }) => {
         owner === undefined
           ? {
               ok: false as const,
-              error: usageError(`No server runs for ${directory}.`, 'Start one with "signalbox serve".'),
+              error: usageError(`No server is running for ${directory}.`, 'Start one with "signalbox serve".'),
             }
           : await owner.newLink();
       if (link.ok) {

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { systemPath, systemProgram } from '@signalbox/app';
 
-/** Opens an address in the browser of whoever sits here. One that cannot be opened is no failure: the address is printed too. */
+/** Opens an address in the default browser. Failing to open it is not an error: the address is printed too. */
 export function openBrowser(address: string): void {
   const [name, ...args] = openerOf(process.platform);
   const program = systemProgram(name);
   if (program === undefined) return;
-  // What it starts by name in turn is the system's too.
+  // Programs that it starts by name come from the system too.
   const env = { ...process.env, PATH: systemPath() };
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true, env });
   child.on('error', () => undefined);

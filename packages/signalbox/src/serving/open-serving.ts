@@ -16,22 +16,22 @@ import { workflowPlaces } from '../workflow/workflow-places.ts';
 import { ownPlanRoots } from './own-plan-roots.ts';
 import { startOwnServer } from './own-server.ts';
 
-/** A data directory that this process owns, and the server that shows it. */
+/** A data directory owned by this process, and its server. */
 export interface Serving {
   readonly url: string;
-  /** A link to the console. What lets it in is behind the hash, which is not sent to any server. */
+  /** A link to the console. The credential is in the fragment, which browsers never send to a server. */
   page(): string;
   readonly host: RunHost;
   readonly guided: GuidedTools;
   readonly sessions: GuidedSessions;
-  /** Pauses what is driven, ends every connection, and gives the directory back. */
+  /** Pauses active runs, closes every connection, and releases the directory. */
   close(): Promise<void>;
 }
 
 export interface ServingOptions {
   readonly directory: string;
   readonly port: number;
-  /** Directories that plans may be started from, beside the project. */
+  /** Directories that plans may be started from, in addition to the project. */
   readonly planRoots?: readonly string[];
 }
 

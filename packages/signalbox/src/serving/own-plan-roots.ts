@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { projectOf } from '@signalbox/app/runs';
 
-/** Directories that plans may be started from in this process: the project it was started in, and the examples beside the sources. */
+/** Directories that plans may be started from in this process: its project, and the examples of a checkout. */
 export function ownPlanRoots(): readonly string[] {
   const project = projectOf(process.cwd());
   const examples = fileURLToPath(new URL(EXAMPLES, import.meta.url));
@@ -12,7 +12,7 @@ export function ownPlanRoots(): readonly string[] {
 /** From `src/serving`, and from `dist`. */
 const EXAMPLES = import.meta.url.endsWith('.ts') ? '../../../../examples' : '../../../examples';
 
-/** What is installed has no examples beside it; a directory of that name may be anybody's. */
+/** An installed package has no examples; a directory of that name could be anyone's. */
 function hasExamples(directory: string): boolean {
   return existsSync(`${directory}/02-hello/plan.tsx`) && existsSync(`${directory}/../packages/signalbox/package.json`);
 }

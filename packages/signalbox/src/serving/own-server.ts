@@ -7,9 +7,9 @@ import type { ErrorEnvelope, Home, Machine, Result } from '@signalbox/app/runs';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 
-/** The server of a data directory that this process owns. */
+/** The server of a data directory owned by this process. */
 export interface OwnServer extends RunningServer {
-  /** The console: with the token where this start made it, else with a code that works once. Both are behind the hash. */
+  /** The console's address: with the token if this start created it, else with a one-time code; either is in the fragment. */
   page(): string;
   readonly guided: GuidedTools;
   readonly sessions: GuidedSessions;
@@ -19,12 +19,12 @@ export interface OwnServerOptions {
   readonly home: Home;
   readonly directory: string;
   readonly machine: Machine;
-  /** 0 takes one that is free. */
+  /** 0 picks a free one. */
   readonly port: number;
   readonly onFault?: (thrown: unknown) => void;
 }
 
-/** Starts it, and says in the directory where it listens. It is the same whichever command owns the directory. */
+/** Starts the server and writes its address to the directory. Every command that owns the directory does this. */
 export async function startOwnServer(options: OwnServerOptions): Promise<Result<OwnServer, ErrorEnvelope>> {
   const { home, directory, machine, port, onFault } = options;
   const { env, platform } = process;
@@ -58,7 +58,7 @@ export async function startOwnServer(options: OwnServerOptions): Promise<Result<
   return { ok: true, value: { ...server.value, page, guided, sessions } };
 }
 
-/** The built console: beside the built program, or in a checkout. */
+/** The built console: next to the built program, or in a checkout. */
 function consoleDirectory(): string | undefined {
   const places = ['./console/', '../console/', '../../../console/dist/'];
   return places

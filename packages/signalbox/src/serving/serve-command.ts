@@ -13,18 +13,18 @@ interface ServeFlags extends DataFlags {
 }
 
 const DEFAULT_PORT = '4280';
-const LINK_NOTE = '\nThe link works once, within ten minutes; "signalbox link" prints another one.';
+const LINK_NOTE = '\nThe link works once, within ten minutes; "signalbox link" prints another.';
 
 export const defineServe: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .description(
-      'Owns the data directory and goes on until it is told to end: takes up runs that were cut off, drives what it is asked to ' +
-        'run, and shows it in the console. Ctrl-C, SIGTERM and SIGHUP pause what runs, roll back tool calls under way and end it; the ' +
-        'runs go on with the next start. A second one ends it at once.',
+      'Owns the data directory until it is stopped: resumes interrupted runs, drives the runs that other commands start, and serves ' +
+        'the console. Ctrl-C, SIGTERM and SIGHUP pause active runs, roll back tool calls under way and exit; the next start resumes the ' +
+        'runs. A second signal exits immediately.',
     )
-    .option('--port <n>', 'where to listen, on 127.0.0.1 only; 0 takes one that is free', DEFAULT_PORT)
+    .option('--port <n>', 'port to listen on, on 127.0.0.1 only; 0 picks a free one', DEFAULT_PORT)
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print where it listens as JSON')
+    .option('--json', 'print the address as JSON')
     .addHelpText(
       'after',
       '\nExample:\n  $ signalbox serve\n  $ signalbox run plan.tsx --detach     from another terminal',
@@ -44,7 +44,7 @@ async function serve(
 ): Promise<ExitCode | ErrorEnvelope> {
   const port = portOf(given);
   if (port === undefined) {
-    return usageError(`--port takes a number up to 65535, and ${given} is none.`, 'Leave it out for 4280.');
+    return usageError(`--port must be a number up to 65535; got "${given}".`, 'Leave it out for 4280.');
   }
   const directory = askedDataDirectory(dataDir);
   const serving = await openServing(terminal, { directory, port });
@@ -59,15 +59,15 @@ async function serve(
   );
   if (!json && takenUp.length > 0) terminal.print(describeTakenUp(takenUp));
   await asked(ending);
-  if (!json) terminal.print('Pausing what runs.');
+  if (!json) terminal.print('Pausing active runs.');
   await close();
   return exitCodes.done;
 }
 
-/** As many ids as fit on a screen; the rest is a number. */
+/** As many ids as fit on a screen, then a count. */
 const SHOWN_RUNS = 10;
 
 function describeTakenUp(runs: readonly string[]): string {
   const more = runs.length > SHOWN_RUNS ? ` and ${runs.length - SHOWN_RUNS} more` : '';
-  return `Runs that were cut off go on: ${runs.slice(0, SHOWN_RUNS).join(' ')}${more}`;
+  return `Resuming interrupted runs: ${runs.slice(0, SHOWN_RUNS).join(' ')}${more}`;
 }

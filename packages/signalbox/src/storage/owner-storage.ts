@@ -1,10 +1,10 @@
 import { readToken } from '@signalbox/app';
 import { readOwner, type StorageStanding } from '@signalbox/app/runs';
 
-/** How long an owner that does not answer is waited for: what is committed can be shown without it. */
+/** How long to wait for an owner's answer: committed data can be shown without it. */
 const PATIENCE_MS = 1000;
 
-/** Whether the data directory takes writes, as the process that owns it says; `ok` where there is none. */
+/** Whether the data directory accepts writes, according to its owner; `ok` if there is none. */
 export async function ownerStorage(dataDirectory: string): Promise<StorageStanding> {
   const unknown: StorageStanding = { status: 'ok' };
   const url = readOwner(dataDirectory)?.url;

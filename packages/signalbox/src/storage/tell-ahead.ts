@@ -1,7 +1,7 @@
 import { journalsAhead } from '@signalbox/app/runs';
 import { paintOf, type Terminal } from '../terminal.ts';
 
-/** Tells on the terminal that the database lacks what the journals beside it have. */
+/** Warns on the terminal that the journals contain records that the database lacks. */
 export function tellAhead(terminal: Terminal, dataDirectory: string): void {
   const { absent, behind } = journalsAhead(dataDirectory);
   const count = absent.length + behind.length;
@@ -10,7 +10,7 @@ export function tellAhead(terminal: Terminal, dataDirectory: string): void {
   const others = count === 1 ? '' : ` and ${count - 1} more`;
   terminal.complain(
     paintOf(terminal).bad(
-      `! The database lacks records of run ${first}${others} that the journals have: it was replaced or is an older copy. ` +
+      `! The journals contain records of run ${first}${others} that the database lacks: it was replaced or is an older copy. ` +
         'Stop Signalbox and run "signalbox repair".',
     ),
   );

@@ -1,7 +1,7 @@
 import type { RunHost } from '@signalbox/app/runs';
 import { paintOf, shown, type Terminal } from '../terminal.ts';
 
-/** Says on the terminal when the data directory takes no writes, which runs are paused because of it, and when that is over. */
+/** Reports on the terminal when the data directory stops accepting writes, which runs that pauses, and when it recovers. */
 export function tellStorage(terminal: Terminal, storage: RunHost['storage']): () => void {
   const paint = paintOf(terminal);
   let told: string | undefined;
@@ -9,7 +9,7 @@ export function tellStorage(terminal: Terminal, storage: RunHost['storage']): ()
     const now = storage.standing();
     if (now.status === 'ok') {
       if (told !== undefined)
-        terminal.complain(`${paint.good('▶')} The data directory takes writes again: runs go on.`);
+        terminal.complain(`${paint.good('▶')} The data directory accepts writes again; runs resume.`);
       told = undefined;
       return;
     }

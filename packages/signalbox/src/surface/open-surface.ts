@@ -12,7 +12,7 @@ import { ownPlanRoots } from '../serving/own-plan-roots.ts';
 import { ownSurface } from './own-surface.ts';
 import type { RunSurface } from './run-surface.ts';
 
-/** How long an owner may take to say where it listens; a command that runs alone is over by then. */
+/** How long an owner may take to announce its address; a command that runs alone has ended by then. */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 50;
 

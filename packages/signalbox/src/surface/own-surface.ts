@@ -29,7 +29,7 @@ export function ownSurface(home: Home, dataDirectory: string, machine: Machine):
     importRun: request => host.bundles.import({ ...request, anyFile: true }, BY),
     collect: request => host.retention.collect({ ...request, by: BY }),
     watch: (run, bell) => host.feed.subscribe(run, ({ stream, events }) => bell(stream, events)),
-    // What others asked for was not paused by whoever ends this program: a server takes it up again.
+    // Runs started by other processes were not paused on purpose: a server resumes them.
     interrupt: run => host.rest(driven => (driven === run ? BY : 'signalbox')),
     async rested(run) {
       await host.finished(run);

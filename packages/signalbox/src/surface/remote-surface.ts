@@ -12,10 +12,10 @@ import {
 import { type Client, createClient } from '@signalbox/client';
 import type { RunSurface, Said } from './run-surface.ts';
 
-/** Between two looks at a run of which nothing is heard. */
+/** Polling interval for a run without events. */
 const LOOK_MS = 250;
 
-/** Another process owns the data directory: it does what is asked. What is committed is read from the same files. */
+/** Another process owns the data directory and performs the actions. Committed data is read from the same files. */
 export function remoteSurface(
   dataDirectory: string,
   owner: { readonly url: string; readonly token: string },

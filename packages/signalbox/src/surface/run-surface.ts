@@ -26,15 +26,14 @@ import type {
 } from '@signalbox/app/runs';
 
 /**
- * What a command can do with runs, whether this process owns the data directory or another one does. A command does not
- * know which.
+ * Operations on runs, whether this process or another one owns the data directory. A command does not know which.
  */
 export interface RunSurface {
   /** Whether this process is the owner. */
   readonly isOwner: boolean;
-  /** What this start did about tool calls that were cut off. */
+  /** How this start recovered interrupted tool calls. */
   readonly recovered: readonly RecoveryNote[];
-  /** Whether the data directory takes writes, where this process is the owner. */
+  /** Whether the data directory accepts writes, if this process is the owner. */
   readonly storage?: RunHost['storage'] | undefined;
   readonly reader: RunReader;
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
@@ -45,39 +44,39 @@ export interface RunSurface {
   undo(run: RunId, call: string, request: UndoRequest): Promise<Result<CallUndo, ErrorEnvelope>>;
   rollback(run: RunId, request: RollbackRequest): Promise<Result<Rollback, ErrorEnvelope>>;
   answer(decision: ApprovalId, answer: Answer): Promise<Result<void, ErrorEnvelope>>;
-  /** Marks a run as one that stays, or takes the mark away. */
+  /** Marks a run as kept, or removes the mark. */
   keep(run: RunId, isKept: boolean): Promise<Result<void, ErrorEnvelope>>;
-  /** Takes a secret out of a run and of those that come from it. */
+  /** Removes a secret from a run, its sub-plans and its forks. */
   redact(run: RunId, request: RedactionRequest): Promise<Result<RedactionReport, ErrorEnvelope>>;
-  /** Takes in a run that was exported, as a new one. */
+  /** Imports an exported run as a new one. */
   importRun(request: ImportRequest): Promise<Result<ImportReport, ErrorEnvelope>>;
-  /** Takes away what the policy lets go. */
+  /** Removes data that has expired under the retention policy. */
   collect(request: Omit<CollectRequest, 'by'>): Promise<Result<CollectReport, ErrorEnvelope>>;
   /**
-   * Calls back whenever something of the run is committed, with what agents said and, where they came along, the events of the
-   * commit; without those they are to be read. The returned function ends it.
+   * Calls back on every commit of the run, with agents' output and, if available, the events of the commit; otherwise the
+   * caller reads them. The returned function unsubscribes.
    */
   watch(run: RunId, bell: (said: readonly Said[], events?: readonly StoredEvent[]) => void): () => void;
   /**
-   * The program is about to end: pauses the run. The owner rests everything it drives, and rolls back calls under way;
-   * another process is asked to pause this run, and waited for no longer than that takes.
+   * Pauses the run because the program is about to end. An owner pauses everything it drives and rolls back calls under way;
+   * otherwise the owner is asked to pause this run, and waited for until it has.
    */
   interrupt(run: RunId): Promise<void>;
-  /** Resolves when nobody drives the run any more. */
+  /** Resolves when nothing drives the run any more. */
   rested(run: RunId): Promise<void>;
-  /** Resolves when nothing that other processes asked for goes on here. Tells how many there are, if any. */
+  /** Resolves when no run started by other processes is active here. Reports their number, if any. */
   othersRested(tell: (count: number) => void): Promise<void>;
-  /** Lets other processes talk to this one, where it is the owner; then it answers where. */
+  /** If this process is the owner, lets other processes connect and returns the address. */
   listen(): Promise<Result<string | undefined, ErrorEnvelope>>;
   close(): Promise<void>;
 }
 
-/** What an agent said while it works. */
+/** An agent's output while it works. */
 export interface Said {
   readonly task: string;
   readonly kind: string;
   readonly payload: unknown;
 }
 
-/** Who does what this program does, in the events of a run. */
+/** The actor recorded in events for this program's actions. */
 export const BY = 'cli';

@@ -9,7 +9,7 @@ import { reportError, type Terminal } from '../terminal.ts';
 import { openSurface, type SurfaceOptions } from './open-surface.ts';
 import type { RunSurface } from './run-surface.ts';
 
-/** Runs `work` on the runs of the data directory, and lets go of them however that ends. An error is reported once. */
+/** Runs `work` on the data directory's runs, and always closes the surface. An error is reported once. */
 export async function withSurface(
   terminal: Terminal,
   {

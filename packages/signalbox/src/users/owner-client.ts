@@ -2,16 +2,16 @@ import { readToken } from '@signalbox/app';
 import { readOwner } from '@signalbox/app/runs';
 import type { Client } from '@signalbox/client';
 
-/** How long a server may take to show that it is there. */
+/** How long a server may take to respond. */
 const PATIENCE_MS = 5_000;
 
-/** Speaks to the server that runs for a data directory; undefined where none does. */
+/** A client for the server of a data directory; undefined if none is running. */
 export async function ownerClient(dataDirectory: string): Promise<Client | undefined> {
   const url = readOwner(dataDirectory)?.url;
   const token = url === undefined ? undefined : readToken(dataDirectory);
   if (url === undefined || token?.ok !== true) return undefined;
   const { createClient } = await import('@signalbox/client');
-  // What a process that was killed wrote down leads nowhere, or to somebody else.
+  // The address left by a killed process leads nowhere, or to another program.
   const fetchInTime: typeof fetch = (input, init) =>
     fetch(input, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
   const health = await createClient({ url, token: token.value, fetch: fetchInTime }).health();

@@ -43,9 +43,7 @@ export const defineUsers: DefineCommand = (command, { terminal, end }) => {
       const { token, name, role, expiresAt } = user;
       const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
       terminal.print(
-        flags.json
-          ? JSON.stringify(user)
-          : `${token}\nThis is the token of ${name}, with the role ${role}${until}. It is not shown again.`,
+        flags.json ? JSON.stringify(user) : `${token}\nToken of ${name}, role ${role}${until}. It is not shown again.`,
       );
     });
   const termsOf = ({ role, expires }: TermFlags): Result<UserTerms, ErrorEnvelope> => {
@@ -55,7 +53,7 @@ export const defineUsers: DefineCommand = (command, { terminal, end }) => {
     }
     const expiresAt = expires === undefined ? undefined : expiryAfter(expires, machine.clock);
     if (expires !== undefined && expiresAt === undefined) {
-      const message = `--expires must be a lifetime such as 30d, 12h or 90m; got "${expires}".`;
+      const message = `--expires must be a lifetime like 30d, 12h or 90m; got "${expires}".`;
       return { ok: false, error: usageError(message, 'Leave it out for a token that does not expire.') };
     }
     return { ok: true, value: { role: known.data, expiresAt } };
@@ -63,8 +61,8 @@ export const defineUsers: DefineCommand = (command, { terminal, end }) => {
 
   command
     .description(
-      'Gives people and agents tokens of their own for "signalbox serve", each with a role, so that the events of a run name who did ' +
-        'what. The token of the data directory itself is that of "operator", an owner.',
+      'Manages tokens of people and agents for "signalbox serve", each with a role, so that a run\'s events name who did what. The ' +
+        'data directory\'s own token belongs to "operator", an owner.',
     )
     .addHelpText(
       'after',
@@ -87,10 +85,10 @@ Examples:
     .command('add <name>')
     .summary('add a user, and print the token once')
     .description(
-      'Adds a user and prints the token, once: only a digest of it is kept. A server that runs knows it at once.',
+      'Adds a user and prints the token once: only its digest is stored. A running server accepts it at once.',
     )
     .option('--role <role>', `what the token may do: ${ROLES}`, 'viewer')
-    .option('--expires <lifetime>', 'how long the token counts: 90m, 12h, 30d or 2w; for ever if left out')
+    .option('--expires <lifetime>', 'how long the token is valid: 90m, 12h, 30d or 2w; default: forever')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user and the token as JSON')
     .action((name: string, flags: TermFlags) => {
@@ -102,9 +100,9 @@ Examples:
   command
     .command('ls', { isDefault: true })
     .summary('list the users')
-    .description('Lists the users with their roles, when their tokens expire and when they were used last.')
+    .description('Lists users with their roles, token expiry and last use.')
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print one user a line as JSON')
+    .option('--json', 'print one JSON object per line')
     .action((flags: DataFlags) =>
       tell(flags, usersOf(flags).list(), users => {
         if (flags.json) for (const user of users) terminal.print(JSON.stringify(user));
@@ -115,12 +113,12 @@ Examples:
 
   command
     .command('rotate <name>')
-    .summary('replace the token of a user, and print the new one once')
+    .summary("replace a user's token, and print the new one once")
     .description(
-      'Gives a user a new token with the same role, and the same lifetime unless another is given. The old token counts no more: a ' +
-        'server that runs ends what is open with it before this answers.',
+      'Gives a user a new token with the same role, and the same lifetime unless another is given. The old token is revoked: a ' +
+        'running server closes its connections before this command returns.',
     )
-    .option('--expires <lifetime>', 'how long the new token counts: 90m, 12h, 30d or 2w')
+    .option('--expires <lifetime>', 'how long the new token is valid: 90m, 12h, 30d or 2w')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user and the token as JSON')
     .action(async (name: string, flags: TermFlags) => {
@@ -138,10 +136,10 @@ Examples:
 
   command
     .command('remove <name>')
-    .summary('remove a user: the token counts no more')
+    .summary('remove a user and revoke the token')
     .description(
-      'Removes a user. The token counts no more: a server that runs ends what is open with it before this answers. What the user did ' +
-        'stays in the events.',
+      "Removes a user. The token is revoked: a running server closes its connections before this command returns. The user's actions " +
+        'stay in the events.',
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the user as JSON')

@@ -8,11 +8,11 @@ import { withReader } from '../with-reader.ts';
 export const defineWhy: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
-      'Says in words why a run, or a node of it, is as it is: what it waits for and how to answer, what failed first, why a branch was ' +
-        'taken, why work ran again. Everything is from the log; what the log does not say is said to be so.',
+      'Explains the state of a run or node: what it waits for and how to answer, what failed first, why a branch was taken, why work ' +
+        'ran again. Everything comes from the log; if the log does not say, the answer says so.',
     )
     .option(...DATA_DIR_OPTION)
-    .option('--json', 'print the answers as JSON, with the events that they rest on')
+    .option('--json', 'print the answers as JSON, with the events they are based on')
     .addHelpText('after', '\nExamples:\n  $ signalbox why 019b8d62\n  $ signalbox why 019b8d62 deploy')
     .action(async (given: string, node: string | undefined, flags: DataFlags) => {
       end(

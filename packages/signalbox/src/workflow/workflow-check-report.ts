@@ -1,14 +1,14 @@
 import type { CheckedWorkflow } from '@signalbox/app/guided';
 import { type Paint, shown } from '../terminal.ts';
 
-/** What came of a check, for programs. */
+/** The result of a check, for programs. */
 export function reportOf(checked: CheckedWorkflow) {
   return checked.ok
     ? { ok: true as const, workflowHash: checked.value.workflowHash, problems: checked.value.warnings }
     : { ok: false as const, problems: checked.error.problems };
 }
 
-/** The same for people: every problem with its place in the file and how to mend it. */
+/** The same for people: every problem with its place in the file and its fix. */
 export function describeCheck(target: string, report: ReturnType<typeof reportOf>, paint: Paint): string {
   const { problems } = report;
   const errors = problems.filter(each => each.severity === 'error').length;

@@ -20,9 +20,7 @@ export const defineWorkflow: DefineCommand = (command, { terminal, end }) => {
   };
 
   command
-    .description(
-      'Looks at the workflows that agents are guided by: those that come with the program, and your own JSON files.',
-    )
+    .description('Inspects and checks guided workflows: the bundled ones and your own JSON files.')
     .addHelpText(
       'after',
       `
@@ -36,17 +34,17 @@ Examples:
 Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
     )
     .action(() => {
-      reportError(terminal, usageError('Which of them?', 'See "signalbox workflow --help".'), false);
+      reportError(terminal, usageError('Name a subcommand.', 'See "signalbox workflow --help".'), false);
       end(exitCodes.usage);
     });
 
   command
     .command('list')
-    .summary('list the workflows there are: id, name, where each comes from, and whether it can be run')
-    .description('Lists the workflows there are: id, name, where each comes from, and whether it can be run.')
+    .summary('list workflows: id, name, origin, and whether each can be run')
+    .description('Lists workflows: id, name, origin, and whether each can be run.')
     .option(...WORKFLOWS_OPTION)
-    .option('--routines', 'also list routines, which other workflows are built from')
-    .option('--json', 'print one workflow a line as JSON')
+    .option('--routines', 'also list routines, which other workflows use')
+    .option('--json', 'print one JSON object per line')
     .action((flags: WorkflowFlags & { readonly routines?: boolean }) =>
       answer(flags, async () => {
         const listed = await workflowTools(flags.workflows).list({ includeRoutines: flags.routines ?? false });
@@ -62,12 +60,10 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
 
   command
     .command('inspect <id>')
-    .summary('show a workflow: what it is for, what it needs, and its steps')
-    .description(
-      'Shows a workflow: what it is for, what it needs, and its steps, as an agent can see them before the start.',
-    )
+    .summary('show a workflow: its purpose, requirements and steps')
+    .description('Shows a workflow as an agent can see it before starting: its purpose, requirements and steps.')
     .option(...WORKFLOWS_OPTION)
-    .option('--json', 'print it as JSON')
+    .option('--json', 'print JSON')
     .action((workflowId: string, flags: WorkflowFlags) =>
       answer(flags, async () => {
         const inspected = await workflowTools(flags.workflows).inspect({ workflowId });
@@ -80,9 +76,9 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
 
   command
     .command('validate <file|id>')
-    .summary('say everything that is wrong with a workflow, where, and how to mend it')
-    .description('Says everything that is wrong with a workflow, where in the file, and how to mend it.')
-    .option('--strict', 'as for authors: fields that nobody knows and ids without a namespace are errors')
+    .summary('report every problem of a workflow, its place and its fix')
+    .description('Reports every problem of a workflow, with its place in the file and its fix.')
+    .option('--strict', 'for authors: unknown fields and ids without a namespace are errors')
     .option(...WORKFLOWS_OPTION)
     .option('--json', 'print the report as JSON')
     .action((target: string, flags: WorkflowFlags & { readonly strict?: boolean }) =>
@@ -98,10 +94,10 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
 
   command
     .command('config')
-    .summary('say what servers would start with here, and whether the last one did')
+    .summary('compare the desired configuration with the one the last server started with')
     .description(
-      'Says what a server would start with here, and whether the last one that started has that. Workflows that were added to a known ' +
-        'directory are found at once; another directory, version or default counts from the next start of "mcp" or "serve".',
+      'Shows the configuration a server would start with here, and whether the last one started with it. Workflows added to a known ' +
+        'directory are found at once; a new directory, version or default takes effect at the next start of "mcp" or "serve".',
     )
     .option(...WORKFLOWS_OPTION)
     .option(...DATA_DIR_OPTION)
@@ -125,7 +121,7 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
     .command('compile <file|id>')
     .summary('print the snapshot that a run would be pinned to')
     .description(
-      'Prints the snapshot that a run would be pinned to, as JSON. Its hash goes to standard error, or with --json beside it.',
+      'Prints the snapshot that a run would be pinned to, as JSON. Its hash goes to standard error, or with --json into the same object.',
     )
     .option(...WORKFLOWS_OPTION)
     .option('--json', 'print one object with workflowHash and snapshot')

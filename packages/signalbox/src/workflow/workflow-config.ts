@@ -3,7 +3,7 @@ import { type Paint, shown } from '../terminal.ts';
 
 type Desired = ReturnType<typeof configOf>;
 
-/** What would be in effect after a start, what is, and whether a start is needed. */
+/** The desired configuration, the applied one, and whether a restart is needed. */
 export function configReport({ config, hash }: Desired, applied: AppliedConfig | undefined) {
   const isRestartNeeded = applied !== undefined && applied.appliedConfigHash !== hash;
   return { desired: { configHash: hash, config }, applied: applied ?? null, isRestartNeeded };
@@ -17,6 +17,10 @@ export function describeConfig(desired: Desired, applied: AppliedConfig | undefi
   if (applied === undefined) return [...lines, 'applied  no server has started here'].join('\n');
   lines.push(`applied  ${applied.appliedConfigHash}  ${applied.appliedAt}`);
   const isSame = applied.appliedConfigHash === desired.hash;
-  lines.push(isSame ? paint.good('They are the same.') : paint.doubtful('Restart the server for what is desired.'));
+  lines.push(
+    isSame
+      ? paint.good('They are the same.')
+      : paint.doubtful('Restart the server to apply the desired configuration.'),
+  );
   return lines.join('\n');
 }

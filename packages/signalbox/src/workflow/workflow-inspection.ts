@@ -1,7 +1,7 @@
 import type { InspectAnswer } from '@signalbox/app/guided';
 import { type Paint, shown } from '../terminal.ts';
 
-/** A workflow for people: what it is for, what it needs, and its steps. */
+/** A workflow for people: its purpose, requirements and steps. */
 export function describeInspection(answer: InspectAnswer, paint: Paint): string {
   const { workflow, capabilities, recommendations } = answer;
   const facts: readonly (readonly [string, string | undefined])[] = [

@@ -4,7 +4,7 @@ import { namedDataDirectory } from '../data-directory-option.ts';
 import { type Paint, shown } from '../terminal.ts';
 import { workflowPlaces } from './workflow-places.ts';
 
-/** The tools as a person asks them. Nothing is written: what is asked here is about workflows, not about sessions. */
+/** The agent tools, for a person. They write nothing: only workflows are read here, not sessions. */
 export function workflowTools(asked: readonly string[] | undefined) {
   return openGuidedTools({
     dataDirectory: namedDataDirectory(undefined),
@@ -15,7 +15,7 @@ export function workflowTools(asked: readonly string[] | undefined) {
 
 type Listed = ListAnswer['workflows'][number];
 
-/** A workflow with what can be said of it in a word. */
+/** A workflow with a short status. */
 export function withStatus(listed: Listed) {
   const status = listed.workflowHash === undefined ? 'invalid' : listed.idStatus === 'legacy' ? 'legacy' : 'ok';
   return { ...listed, status } as const;
@@ -32,7 +32,7 @@ export function describeList(workflows: readonly Listed[], paint: Paint): string
       const said = {
         ok: '',
         legacy: `  legacy id, should be ${shown(suggestedId ?? '')}`,
-        invalid: '  cannot be run: signalbox workflow validate says why',
+        invalid: '  cannot be run: see "signalbox workflow validate"',
       }[status];
       const kind = `${sourceKind}${isRoutine ? ' routine' : ''}`;
       return `${marks[status]} ${shown(workflowId).padEnd(ids)}  ${shown(name).padEnd(names)}  ${kind}${said}`;

@@ -6,7 +6,7 @@ import type { GuidedToolsOptions } from '@signalbox/app/guided';
 
 export const WORKFLOWS_OPTION = [
   '--workflows <dir...>',
-  'directories to look for workflows in, before .signalbox/workflows here and in the home directory',
+  'directories to search for workflows, before .signalbox/workflows here and in the home directory',
 ] as const;
 
 export interface WorkflowFlags {
@@ -16,7 +16,7 @@ export interface WorkflowFlags {
 
 type Places = GuidedToolsOptions['directories'];
 
-/** Where workflows are looked for, after those that come with the program: the first that has an id counts. */
+/** Where workflows are searched after the bundled ones: the first match for an id wins. */
 export function workflowPlaces(asked: readonly string[] = []): Places {
   const own = (root: string) => path.join(root, '.signalbox', 'workflows');
   const here = [...asked.map(directory => path.resolve(directory)), own(process.cwd())];
@@ -29,7 +29,7 @@ export function workflowPlaces(asked: readonly string[] = []): Places {
   ];
 }
 
-/** A directory that was asked for by name and is not there is a mistake, one of ours that is not there is none. */
+/** A missing directory is an error only if the user named it. */
 export function missingPlace(asked: readonly string[] = []): ErrorEnvelope | undefined {
   const missing = asked.find(directory => !existsSync(directory));
   return missing === undefined

@@ -13,7 +13,7 @@ interface DiffFlags extends DataFlags {
 
 export const defineDiff: DefineCommand = (command, { terminal, end }) => {
   command
-    .description('Shows what a run changed in its workspace, from its first frame to its last, or to another one.')
+    .description('Shows what a run changed in its workspace, from its first frame to its last or to the given one.')
     .option('--frame <n>', 'up to this frame')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the files and the patch as JSON')
@@ -25,7 +25,7 @@ export const defineDiff: DefineCommand = (command, { terminal, end }) => {
           if (!run.ok) return run.error;
           const { frame } = flags;
           if (frame !== undefined && !/^\d{1,9}$/.test(frame))
-            return usageError('--frame takes a number.', 'See "signalbox frames".');
+            return usageError('--frame must be a number.', 'See "signalbox frames".');
           const diff = await runDiff(
             { reader, blobs: reader },
             run.value,

@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('commands of an operator', () => {
   it('why says what failed first, for people and for programs', async () => {
     const { printed } = await call('why', run);
-    expect(printed).toContain("The first failure is that of the task 'bad'.");
+    expect(printed).toContain("The task 'bad' failed first.");
     expect(printed).toContain(`signalbox retry ${run} bad`);
     const { answers } = await json('why', run, 'count');
     expect(answers.map(({ topic }: { readonly topic: string }) => topic)).toEqual([

@@ -75,7 +75,7 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
   ],
   'task.retry': [
     { ...work, error, retryAt: at },
-    { type: 'node.progress', nodeId, summary: `is tried again at ${at}: It broke.` },
+    { type: 'node.progress', nodeId, summary: `will be retried at ${at}: It broke.` },
   ],
   'task.orphaned': [
     { ...work, action: 'retry' },
@@ -111,7 +111,7 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
   ],
   'decision.proposed': [
     { decision: approval, proposalHash: `sha256:${'00'.repeat(32)}` },
-    { type: 'approval.requested', nodeId, approvalId: approval, context: 'what was proposed then was changed since' },
+    { type: 'approval.requested', nodeId, approvalId: approval, context: 'the proposal has changed since' },
   ],
   'decision.answered': [
     { decision: approval, resolution: answer, by: 'ada' },
@@ -125,7 +125,7 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
     { decision: approval },
     { type: 'approval.resolved', approvalId: approval, resolution: { status: 'denied' } },
   ],
-  'decision.delivered': [{ decision: approval }, { type: 'node.progress', nodeId, summary: 'has its answer' }],
+  'decision.delivered': [{ decision: approval }, { type: 'node.progress', nodeId, summary: 'was answered' }],
   'signal.received': [{ name: 'go', payload: { n: 1 }, by: 'ada' }, { type: 'message.user' }],
   'operator.acted': [
     { action: 'retry', node, by: 'ada' },
@@ -141,7 +141,7 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
   ],
   'node.policy': [
     { node, policy: { retries: 1 }, by: 'ada' },
-    { type: 'node.progress', nodeId, summary: 'ada gave it other rules for retries' },
+    { type: 'node.progress', nodeId, summary: 'ada changed its retry rules' },
   ],
   'message.said': [
     { task, node, index: 3 },
@@ -162,7 +162,7 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
   ],
   'run.rolled_back': [
     { ...call, fork: run, by: 'ada' },
-    { type: 'node.progress', nodeId, summary: `ada rolled back to before mail; goes on as run ${run}` },
+    { type: 'node.progress', nodeId, summary: `ada rolled back to before mail; continues as run ${run}` },
   ],
   'run.kept': [
     { kept: true, by: 'ada' },

@@ -106,7 +106,7 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       );
     }
     case 'task.retry':
-      return progress(event.node, `is tried again at ${event.retryAt}: ${event.error.message}`);
+      return progress(event.node, `will be retried at ${event.retryAt}: ${event.error.message}`);
     case 'task.orphaned':
       return progress(event.node, `lost its process: ${event.action}`);
     case 'handler.ran':
@@ -130,13 +130,13 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       // Nobody waits for an answer any more: for whoever keeps a list of what waits, that is a no.
       return told.resolved(event.decision, { status: 'denied' });
     case 'decision.delivered':
-      return progress(facts.decision(event.decision)?.node, 'has its answer');
+      return progress(facts.decision(event.decision)?.node, 'was answered');
     case 'signal.received':
       return told.userMessage(`${event.name} ${canonicalJson(event.payload)}`);
     case 'operator.acted':
       return progress(event.node, `${event.by} asked for ${event.action}`);
     case 'node.policy':
-      return progress(event.node, `${event.by} gave it other rules for retries`);
+      return progress(event.node, `${event.by} changed its retry rules`);
     case 'message.said': {
       const kept = facts.kept(event.task, event.index);
       return told.said(facts.nodeOf(event.node), kept?.message, textOfAnswer(kept?.payload));
@@ -159,11 +159,11 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
     case 'call.undone':
       return progress(
         event.node,
-        event.kept === true ? `${event.by} brought back what ${event.tool} kept` : `${event.by} undid ${event.tool}`,
+        event.kept === true ? `${event.by} restored files kept by ${event.tool}` : `${event.by} undid ${event.tool}`,
       );
     case 'run.rolled_back': {
       const side = event.after === true ? 'after' : 'before';
-      return progress(event.node, `${event.by} rolled back to ${side} ${event.tool}; goes on as run ${event.fork}`);
+      return progress(event.node, `${event.by} rolled back to ${side} ${event.tool}; continues as run ${event.fork}`);
     }
     case 'usage.recorded':
       return progress(event.node, 'used a model');
@@ -223,7 +223,7 @@ export function contractEventOfGuided(event: DomainEvent, facts: GuidedFacts): R
           kind,
           label: step?.title ?? kind,
           status: isStep ? 'running' : 'idle',
-          summary: isStep ? 'pending' : 'a place to come back to',
+          summary: isStep ? 'pending' : 'a checkpoint',
           at,
         }),
       );
@@ -296,7 +296,7 @@ function requested(
   if (decision === undefined) return told.patch({});
   const isAsShown = decision.proposalHash === event.proposalHash;
   const proposal = isAsShown ? decision.proposal : {};
-  const context = isAsShown ? wordsOfProposal(proposal) : 'what was proposed then was changed since';
+  const context = isAsShown ? wordsOfProposal(proposal) : 'the proposal has changed since';
   return told.requested(facts.nodeOf(decision.node), {
     approvalId: event.decision,
     tool: toolOfDecision({ ...decision, proposal }),

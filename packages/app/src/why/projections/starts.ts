@@ -54,11 +54,11 @@ function answerOf(before: Started, now: Started, cause: Cause | undefined): WhyA
   const event = cause?.event;
   switch (event?.type) {
     case 'operator.acted':
-      return answer(`It ran anew because ${event.by} asked for a retry.`);
+      return answer(`It ran again because ${event.by} asked for a retry.`);
     case 'task.orphaned':
-      return answer(`It began again because the process that worked on it ended before it did (${event.action}).`);
+      return answer(`It started again because its process ended first (${event.action}).`);
     case 'task.retry':
-      return answer(`It was tried again (attempt ${now.attempt}) after ${errorText(event.error)}.`);
+      return answer(`It was retried (attempt ${now.attempt}) after ${errorText(event.error)}.`);
     case 'node.status':
       return answer(
         `It was asked again after it was blocked${event.blockReason === undefined ? '' : ` (${event.blockReason})`}.`,
@@ -67,7 +67,7 @@ function answerOf(before: Started, now: Started, cause: Cause | undefined): WhyA
   }
   if (now.iteration !== before.iteration) return answer(`It ran again in turn ${now.iteration + 1} of its loop.`);
   if (now.task !== before.task) {
-    return answer('It ran again as other work: what it depends on, such as its prompt or its input, was another.');
+    return answer('It ran again as new work: something it depends on, such as its prompt or input, had changed.');
   }
   return {
     topic: 'unknown',

@@ -43,7 +43,7 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
         isUnhandled
           ? {
               topic: 'failed',
-              text: 'Its work is done and is not repeated: correct the plan, and the handler is called again with the recorded result.',
+              text: 'Its work is done and will not be repeated: correct the plan, and its handler is called again with the recorded result.',
               command: `signalbox resume ${run.id} --use-current`,
             }
           : { topic: 'failed', text: 'It can be run again.', command: `signalbox retry ${run.id} ${node}` },
@@ -64,7 +64,7 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
           told,
           {
             topic: 'waits',
-            text: `It is tried again at ${retry}, after ${task.lastError?.message ?? 'a failure'}.`,
+            text: `It will be retried at ${retry}, after ${task.lastError?.message ?? 'a failure'}.`,
             at: retry,
           },
         ];
@@ -120,7 +120,7 @@ export function whyBlocked(facts: WhyFacts, node: string): readonly WhyAnswer[] 
       return [
         {
           topic: 'blocked',
-          text: 'It was cut off while it worked, and its effects cannot be undone. When the run is resumed, a person is asked whether they happened.',
+          text: 'It was cut off while working, and its effects cannot be undone. When the run resumes, a person is asked whether they happened.',
           command: `signalbox resume ${run.id}`,
         },
       ];
@@ -142,7 +142,7 @@ export function waitsFor({ id, node, askedAt, kind, ...decision }: Decision, { n
   const question = questionOf({ id, node, askedAt, kind, ...decision });
   return {
     topic: 'waits',
-    text: `The ${nodeName(node, nodes.get(node))} waits for a person since ${askedAt} (${ago(askedAt, now)}): ${question}`,
+    text: `The ${nodeName(node, nodes.get(node))} has been waiting for a person since ${askedAt} (${ago(askedAt, now)}): ${question}`,
     at: askedAt,
     command: `signalbox approve ${id}${answerFlags(decision.proposal)}`,
   };
@@ -217,16 +217,15 @@ export function whyBranch({ kind, value, since, isTaken }: BranchFact, name: str
   const { frame, before, changes, trigger } = since;
   const first =
     before === undefined
-      ? `It is so since frame ${frame}, in which it came into the plan`
-      : `It became so in frame ${frame}, and was ${valueText(before)} before`;
+      ? `It has been so since frame ${frame}, when it was mounted`
+      : `It changed in frame ${frame}; before, it was ${valueText(before)}`;
   const why = trigger === undefined ? '' : `; the frame was made because of ${triggerText(trigger)}`;
   const led = changes.map(change => ({
     topic: 'branch' as const,
     text: `Before that, ${changeText(change)}.`,
     at: change.at,
   }));
-  const rest =
-    before === undefined || led.length > 0 ? [] : [unsaid('which of the state that the plan reads led there')];
+  const rest = before === undefined || led.length > 0 ? [] : [unsaid('which state led there')];
   return [{ topic: 'branch', text: `${what}${way}. ${first}${why}.` }, ...led, ...rest];
 }
 
@@ -237,18 +236,17 @@ function whyGone({ events, tasks, run }: WhyFacts, node: string): readonly WhyAn
     return [
       {
         topic: 'unknown',
-        text: `The log has no node '${node}' that is in the plan now or did any work.`,
+        text: `The log has no node '${node}' that is in the plan or did any work.`,
         command: `signalbox show ${run.id}`,
       },
     ];
   }
   const left = events.findLast(event => event.type === 'node.status' && event.node === node);
-  const last =
-    left?.type === 'node.status' ? ` When it was last told of, in frame ${left.frame}, it was ${left.to}.` : '';
+  const last = left?.type === 'node.status' ? ` In frame ${left.frame}, its last one, it was ${left.to}.` : '';
   return [
     {
       topic: 'gone',
-      text: `The node '${node}' is not in the plan any more: a later frame left it out.${last}`,
+      text: `The node '${node}' is no longer in the plan: a later frame unmounted it.${last}`,
       at: left?.ts,
       seq: left?.seq,
     },

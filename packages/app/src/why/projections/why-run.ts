@@ -76,7 +76,7 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   const node = first.node;
   const cause: WhyAnswer = {
     topic: 'failed',
-    text: `The first failure is that of the ${nodeName(node, nodes.get(node))}.`,
+    text: `The ${nodeName(node, nodes.get(node))} failed first.`,
     at: first.ts,
     seq: first.seq,
     command: statuses.get(node)?.unhandled === true ? mend : `signalbox retry ${run.id} ${node}`,
@@ -136,21 +136,21 @@ function whyPaused({ run, events }: WhyFacts): WhyAnswer {
   const isHeld = run.stopReason !== undefined && (last?.type !== 'run.status' || last.to !== 'paused');
   if (isHeld) {
     // It is committed as running: only the process that drives it knows.
-    const text = `${run.stopReason} The run goes on by itself when it takes writes again; nothing is lost.`;
+    const text = `${run.stopReason} The run resumes automatically once it accepts writes again; nothing is lost.`;
     return { topic: 'status', text };
   }
   const acted = events.findLast(event => event.type === 'operator.acted' && event.action === 'pause');
   if (acted?.type !== 'operator.acted') return unsaid('who paused it');
-  const who = acted.by === 'signalbox' ? 'The process that drove it was ended, and paused it' : `${acted.by} paused it`;
+  const who = acted.by === 'signalbox' ? 'The process that drove it ended and paused it' : `${acted.by} paused it`;
   return { topic: 'status', text: `${who}.`, at: acted.ts, seq: acted.seq, command: `signalbox resume ${run.id}` };
 }
 
 function whyStalled(events: readonly AnyEvent[], run: string): WhyAnswer {
   const stalled = events.findLast(event => event.type === 'run.stalled');
-  if (stalled?.type !== 'run.stalled') return unsaid('what it did over and over');
+  if (stalled?.type !== 'run.stalled') return unsaid('what it kept doing');
   return {
     topic: 'status',
-    text: `It made frame after frame in which no work ended and nothing came from outside. ${stalled.evidence.summary}`,
+    text: `It kept rendering frames without finishing work or receiving anything from outside. ${stalled.evidence.summary}`,
     at: stalled.ts,
     seq: stalled.seq,
     command: `signalbox frames ${run}`,
@@ -174,7 +174,7 @@ function whyRunning(facts: WhyFacts): readonly WhyAnswer[] {
     .map(
       (task): WhyAnswer => ({
         topic: 'waits',
-        text: `The ${nodeName(task.node, nodes.get(task.node))} is tried again at ${task.nextRetryAt}, after ${errorText(task.lastError)}.`,
+        text: `The ${nodeName(task.node, nodes.get(task.node))} will be retried at ${task.nextRetryAt}, after ${errorText(task.lastError)}.`,
         at: task.nextRetryAt,
       }),
     );
@@ -191,7 +191,7 @@ function whyCompleted({ statuses, nodes, events }: WhyFacts): readonly WhyAnswer
     { topic: 'status', text: 'Everything that its plan asked for is done.', seq: ended?.seq },
     ...passed.map(([node]) => ({
       topic: 'failed' as const,
-      text: `The ${nodeName(node, nodes.get(node))} failed on the way, and the plan went on.`,
+      text: `The ${nodeName(node, nodes.get(node))} failed along the way, and the plan continued.`,
     })),
   ];
 }

@@ -83,7 +83,7 @@ describe('why a plan failed', () => {
     const command = 'signalbox resume R --use-current';
     expect(whyRun(facts(given)).map(answer => answer.command)).toContain(command);
     expect(whyNode(facts(given), 'n').at(-1)).toMatchObject({
-      text: expect.stringContaining('is not repeated'),
+      text: expect.stringContaining('will not be repeated'),
       command,
     });
   });
@@ -99,7 +99,7 @@ describe('why a run waits', () => {
     } as const;
     expect(ofRun(given)).toEqual([
       'The run is waiting.',
-      `The human 'ask' waits for a person since ${at(29)} (30 min ago): Go on?`,
+      `The human 'ask' has been waiting for a person since ${at(29)} (30 min ago): Go on?`,
     ]);
     expect(whyRun(facts(given))[1]).toMatchObject({ topic: 'waits', at: at(29), command: 'signalbox approve D' });
   });
@@ -174,7 +174,7 @@ describe('why a run failed', () => {
     };
     expect(ofRun(given).slice(1)).toEqual([
       'It ended with plan/task-failed: Node a failed.',
-      "The first failure is that of the task 'a'.",
+      "The task 'a' failed first.",
       `Attempt 1 failed with 503: busy; the next was due at ${at(40)}.`,
       'Attempt 2 failed with 503: still busy, and was the last.',
       '1 more node has failed.',
@@ -209,15 +209,15 @@ describe('why a run stands still', () => {
     expect(ofRun({ run: { status: 'stopped' } })[1]).toBe('The log does not say who or what stopped it.');
     expect(
       ofRun({ run: { status: 'paused' }, events: [event('operator.acted', { action: 'pause', by: 'signalbox' })] })[1],
-    ).toContain('The process that drove it was ended');
+    ).toContain('The process that drove it ended and paused it');
     const held = { status: 'paused', stopReason: 'The disk is full.' } as const;
     expect(ofRun({ run: held })[1]).toBe(
-      'The disk is full. The run goes on by itself when it takes writes again; nothing is lost.',
+      'The disk is full. The run resumes automatically once it accepts writes again; nothing is lost.',
     );
     expect(ofRun({ run: { status: 'paused' } })[1]).toBe('The log does not say who paused it.');
     expect(
       ofRun({ run: { status: 'stalled' }, events: [event('run.stalled', { evidence: { summary: '11 frames.' } })] })[1],
-    ).toBe('It made frame after frame in which no work ended and nothing came from outside. 11 frames.');
+    ).toBe('It kept rendering frames without finishing work or receiving anything from outside. 11 frames.');
   });
 
   it('[A102] tells what works and what is tried again; where nothing does, that its process may be gone', () => {
@@ -228,7 +228,7 @@ describe('why a run stands still', () => {
     ] as unknown as readonly Partial<Task>[];
     expect(ofRun({ tasks, nodes: { a: {}, b: {} } }).slice(1)).toEqual([
       `The task 'a' works since ${at(58)} (60 s ago), attempt 2.`,
-      `The task 'b' is tried again at ${at(60)}, after 503: busy.`,
+      `The task 'b' will be retried at ${at(60)}, after 503: busy.`,
     ]);
     expect(ofRun({})[1]).toContain('its process may be gone');
   });
@@ -247,7 +247,7 @@ describe('why a run stands still', () => {
     };
     expect(ofRun(given).slice(1)).toEqual([
       'Everything that its plan asked for is done.',
-      "The task 'a' failed on the way, and the plan went on.",
+      "The task 'a' failed along the way, and the plan continued.",
       'Frames 1 to 3, 5 were collected: their trees, state and events are gone.',
     ]);
   });
@@ -338,9 +338,9 @@ describe('why a node is as it is', () => {
     expect(
       ofNode('n', { tasks: [{ node: 'n' } as unknown as Partial<Task>], events: [status('n', 'canceled')] }),
     ).toEqual([
-      "The node 'n' is not in the plan any more: a later frame left it out. When it was last told of, in frame 3, it was canceled.",
+      "The node 'n' is no longer in the plan: a later frame unmounted it. In frame 3, its last one, it was canceled.",
     ]);
-    expect(ofNode('n', {})).toEqual(["The log has no node 'n' that is in the plan now or did any work."]);
+    expect(ofNode('n', {})).toEqual(["The log has no node 'n' that is in the plan or did any work."]);
   });
 });
 
@@ -371,7 +371,7 @@ describe('why a branch was taken', () => {
   it('[A104] is the value of its condition, the frame, and the changes that led there', () => {
     expect(ofNode('n', { ...given, branches: [branch] }).slice(1)).toEqual([
       "It is in a branch that was not taken: the condition of the if 'b' is true.",
-      "The condition of the if 'b' is true, so this branch was not taken. It became so in frame 2, and was false before; the frame was made because of task (n).",
+      "The condition of the if 'b' is true, so this branch was not taken. It changed in frame 2; before, it was false; the frame was made because of task (n).",
       "Before that, 'n' changed from 1 to 2 (onFinished of 'count', because of task.finished).",
     ]);
   });
@@ -383,7 +383,7 @@ describe('why a branch was taken', () => {
       branches: [{ node: 'b', kind: 'switch', value: 'red', isTaken: true, since: { frame: 0, changes: [] } }],
     });
     expect(answers.at(-1)).toBe(
-      'The value of the if \'b\' is "red", so this branch was taken. It is so since frame 0, in which it came into the plan.',
+      'The value of the if \'b\' is "red", so this branch was taken. It has been so since frame 0, when it was mounted.',
     );
   });
 
@@ -391,9 +391,7 @@ describe('why a branch was taken', () => {
     const { since: _, ...old } = branch;
     expect(ofNode('n', { ...given, branches: [old] }).at(-1)).toContain('The log does not say since when');
     const silent = { ...branch, since: { frame: 2, before: false, changes: [] } };
-    expect(ofNode('n', { ...given, branches: [silent] }).at(-1)).toBe(
-      'The log does not say which of the state that the plan reads led there.',
-    );
+    expect(ofNode('n', { ...given, branches: [silent] }).at(-1)).toBe('The log does not say which state led there.');
     expect(ofNode('n', given)[1]).toBe('The log does not say which branch it is in.');
   });
 
@@ -413,14 +411,14 @@ describe('why a node ran again', () => {
       'a retry',
       [event('task.retry', { node: 'n', error: busy })],
       { attempt: 2 },
-      'It was tried again (attempt 2) after 503: busy.',
+      'It was retried (attempt 2) after 503: busy.',
     ],
     ['a turn of its loop', [], { iteration: 1, task: 'task-2' }, 'It ran again in turn 2 of its loop.'],
     [
       'a process that ended',
       [event('task.orphaned', { node: 'n', action: 'retry' })],
       {},
-      'the process that worked on it ended before it did (retry)',
+      'its process ended first (retry)',
     ],
     [
       'an operator',
@@ -437,7 +435,7 @@ describe('why a node ran again', () => {
       {},
       'after it was blocked (approval_required:human)',
     ],
-    ['other work', [], { task: 'task-2' }, 'as other work'],
+    ['other work', [], { task: 'task-2' }, 'as new work'],
     [
       'what the log does not say',
       [event('task.retry', { node: 'another', error: busy })],
